@@ -1,0 +1,195 @@
+// The Python face of the core: arrays become spans, results become read-only arrays.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+
+#include <chrono>
+#include <memory>
+
+#include "roc.hpp"
+#include "sweep.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
+
+template <class T>
+Array<T> to_array(std::vector<T> values) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  const T* first = kept->data();
+  const std::size_t size = kept->size();
+  nb::capsule owner(kept.release(),
+                    [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Array<T>(first, {size}, owner);
+}
+
+// Lets Ctrl-C through, a few times a second.
+class SignalCheck {
+ public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(200);
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+};
+
+rocpath::BreakpointArrays breakpoints(const Array<double>& value,
+                                      const Array<std::int64_t>& example,
+                                      const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
+                                      double fp_unit, double tp_unit) {
+  return {view(value), view(example), view(fp), view(tp), fp_unit, tp_unit};
+}
+
+rocpath::ErrorLines distinct_lines(const Array<double>& intercept, const Array<double>& slope,
+                                   const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
+                                   double fp_unit, double tp_unit) {
+  return rocpath::distinct_lines(
+      {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit});
+}
+
+struct SweepColumns {
+  std::vector<double> step, aum, aum_slope_after, auc, auc_after;
+  std::vector<std::int64_t> n_groups, n_swaps, queue_size;
+
+  void reserve(std::size_t n_rows) {
+    for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) column->reserve(n_rows);
+    for (auto* column : {&n_groups, &n_swaps, &queue_size}) column->reserve(n_rows);
+  }
+
+  void append(const rocpath::SweepRow& row) {
+    step.push_back(row.step);
+    aum.push_back(row.aum);
+    aum_slope_after.push_back(row.aum_slope_after);
+    auc.push_back(row.auc);
+    auc_after.push_back(row.auc_after);
+    n_groups.push_back(static_cast<std::int64_t>(row.n_groups));
+    n_swaps.push_back(static_cast<std::int64_t>(row.n_swaps));
+    queue_size.push_back(static_cast<std::int64_t>(row.queue_size));
+  }
+};
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
+
+  nb::enum_<rocpath::Stop>(m, "Stop")
+      .value("never", rocpath::Stop::never)
+      .value("first_min_aum", rocpath::Stop::first_min_aum)
+      .value("first_max_auc", rocpath::Stop::first_max_auc);
+
+  m.def(
+      "in_units",
+      [](Array<double> jump) {
+        rocpath::WholeNumbers whole = rocpath::in_units(view(jump));
+        return std::pair(to_array(std::move(whole.count)), whole.unit);
+      },
+      "jump"_a.noconvert(), "Write every jump as a whole number of one unit.");
+
+  m.def(
+      "aum",
+      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
+         bool is_monotone) {
+        const nb::gil_scoped_release release;
+        return rocpath::aum(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
+                            view(prediction), is_monotone);
+      },
+      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
+      "Area under min(FP, FN).");
+
+  m.def(
+      "aum_derivatives",
+      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
+         bool is_monotone) {
+        rocpath::AumDerivatives derivatives;
+        {
+          const nb::gil_scoped_release release;
+          derivatives =
+              rocpath::aum_derivatives(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
+                                       view(prediction), is_monotone);
+        }
+        return std::pair(to_array(std::move(derivatives.left)),
+                         to_array(std::move(derivatives.right)));
+      },
+      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
+      "Left and right derivatives of AUM in every prediction.");
+
+  m.def(
+      "auc",
+      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction) {
+        const nb::gil_scoped_release release;
+        return rocpath::auc(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
+                            view(prediction));
+      },
+      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
+
+  m.def(
+      "count_crossings",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit) {
+        const nb::gil_scoped_release release;
+        return rocpath::count_crossings(
+            distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit));
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "Number of pairs of lines that cross at a positive step.");
+
+  m.def(
+      "sweep",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, rocpath::Stop stop,
+         std::uint64_t max_crossings, double max_step, std::size_t n_expected,
+         std::size_t max_rows) {
+        SweepColumns path;
+        double end = 0.0;
+        bool is_too_long = false;
+        {
+          const nb::gil_scoped_release release;
+          const rocpath::ErrorLines lines =
+              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
+          path.reserve(n_expected);
+          end = rocpath::sweep(lines, {stop, max_crossings, max_step}, SignalCheck(),
+                               [&](const rocpath::SweepRow& row) {
+                                 is_too_long = path.step.size() == max_rows;
+                                 if (!is_too_long) path.append(row);
+                                 return !is_too_long;
+                               });
+        }
+        nb::dict columns;
+        columns["step"] = to_array(std::move(path.step));
+        columns["aum"] = to_array(std::move(path.aum));
+        columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
+        columns["auc"] = to_array(std::move(path.auc));
+        columns["auc_after"] = to_array(std::move(path.auc_after));
+        columns["n_groups"] = to_array(std::move(path.n_groups));
+        columns["n_swaps"] = to_array(std::move(path.n_swaps));
+        columns["queue_size"] = to_array(std::move(path.queue_size));
+        columns["end"] = end;
+        columns["is_too_long"] = is_too_long;
+        return columns;
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "n_expected"_a,
+      "max_rows"_a, "AUM and AUC at every crossing, in order of the step.");
+}

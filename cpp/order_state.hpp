@@ -1,0 +1,311 @@
+// AUM and AUC of lines in a given order, and how they change when lines exchange places.
+//
+// For lines in the order q_1, ..., q_B with FP and FN before each of them, and M = min(FP, FN):
+//   AUM(s) = sum_b T_{q_b}(s) (M_b - M_{b+1}) = intercept_sum + s * slope_sum     (eq. AUM_s)
+//   AUC    = sum_{i,j} fp_i tp_j [T_j < T_i], ties one half, over total FP * total TP  (eq. AUC1)
+// The two sums of AUM are kept in double-double arithmetic and the AUC as an integer, so neither
+// drifts, however many crossings are applied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lines.hpp"
+
+namespace rocpath {
+
+inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
+  const DoubleDouble product = two_product(a.high, b.high);
+  return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
+}
+
+// AUM as a linear function of the step, while the order stays.
+struct AumPiece {
+  DoubleDouble intercept_sum;
+  DoubleDouble slope_sum;
+  // The sums' terms cannot exceed these, so below 2^-90 of them a sum is rounding and means zero:
+  // a true AUM is at least the gap of two thresholds (2^-53 of them) times one unit of error.
+  double intercept_bound = 0.0;
+  double slope_bound = 0.0;
+
+  double slope() const {
+    const double value = slope_sum.value();
+    return std::fabs(value) <= 0x1p-90 * slope_bound ? 0.0 : value;
+  }
+
+  double at(double step) const {
+    const double value = (intercept_sum + slope_sum * step).value();
+    if (!std::isfinite(value)) return intercept_sum.high + slope_sum.high * step;
+    return std::fabs(value) <= 0x1p-90 * (intercept_bound + slope_bound * step) ? 0.0 : value;
+  }
+};
+
+// AUM at a kink. The float64 step may lie on either side of the exact one; of the two pieces the
+// upper one holds on both sides of a convex kink, the lower one on both sides of a concave kink.
+inline double aum_at_kink(const AumPiece& before, const AumPiece& after, double step) {
+  const double left = before.at(step);
+  const double right = after.at(step);
+  return after.slope() >= before.slope() ? std::max(left, right) : std::min(left, right);
+}
+
+class OrderState {
+ public:
+  // Start from the order in which the lines are stored: just after step 0.
+  explicit OrderState(const ErrorLines& lines)
+      : lines_(lines), order_(lines.size()), rank_(lines.size()), displacement_(lines.size(), 0) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    renew();
+  }
+
+  std::span<const std::uint32_t> order() const { return order_; }
+  const AumPiece& aum() const { return aum_; }
+  // Twice the sum over pairs, an integer in fp_unit * tp_unit.
+  int128 doubled_auc() const { return doubled_auc_; }
+  // Neighbours that will cross at some later step: the size of the paper's interval queue.
+  std::size_t n_converging() const { return n_converging_; }
+
+  double auc(int128 doubled) const { return as_double(doubled) * auc_scale_; }
+
+  // Sign of the AUM's slope, exact.
+  int slope_sign() const {
+    const double slope = aum_.slope();
+    if (std::fabs(slope) > 0x1p-70 * aum_.slope_bound) return slope > 0.0 ? 1 : -1;
+    return exact_slope_sign();
+  }
+
+  // The paper's update: two neighbours exchange ranks; only the slot between them changes.
+  void swap_neighbours(std::uint32_t lower, std::uint32_t upper) {
+    const std::size_t middle = rank_[upper];
+    const ErrorLine& a = lines_.line[lower];
+    const ErrorLine& b = lines_.line[upper];
+    n_converging_ -= converging_around(middle);
+    doubled_auc_ += auc_change(a, b);
+
+    const bool was_fp = is_fp_smaller(middle);
+    const Slot old_slot = slot_[middle];
+    slot_[middle].fp += b.fp - a.fp;
+    slot_[middle].tp += b.tp - a.tp;
+    const bool is_fp = is_fp_smaller(middle);
+    // Where one of the two errors is the smaller one in all slots around, the four minima cancel
+    // exactly, and the AUM's slope does not change (eq. D_update).
+    if (was_fp != is_fp || is_fp != is_fp_smaller(middle - 1) ||
+        is_fp != is_fp_smaller(middle + 1)) {
+      const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
+                                  min_error(old_slot) - min_error(slot_[middle]);
+      aum_.slope_sum = aum_.slope_sum + two_sum(b.slope, -a.slope) * minima;
+      aum_.intercept_sum = aum_.intercept_sum + two_sum(b.intercept, -a.intercept) * minima;
+    }
+    place(upper, middle - 1);
+    place(lower, middle);
+    n_converging_ += converging_around(middle);
+  }
+
+  // Apply all crossings of one step; returns how many groups of lines met. Lines that meet in one
+  // point move as a block: swapping pair by pair would visit orders that no step attains.
+  std::size_t apply(std::span<const Crossing> crossings) {
+    if (crossings.size() == 1) {
+      swap_neighbours(crossings[0].lower, crossings[0].upper);
+      return 1;
+    }
+    touched_.clear();
+    for (const Crossing& crossing : crossings) {
+      move(crossing.lower, 1);
+      move(crossing.upper, -1);
+      doubled_auc_ += auc_change(lines_.line[crossing.lower], lines_.line[crossing.upper]);
+    }
+    std::sort(touched_.begin(), touched_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+
+    std::size_t n_groups = 0;
+    for (std::size_t begin = 0; begin < touched_.size(); ++n_groups) {
+      const std::size_t first_rank = rank_[touched_[begin]];
+      std::size_t end = begin;
+      std::size_t last_rank = first_rank;
+      do {
+        last_rank = std::max(last_rank, new_rank(touched_[end]));
+        ++end;
+      } while (first_rank + (end - begin) <= last_rank);
+      reorder_block(std::span(touched_).subspan(begin, end - begin), first_rank);
+      begin = end;
+    }
+    return n_groups;
+  }
+
+  // Take a wholly new order; returns how many groups of neighbours changed.
+  std::size_t reorder(std::span<const std::uint32_t> order) {
+    std::size_t n_groups = 0;
+    std::size_t reach = 0;
+    for (std::size_t r = 0; r < order.size(); ++r) {
+      const std::size_t old_rank = rank_[order[r]];
+      if (r == reach && old_rank != r) ++n_groups;
+      reach = std::max({reach, old_rank + 1, r + 1});
+    }
+    std::copy(order.begin(), order.end(), order_.begin());
+    renew();
+    return n_groups;
+  }
+
+ private:
+  struct Slot {
+    std::int64_t fp;  // FP and TP between two ranks: sums over the lines below
+    std::int64_t tp;
+  };
+
+  const ErrorLines& lines_;
+  std::vector<std::uint32_t> order_;  // rank -> line
+  std::vector<std::uint32_t> rank_;   // line -> rank
+  std::vector<Slot> slot_;            // slot r lies below rank r; slot B above all
+  std::vector<std::int64_t> displacement_;
+  std::vector<std::uint32_t> touched_;
+  AumPiece aum_;
+  int128 doubled_auc_ = 0;
+  std::size_t n_converging_ = 0;
+  double auc_scale_ = 0.0;
+
+  static double as_double(int128 n) {
+    const auto narrow = static_cast<std::int64_t>(n);
+    return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
+  }
+
+  // Twice the gain in AUC when `lower` rises above `upper`.
+  static int128 auc_change(const ErrorLine& lower, const ErrorLine& upper) {
+    return 2 * (static_cast<int128>(lower.fp) * upper.tp -
+                static_cast<int128>(upper.fp) * lower.tp);
+  }
+
+  std::int64_t false_negatives(const Slot& slot) const { return slot_.back().tp - slot.tp; }
+
+  bool is_fp_smaller(const Slot& slot) const {
+    const double fp = static_cast<double>(slot.fp) * lines_.fp_unit;
+    const double fn = static_cast<double>(false_negatives(slot)) * lines_.tp_unit;
+    // Each is off by less than 2^-52 of itself.
+    if (std::fabs(fp - fn) > 0x1p-50 * std::fabs(fp)) return fp < fn;
+    if (lines_.fp_unit == lines_.tp_unit) return slot.fp <= false_negatives(slot);
+    ExactSum difference;
+    difference.add_multiple(slot.fp, lines_.fp_unit);
+    difference.add_multiple(-false_negatives(slot), lines_.tp_unit);
+    return difference.sign() <= 0;
+  }
+  bool is_fp_smaller(std::size_t rank) const { return is_fp_smaller(slot_[rank]); }
+
+  DoubleDouble min_error(const Slot& slot) const {
+    return is_fp_smaller(slot) ? from_integer(slot.fp) * lines_.fp_unit
+                               : from_integer(false_negatives(slot)) * lines_.tp_unit;
+  }
+
+  bool is_converging(std::size_t upper_rank) const {
+    return lines_.line[order_[upper_rank - 1]].slope > lines_.line[order_[upper_rank]].slope;
+  }
+
+  // Among the three pairs of neighbours that a swap at `middle` touches.
+  std::size_t converging_around(std::size_t middle) const {
+    std::size_t count = is_converging(middle) ? 1 : 0;
+    if (middle >= 2 && is_converging(middle - 1)) ++count;
+    if (middle + 1 < order_.size() && is_converging(middle + 1)) ++count;
+    return count;
+  }
+
+  std::size_t converging_within(std::size_t first_rank, std::size_t last_rank) const {
+    std::size_t count = 0;
+    for (std::size_t r = std::max<std::size_t>(first_rank, 1);
+         r <= std::min(last_rank + 1, order_.size() - 1); ++r)
+      if (is_converging(r)) ++count;
+    return count;
+  }
+
+  void place(std::uint32_t line, std::size_t rank) {
+    order_[rank] = line;
+    rank_[line] = static_cast<std::uint32_t>(rank);
+  }
+
+  void move(std::uint32_t line, std::int64_t by) {
+    if (displacement_[line] == 0) touched_.push_back(line);
+    displacement_[line] += by;
+  }
+
+  std::size_t new_rank(std::uint32_t line) const {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(rank_[line]) + displacement_[line]);
+  }
+
+  // What the lines at these ranks add to AUM.
+  AumPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
+    AumPiece piece;
+    for (std::size_t r = first_rank; r <= last_rank; ++r) {
+      const Line& line = lines_.line[order_[r]];
+      const DoubleDouble weight = min_error(slot_[r]) - min_error(slot_[r + 1]);
+      piece.intercept_sum = piece.intercept_sum + weight * line.intercept;
+      piece.slope_sum = piece.slope_sum + weight * line.slope;
+    }
+    return piece;
+  }
+
+  void fill_slots(std::size_t first_rank, std::size_t last_rank) {
+    for (std::size_t r = first_rank; r <= last_rank; ++r) {
+      const ErrorLine& line = lines_.line[order_[r]];
+      slot_[r + 1] = {slot_[r].fp + line.fp, slot_[r].tp + line.tp};
+    }
+  }
+
+  void reorder_block(std::span<const std::uint32_t> block, std::size_t first_rank) {
+    const std::size_t last_rank = first_rank + block.size() - 1;
+    const AumPiece before = contribution(first_rank, last_rank);
+    n_converging_ -= converging_within(first_rank, last_rank);
+    for (const std::uint32_t line : block) {
+      place(line, new_rank(line));
+      displacement_[line] = 0;
+    }
+    fill_slots(first_rank, last_rank);
+    const AumPiece after = contribution(first_rank, last_rank);
+    aum_.intercept_sum = aum_.intercept_sum + (after.intercept_sum - before.intercept_sum);
+    aum_.slope_sum = aum_.slope_sum + (after.slope_sum - before.slope_sum);
+    n_converging_ += converging_within(first_rank, last_rank);
+  }
+
+  // Everything from the order alone.
+  void renew() {
+    const std::size_t n_lines = lines_.size();
+    slot_.assign(n_lines + 1, Slot{0, 0});
+    for (std::size_t r = 0; r < n_lines; ++r) place(order_[r], r);
+    fill_slots(0, n_lines - 1);
+    const Slot total = slot_.back();
+    auc_scale_ = 0.5 / (static_cast<double>(total.fp) * static_cast<double>(total.tp));
+    aum_ = contribution(0, n_lines - 1);
+    doubled_auc_ = 0;
+    for (std::size_t r = 0; r < n_lines; ++r) {
+      const ErrorLine& line = lines_.line[order_[r]];
+      doubled_auc_ += static_cast<int128>(line.fp) * (slot_[r].tp + slot_[r + 1].tp);
+      aum_.intercept_bound = std::max(aum_.intercept_bound, std::fabs(line.intercept));
+      aum_.slope_bound = std::max(aum_.slope_bound, std::fabs(line.slope));
+    }
+    const double largest_error = std::min(static_cast<double>(total.fp) * lines_.fp_unit,
+                                          static_cast<double>(total.tp) * lines_.tp_unit);
+    aum_.intercept_bound *= largest_error;
+    aum_.slope_bound *= largest_error;
+    n_converging_ = converging_within(0, n_lines - 1);
+  }
+
+  int exact_slope_sign() const {
+    ExactSum sum;
+    const auto add = [&](const Slot& slot, double slope) {
+      const bool is_fp = is_fp_smaller(slot);
+      const double unit = is_fp ? lines_.fp_unit : lines_.tp_unit;
+      const DoubleDouble count = from_integer(is_fp ? slot.fp : false_negatives(slot));
+      for (const double part : {count.high, count.low}) {
+        const DoubleDouble product = two_product(part, unit);
+        sum.add_product(product.high, slope);
+        sum.add_product(product.low, slope);
+      }
+    };
+    for (std::size_t r = 0; r < order_.size(); ++r) {
+      const double slope = lines_.line[order_[r]].slope;
+      add(slot_[r], slope);
+      add(slot_[r + 1], -slope);
+    }
+    return sum.sign();
+  }
+};
+
+}  // namespace rocpath

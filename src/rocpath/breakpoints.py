@@ -1,0 +1,455 @@
+"""Error breakpoints: where each example's false positives and false negatives jump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rocpath import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Denominator = Literal["rate", "count"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorBreakpoints:
+    """Hold the error functions of all examples as their jumps.
+
+    As the prediction of ``example[b]`` grows past ``value[b]``, its false positives
+    change by ``fp_diff[b]`` and its false negatives by ``fn_diff[b]``. False positives
+    start at 0 for very small predictions, false negatives end at 0 for very large
+    ones. Breakpoints may come in any order, and need not be monotone.
+
+    Parameters
+    ----------
+    example : array-like of int, shape (n_breakpoints,)
+        Place of the example in a vector of predictions.
+    value : array-like, shape (n_breakpoints,)
+        The prediction at which the errors jump.
+    fp_diff, fn_diff : array-like, shape (n_breakpoints,)
+        The jumps.
+    n_examples : int, optional
+        Length of the prediction vectors; by default the largest example plus one.
+
+    Attributes
+    ----------
+    is_monotone : bool
+        Whether no ``fp_diff`` is negative and no ``fn_diff`` positive, as for binary
+        labels. AUM is then convex in the predictions.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> bp.fp_diff
+    array([0.5, 0.5, 0. , 0. ])
+    >>> bp.fn_diff
+    array([ 0. ,  0. , -0.5, -0.5])
+    """
+
+    example: NDArray[np.int64]
+    value: NDArray[np.float64]
+    fp_diff: NDArray[np.float64]
+    fn_diff: NDArray[np.float64]
+    n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
+    is_monotone: bool = field(init=False)
+    jumps: Jumps = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check and freeze the arrays."""
+        example = _integers("example", self.example)
+        value = finite_vector("value", self.value)
+        same_length(example=example, value=value)
+        if example.size == 0:
+            raise ValueError("example must name at least one breakpoint, got none.")
+        jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=value.size)
+        n_examples = _count_examples(example, self.n_examples)
+        _check_cumulative_errors(example, value, jumps)
+        set_fields(
+            self,
+            example=example,
+            value=value,
+            fp_diff=jumps.fp_diff,
+            fn_diff=jumps.fn_diff,
+            n_examples=n_examples,
+            is_monotone=jumps.is_monotone,
+            jumps=jumps,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of breakpoints."""
+        return self.value.size
+
+    @classmethod
+    def from_labels(
+        cls,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        margin: float = 0.0,
+        denominator: Denominator = "rate",
+        positive: Any = None,
+    ) -> ErrorBreakpoints:
+        """Make one breakpoint for every binary label.
+
+        Parameters
+        ----------
+        y : array-like, shape (n_examples,)
+            Labels of exactly two values.
+        sample_weight : array-like, shape (n_examples,), optional
+            How much each example counts; 1 by default. An example of weight 0 gets a
+            breakpoint without a jump.
+        margin : float
+            Breakpoints stand at +margin for positives and -margin for negatives.
+            AUM is then the class-balanced hinge loss, minimised over the intercept.
+        denominator : {"rate", "count"}
+            Divide by the total weight of the class, or do not.
+        positive : label, optional
+            The positive class; by default True, 1, or the larger of the two labels.
+
+        Returns
+        -------
+        ErrorBreakpoints
+        """
+        is_positive = _positive_mask(y, positive)
+        weight = np.ones(is_positive.size)
+        if sample_weight is not None:
+            weight = finite_vector("sample_weight", sample_weight)
+            same_length(y=is_positive, sample_weight=weight)
+            if weight.min() < 0:
+                raise ValueError(
+                    f"sample_weight must not be negative, got {weight.min()} at "
+                    f"index {weight.argmin()}."
+                )
+        margin = _finite_number("margin", margin)
+        fp_diff = np.where(is_positive, 0.0, weight)
+        fn_diff = np.where(is_positive, weight, 0.0)
+        for name, diff in (("negative", fp_diff), ("positive", fn_diff)):
+            if diff.sum() <= 0:
+                raise ValueError(
+                    f"sample_weight of the {name} class must have a positive sum, got 0."
+                )
+        if _check_choice("denominator", denominator, ("rate", "count")) == "rate":
+            fp_diff = fp_diff / fp_diff.sum()
+            fn_diff = fn_diff / fn_diff.sum()
+        return cls(
+            np.arange(is_positive.size),
+            np.where(is_positive, margin, -margin),
+            fp_diff,
+            0.0 - fn_diff,
+        )
+
+    @classmethod
+    def from_penalty_errors(
+        cls,
+        example: ArrayLike,
+        min_penalty: ArrayLike,
+        fp: ArrayLike,
+        fn: ArrayLike,
+        *,
+        denominator: Denominator = "count",
+        n_examples: int | None = None,
+    ) -> ErrorBreakpoints:
+        """Make breakpoints from errors that are constant between penalties.
+
+        Each row gives an example's errors for penalties from ``min_penalty`` up to the
+        next larger one of that example; the smallest must be 0. The prediction is
+        minus the log penalty, so breakpoints stand at ``-log(min_penalty)``. Constants
+        that no prediction can change are taken away: from FP its value at the largest
+        penalty, from FN its value at penalty 0.
+
+        Parameters
+        ----------
+        example : array-like of int, shape (n_rows,)
+            Place of the example in a vector of predictions.
+        min_penalty : array-like, shape (n_rows,)
+            Smallest penalty of the row, not negative.
+        fp, fn : array-like, shape (n_rows,)
+            False positives and false negatives of the row, not negative.
+        denominator : {"count", "rate"}
+            Keep counts, or divide by the sum over examples of the largest FP and of
+            the largest FN.
+        n_examples : int, optional
+            Length of the prediction vectors.
+
+        Returns
+        -------
+        ErrorBreakpoints
+        """
+        rows = _PenaltyRows.sorted(example, min_penalty, fp, fn)
+        # Row k-1 has the next larger penalty of the same example, so a smaller
+        # prediction: passing from it to row k, the prediction grows past
+        # -log(penalty of row k-1).
+        same_example = np.flatnonzero(rows.example[1:] == rows.example[:-1]) + 1
+        fp_diff = rows.fp[same_example] - rows.fp[same_example - 1]
+        fn_diff = rows.fn[same_example] - rows.fn[same_example - 1]
+        has_jump = (fp_diff != 0) | (fn_diff != 0)
+        before = same_example[has_jump] - 1
+        fp_diff, fn_diff = fp_diff[has_jump], fn_diff[has_jump]
+        if _check_choice("denominator", denominator, ("rate", "count")) == "rate":
+            largest_fp, largest_fn = rows.largest_errors()
+            for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
+                if largest <= 0:
+                    raise ValueError(
+                        f"{name} must change with the penalty in some example for "
+                        "denominator='rate', got none."
+                    )
+            fp_diff, fn_diff = fp_diff / largest_fp, fn_diff / largest_fn
+        if n_examples is None:
+            n_examples = int(rows.example.max()) + 1
+        value = -np.log(rows.min_penalty[before])
+        return cls(
+            rows.example[before], value, fp_diff, fn_diff, n_examples=n_examples
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Jumps:
+    """Hold jumps of FP and FN, also as whole numbers of a unit for exact sums."""
+
+    fp_diff: NDArray[np.float64]
+    fn_diff: NDArray[np.float64]
+    fp: NDArray[np.int64]
+    tp: NDArray[np.int64]
+    fp_unit: float
+    tp_unit: float
+    is_monotone: bool
+
+    @classmethod
+    def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Jumps:
+        """Check that both have the given size and that errors are possible."""
+        fp_diff = finite_vector("fp_diff", fp_diff)
+        fn_diff = finite_vector("fn_diff", fn_diff)
+        for name, diff in (("fp_diff", fp_diff), ("fn_diff", fn_diff)):
+            if diff.size != size:
+                raise ValueError(
+                    f"{name} must have one entry for each of the {size} breakpoints, "
+                    f"got {diff.size}."
+                )
+        fp, fp_unit = _core.in_units(fp_diff)
+        tp, tp_unit = _core.in_units(0.0 - fn_diff)
+        if fp.sum() <= 0:
+            raise ValueError(
+                "fp_diff must sum to a positive number, "
+                f"got {fp_diff.sum()}: no example can be a false positive."
+            )
+        if tp.sum() <= 0:
+            raise ValueError(
+                "fn_diff must sum to a negative number, "
+                f"got {fn_diff.sum()}: no example can be a false negative."
+            )
+        is_monotone = bool(fp.min() >= 0 and tp.min() >= 0)
+        return cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit, is_monotone)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PenaltyRows:
+    """Rows of penalty errors, by example, from the largest penalty to 0."""
+
+    example: NDArray[np.int64]
+    min_penalty: NDArray[np.float64]
+    fp: NDArray[np.float64]
+    fn: NDArray[np.float64]
+
+    @classmethod
+    def sorted(
+        cls,
+        example: ArrayLike,
+        min_penalty: ArrayLike,
+        fp: ArrayLike,
+        fn: ArrayLike,
+    ) -> _PenaltyRows:
+        columns = {
+            "example": _integers("example", example),
+            "min_penalty": finite_vector("min_penalty", min_penalty),
+            "fp": finite_vector("fp", fp),
+            "fn": finite_vector("fn", fn),
+        }
+        same_length(**columns)
+        if columns["example"].size == 0:
+            raise ValueError("example must name at least one row, got none.")
+        for name, column in columns.items():
+            if column.min() < 0:
+                raise ValueError(
+                    f"{name} must not be negative, got {column.min()} at index "
+                    f"{column.argmin()}."
+                )
+        order = np.lexsort((-columns["min_penalty"], columns["example"]))
+        rows = cls(**{name: column[order] for name, column in columns.items()})
+        is_last = np.append(rows.example[1:] != rows.example[:-1], True)
+        no_zero = is_last & (rows.min_penalty != 0)
+        if no_zero.any():
+            worst = no_zero.argmax()
+            raise ValueError(
+                "min_penalty must contain 0 for every example, got a smallest value of "
+                f"{rows.min_penalty[worst]} for example {rows.example[worst]}."
+            )
+        is_repeated = ~is_last[:-1] & (rows.min_penalty[1:] == rows.min_penalty[:-1])
+        if is_repeated.any():
+            worst = is_repeated.argmax()
+            raise ValueError(
+                "min_penalty must not repeat within an example, got "
+                f"{rows.min_penalty[worst]} twice for example {rows.example[worst]}."
+            )
+        return rows
+
+    def largest_errors(self) -> tuple[float, float]:
+        """Sum over examples the largest FP and FN that a prediction can cause."""
+        start = np.flatnonzero(np.append(True, self.example[1:] != self.example[:-1]))
+        end = np.append(start[1:], self.example.size) - 1
+        largest_fp = np.maximum.reduceat(self.fp, start) - self.fp[start]
+        largest_fn = np.maximum.reduceat(self.fn, start) - self.fn[end]
+        return float(largest_fp.sum()), float(largest_fn.sum())
+
+
+def finite_vector(
+    name: str, values: ArrayLike, *, copy: bool = True
+) -> NDArray[np.float64]:
+    """Return a read-only float64 vector, or raise if it is not finite."""
+    try:
+        vector = np.array(values, dtype=np.float64, order="C", copy=copy or None)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers, got {_describe(values)}.") from error
+    if vector.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got an array of shape {vector.shape}."
+        )
+    is_finite = np.isfinite(vector)
+    if not is_finite.all():
+        worst = is_finite.argmin()
+        raise ValueError(f"{name} must be finite, got {vector[worst]} at index {worst}.")
+    vector = vector[:]
+    vector.setflags(write=False)
+    return vector
+
+
+def same_length(**columns: NDArray[Any]) -> None:
+    """Raise unless all have one length."""
+    if len({column.size for column in columns.values()}) > 1:
+        sizes = ", ".join(f"{name} {column.size}" for name, column in columns.items())
+        raise ValueError(
+            f"{' and '.join(columns)} must have the same length, got {sizes}."
+        )
+
+
+def set_fields(frozen: object, **values: object) -> None:
+    """Set the fields of a frozen dataclass while it is being made."""
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)
+
+
+def _describe(values: object) -> str:
+    text = repr(values)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _finite_number(name: str, number: object) -> float:
+    if isinstance(number, (bool, str)) or not np.isscalar(number):
+        raise TypeError(f"{name} must be a number, got {_describe(number)}.")
+    if not np.isfinite(number):  # type: ignore[call-overload]
+        raise ValueError(f"{name} must be finite, got {number}.")
+    return float(number)  # type: ignore[arg-type]
+
+
+def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    vector = finite_vector(name, values)
+    integers = vector.astype(np.int64)
+    if (integers != vector).any():
+        worst = (integers != vector).argmax()
+        raise ValueError(
+            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
+        )
+    integers.setflags(write=False)
+    return integers
+
+
+def _check_choice(name: str, got: str, choices: tuple[str, ...]) -> str:
+    if got not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be {listed}, got {got!r}.")
+    return got
+
+
+def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
+    if example.min() < 0:
+        raise ValueError(
+            f"example must not be negative, got {example.min()} at index "
+            f"{example.argmin()}."
+        )
+    if n_examples is None:
+        return int(example.max()) + 1
+    if int(n_examples) != n_examples:
+        raise ValueError(f"n_examples must be a whole number, got {n_examples}.")
+    if example.max() >= n_examples:
+        raise ValueError(
+            f"example must be below n_examples = {n_examples}, got {example.max()} at "
+            f"index {example.argmax()}."
+        )
+    return int(n_examples)
+
+
+def _positive_mask(y: ArrayLike, positive: Any) -> NDArray[np.bool_]:
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        worst = np.isfinite(labels).argmin()
+        raise ValueError(f"y must be finite, got {labels[worst]} at index {worst}.")
+    classes = np.unique(labels)
+    if classes.size != 2:
+        raise ValueError(
+            f"y must have exactly two classes, got {classes.size}: "
+            f"{_describe(classes.tolist())}."
+        )
+    if positive is None:
+        positive = classes[1]
+    elif positive not in classes.tolist():
+        raise ValueError(
+            f"positive must be one of the labels {_describe(classes.tolist())}, "
+            f"got {positive!r}."
+        )
+    return np.asarray(labels == positive)
+
+
+def _check_cumulative_errors(
+    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
+) -> None:
+    """Raise if the FP or FN of some example falls below zero."""
+    if jumps.is_monotone:
+        return
+    order = np.lexsort((value, example))
+    sorted_example, sorted_value = example[order], value[order]
+    # Errors between equal values are never attained, so only the last one counts.
+    is_last = np.append(
+        (sorted_example[1:] != sorted_example[:-1])
+        | (sorted_value[1:] != sorted_value[:-1]),
+        True,
+    )
+    # FP accumulates from below, FN from above.
+    first = np.searchsorted(sorted_example, sorted_example, side="left")
+    last = np.searchsorted(sorted_example, sorted_example, side="right")
+    fp_sum = np.concatenate(([0], np.cumsum(jumps.fp[order])))
+    tp_sum = np.concatenate(([0], np.cumsum(jumps.tp[order])))
+    fp = fp_sum[1:] - fp_sum[first]
+    fn = tp_sum[last] - tp_sum[1:]
+    fn_at_start = tp_sum[last] - tp_sum[first]
+    # Jumps that are not whole multiples of one another are rounded to half a unit.
+    slack = last - first
+    for name, unit, errors in (
+        ("fp_diff", jumps.fp_unit, np.where(is_last, fp, 0)),
+        ("fn_diff", jumps.tp_unit, np.where(is_last, fn, 0)),
+        ("fn_diff", jumps.tp_unit, fn_at_start),
+    ):
+        is_negative = errors < -slack if unit < np.abs(errors).max() * 1e-9 else errors < 0
+        if is_negative.any():
+            worst = is_negative.argmax()
+            error = "false positives" if name == "fp_diff" else "false negatives"
+            raise ValueError(
+                f"{name} must never bring the {error} of an example below zero, got "
+                f"{errors[worst] * unit} for example {sorted_example[worst]} at value "
+                f"{sorted_value[worst]}."
+            )

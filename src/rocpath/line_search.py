@@ -1,0 +1,345 @@
+"""Exact line searches: AUM and AUC as functions of the step size."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rocpath import _core
+from rocpath.breakpoints import (
+    ErrorBreakpoints,
+    Jumps,
+    finite_vector,
+    same_length,
+    set_fields,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Stop = Literal["first_min_aum", "first_max_auc"]
+
+_ROW_BYTES = 8 * 8
+_MAX_LINES = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """Hold the threshold of every breakpoint as a line in the step size.
+
+    ``T_b(s) = intercept[b] + s * slope[b]``; as a constant added to all predictions
+    grows past the threshold, errors change by ``fp_diff[b]`` and ``fn_diff[b]``. Lines
+    come in any order and may repeat.
+
+    Parameters
+    ----------
+    intercept, slope : array-like, shape (n_lines,)
+        The lines.
+    fp_diff, fn_diff : array-like, shape (n_lines,)
+        The jumps of the errors.
+
+    Attributes
+    ----------
+    is_monotone : bool
+        Whether no ``fp_diff`` is negative and no ``fn_diff`` positive.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> prediction = [-7, -2, 0, -4]
+    >>> gradient = rp.aum_gradient(bp, prediction)
+    >>> lines = rp.Lines.from_predictions(bp, prediction, -gradient)
+    >>> lines.intercept, lines.slope
+    (array([7., 2., 0., 4.]), array([ 0. ,  0.5,  0. , -0.5]))
+    """
+
+    intercept: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    fp_diff: NDArray[np.float64]
+    fn_diff: NDArray[np.float64]
+    is_monotone: bool = field(init=False)
+    jumps: Jumps = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check and freeze the arrays."""
+        intercept = finite_vector("intercept", self.intercept)
+        slope = finite_vector("slope", self.slope)
+        same_length(intercept=intercept, slope=slope)
+        jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=intercept.size)
+        self._set(intercept, slope, jumps)
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return self.intercept.size
+
+    @classmethod
+    def from_predictions(
+        cls, bp: ErrorBreakpoints, predictions: ArrayLike, direction: ArrayLike
+    ) -> Lines:
+        """Make the lines of ``predictions + s * direction``.
+
+        Parameters
+        ----------
+        bp : ErrorBreakpoints
+            The error functions.
+        predictions, direction : array-like, shape (n_examples,)
+            Predictions at step 0, and their change for a step of 1.
+
+        Returns
+        -------
+        Lines
+        """
+        if not isinstance(bp, ErrorBreakpoints):
+            raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
+        prediction = finite_vector("predictions", predictions, copy=False)
+        change = finite_vector("direction", direction, copy=False)
+        for name, vector in (("predictions", prediction), ("direction", change)):
+            if vector.size != bp.n_examples:
+                raise ValueError(
+                    f"{name} must have one entry for each of the {bp.n_examples} "
+                    f"examples, got {vector.size}."
+                )
+        with np.errstate(over="ignore"):
+            intercept = bp.value - prediction[bp.example]
+        lines = object.__new__(cls)
+        # Subtracting from zero keeps zeros positive.
+        lines._set(
+            finite_vector("intercept (value - predictions)", intercept, copy=False),
+            finite_vector("slope", 0.0 - change[bp.example], copy=False),
+            bp.jumps,
+        )
+        return lines
+
+    def _set(
+        self, intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
+    ) -> None:
+        if intercept.size > _MAX_LINES:
+            raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
+        set_fields(
+            self,
+            intercept=intercept,
+            slope=slope,
+            fp_diff=jumps.fp_diff,
+            fn_diff=jumps.fn_diff,
+            is_monotone=jumps.is_monotone,
+            jumps=jumps,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepPath:
+    """Hold AUM and AUC at every step where lines cross; the first row is step 0.
+
+    Attributes
+    ----------
+    step : array, shape (n_rows,)
+        Steps in increasing order: the float64 nearest to each exact crossing.
+    aum : array, shape (n_rows,)
+        AUM at the step. It is linear from row to row.
+    aum_slope_after : array, shape (n_rows,)
+        Slope of AUM just after the step.
+    auc : array, shape (n_rows,)
+        AUC at the step, where the lines that meet are tied.
+    auc_after : array, shape (n_rows,)
+        AUC from just after the step to just before the next one.
+    n_groups : array of int, shape (n_rows,)
+        How many groups of lines meet at the step, each in a point of its own.
+    n_swaps : array of int, shape (n_rows,)
+        How many pairs of lines exchange places at the step.
+    queue_size : array of int, shape (n_rows,)
+        How many pairs of neighbouring lines are still going to meet after the step.
+    end : float
+        The path is known from step 0 to here; infinity when it is complete.
+    """
+
+    step: NDArray[np.float64]
+    aum: NDArray[np.float64]
+    aum_slope_after: NDArray[np.float64]
+    auc: NDArray[np.float64]
+    auc_after: NDArray[np.float64]
+    n_groups: NDArray[np.int64]
+    n_swaps: NDArray[np.int64]
+    queue_size: NDArray[np.int64]
+    end: float
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.step.size
+
+    def aum_at(self, step: ArrayLike) -> Any:
+        """Evaluate AUM at any step within the path.
+
+        Parameters
+        ----------
+        step : float or array-like
+            From 0 to ``end``.
+
+        Returns
+        -------
+        float or array
+        """
+        at, row = self._rows(step)
+        # Near the next row, measure from there: no cancellation where AUM is small.
+        following = np.minimum(row + 1, self.step.size - 1)
+        from_left = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
+        from_right = self.aum[following] + self.aum_slope_after[row] * (
+            at - self.step[following]
+        )
+        is_nearer_right = (following > row) & (
+            self.step[following] - at < at - self.step[row]
+        )
+        return np.where(is_nearer_right, from_right, from_left)[()]
+
+    def auc_at(self, step: ArrayLike) -> Any:
+        """Evaluate AUC at any step within the path.
+
+        Parameters
+        ----------
+        step : float or array-like
+            From 0 to ``end``.
+
+        Returns
+        -------
+        float or array
+        """
+        at, row = self._rows(step)
+        is_on_row = self.step[row] == at
+        return np.where(is_on_row, self.auc[row], self.auc_after[row])[()]
+
+    def _rows(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        at = np.asarray(step, dtype=np.float64)
+        is_known = (at >= 0) & (at <= self.end) & np.isfinite(at)
+        if not is_known.all():
+            raise ValueError(
+                f"step must be finite and from 0 to {self.end}, where the path ends, "
+                f"got {at[~is_known].flat[0]}."
+            )
+        return at, np.searchsorted(self.step, at, side="right") - 1
+
+
+def sweep(
+    lines: Lines,
+    *,
+    stop: Stop | None = None,
+    max_crossings: int | None = None,
+    max_step: float | None = None,
+) -> StepPath:
+    """Compute AUM and AUC at every crossing of the lines, in order of the step.
+
+    This is the paper's line search. Its "linear" variant is
+    ``max_crossings=len(lines)``, its "quadratic" variant has no limit. Lines that meet
+    in one point, or repeat, are handled exactly.
+
+    Parameters
+    ----------
+    lines : Lines
+        Thresholds as functions of the step.
+    stop : {None, "first_min_aum", "first_max_auc"}
+        Go on to the end; or stop at the first step after which AUM does not fall; or
+        at the first after which AUC falls. For monotone errors the first minimum of AUM
+        is the global one, otherwise it is a local one.
+    max_crossings : int, optional
+        Stop after that many steps with a crossing.
+    max_step : float, optional
+        Stop at that step.
+
+    Returns
+    -------
+    StepPath
+
+    Raises
+    ------
+    MemoryError
+        If the path would not fit into memory; the message tells its size.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> lines = rp.Lines([0, 2, 4, 7], [0, 0.5, -0.5, 0], [0, .5, 0, .5], [-.5, 0, -.5, 0])
+    >>> path = rp.sweep(lines)
+    >>> path.step
+    array([ 0.,  2.,  8., 10.])
+    >>> path.aum
+    array([1., 0., 0., 0.])
+    >>> path.auc_after
+    array([0.75, 1.  , 1.  , 1.  ])
+    """
+    _check_lines(lines)
+    if stop not in (None, "first_min_aum", "first_max_auc"):
+        raise ValueError(
+            f"stop must be None, 'first_min_aum' or 'first_max_auc', got {stop!r}."
+        )
+    crossing_limit = _checked_max_crossings(max_crossings)
+    step_limit = _checked_max_step(max_step)
+    arguments = _core_arguments(lines)
+    max_rows = _available_memory() // _ROW_BYTES
+    # Without an early end every crossing is a row, unless several coincide.
+    n_expected = min(_core.count_crossings(**arguments), crossing_limit) + 1
+    if n_expected > max_rows and stop is None and max_step is None:
+        raise _too_long(n_expected)
+    ends_early = stop is not None or max_step is not None
+    columns = _core.sweep(
+        **arguments,
+        stop=getattr(_core.Stop, stop or "never"),
+        max_crossings=crossing_limit,
+        max_step=step_limit,
+        n_expected=0 if ends_early else n_expected,
+        max_rows=max_rows,
+    )
+    if columns.pop("is_too_long"):
+        raise _too_long(n_expected)
+    return StepPath(**columns)
+
+
+def _check_lines(lines: Lines) -> None:
+    if not isinstance(lines, Lines):
+        raise TypeError(f"lines must be Lines, got {type(lines).__name__}.")
+
+
+def _checked_max_crossings(max_crossings: int | None) -> int:
+    if max_crossings is None:
+        return 2**63
+    if isinstance(max_crossings, bool) or int(max_crossings) != max_crossings:
+        raise TypeError(f"max_crossings must be a whole number, got {max_crossings!r}.")
+    if max_crossings < 0:
+        raise ValueError(f"max_crossings must not be negative, got {max_crossings}.")
+    return min(int(max_crossings), 2**63)
+
+
+def _checked_max_step(max_step: float | None) -> float:
+    if max_step is None:
+        return float("inf")
+    if not max_step >= 0:
+        raise ValueError(f"max_step must be a number from 0 up, got {max_step}.")
+    return float(max_step)
+
+
+def _available_memory() -> int:
+    """Return the bytes of memory that a result may take."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 2**33
+
+
+def _too_long(n_rows: int) -> MemoryError:
+    return MemoryError(
+        f"the path may have {n_rows:,} rows, {n_rows * _ROW_BYTES / 1e9:,.1f} GB, more "
+        "than the memory at hand. Set max_crossings, max_step or stop."
+    )
+
+
+def _core_arguments(lines: Lines) -> dict[str, Any]:
+    jumps = lines.jumps
+    return {
+        "intercept": lines.intercept,
+        "slope": lines.slope,
+        "fp": jumps.fp,
+        "tp": jumps.tp,
+        "fp_unit": jumps.fp_unit,
+        "tp_unit": jumps.tp_unit,
+    }

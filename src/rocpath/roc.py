@@ -1,0 +1,231 @@
+"""AUM, AUC and the ROC curve at one vector of predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath import _core
+from rocpath.breakpoints import ErrorBreakpoints, finite_vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocCurve:
+    """Hold the points of a ROC curve, from the smallest added constant to the largest.
+
+    Attributes
+    ----------
+    fpr, tpr : array, shape (n_points,)
+        Error rates of the point, relative to the final FP and TP; with non-monotone
+        errors the curve may loop and leave the unit square.
+    threshold : array, shape (n_points, 2)
+        The open interval of constants, added to every prediction, that give the point.
+    min_error : array, shape (n_points,)
+        min(FP, FN) there, in the breakpoints' own unit; its area over the constants
+        is the AUM.
+    auc, aum : float
+        The area under the curve, and under ``min_error``.
+    """
+
+    fpr: NDArray[np.float64]
+    tpr: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    min_error: NDArray[np.float64]
+    auc: float
+    aum: float
+
+
+def aum(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
+    """Compute the area under min(FP, FN) over all constants added to the predictions.
+
+    Parameters
+    ----------
+    bp : ErrorBreakpoints
+        The error functions.
+    predictions : array-like, shape (n_examples,)
+        Predicted values.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> rp.aum(bp, [-7, -2, 0, -4])
+    1.0
+    """
+    arrays, prediction = _core_arguments(bp, predictions)
+    return _core.aum(**arrays, prediction=prediction, is_monotone=bp.is_monotone)
+
+
+def aum_derivatives(
+    bp: ErrorBreakpoints, predictions: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the left and right derivatives of AUM in every prediction.
+
+    Where thresholds are tied, they differ: a prediction that grows takes its
+    breakpoints below the group, one that shrinks takes them above.
+
+    Parameters
+    ----------
+    bp : ErrorBreakpoints
+        The error functions.
+    predictions : array-like, shape (n_examples,)
+        Predicted values.
+
+    Returns
+    -------
+    left, right : array, shape (n_examples,)
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 1])
+    >>> left, right = rp.aum_derivatives(bp, [0, 0])
+    >>> left, right
+    (array([ 0., -1.]), array([1., 0.]))
+    """
+    arrays, prediction = _core_arguments(bp, predictions)
+    return _core.aum_derivatives(
+        **arrays, prediction=prediction, is_monotone=bp.is_monotone
+    )
+
+
+def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.float64]:
+    """Compute the mean of the two one-sided derivatives of AUM.
+
+    Parameters
+    ----------
+    bp : ErrorBreakpoints
+        The error functions.
+    predictions : array-like, shape (n_examples,)
+        Predicted values.
+
+    Returns
+    -------
+    array, shape (n_examples,)
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> rp.aum_gradient(bp, [-7, -2, 0, -4])
+    array([ 0. ,  0.5,  0. , -0.5])
+    """
+    left, right = aum_derivatives(bp, predictions)
+    return 0.5 * (left + right)
+
+
+def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
+    """Compute the area under the ROC curve, ties counting one half.
+
+    Parameters
+    ----------
+    bp : ErrorBreakpoints
+        The error functions.
+    predictions : array-like, shape (n_examples,)
+        Predicted values.
+
+    Returns
+    -------
+    float
+        Between 0 and 1 for monotone errors; possibly outside otherwise.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> rp.auc(bp, [-7, -2, 0, -4])
+    0.75
+    """
+    arrays, prediction = _core_arguments(bp, predictions)
+    return _core.auc(**arrays, prediction=prediction)
+
+
+def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
+    """Compute every point of the ROC curve and the constants that lead to it.
+
+    Parameters
+    ----------
+    bp : ErrorBreakpoints
+        The error functions.
+    predictions : array-like, shape (n_examples,)
+        Predicted values.
+
+    Returns
+    -------
+    RocCurve
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> curve = rp.roc_curve(bp, [-7, -2, 0, -4])
+    >>> curve.fpr, curve.tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    >>> curve.threshold[2]
+    array([2., 4.])
+    """
+    prediction = _checked_predictions(bp, predictions)
+    threshold, group = np.unique(
+        bp.value - prediction[bp.example], return_inverse=True
+    )
+    jumps = bp.jumps
+    fp = _sums_below(jumps.fp, group, threshold.size)
+    tp = _sums_below(jumps.tp, group, threshold.size)
+    min_error = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
+    edge = np.concatenate(([-np.inf], threshold, [np.inf]))
+    arrays = {
+        "fpr": fp / fp[-1],
+        "tpr": tp / tp[-1],
+        "threshold": np.column_stack((edge[:-1], edge[1:])),
+        "min_error": min_error,
+    }
+    for array in arrays.values():
+        array.setflags(write=False)
+    return RocCurve(**arrays, auc=auc(bp, prediction), aum=aum(bp, prediction))
+
+
+def _sums_below(
+    jump: NDArray[np.int64], group: NDArray[np.intp], n_groups: int
+) -> NDArray[np.int64]:
+    """Sum the jumps of all groups below each gap between groups."""
+    total = np.zeros(n_groups + 1, dtype=np.int64)
+    np.add.at(total, group + 1, jump)
+    return np.cumsum(total)
+
+
+def _checked_predictions(
+    bp: ErrorBreakpoints, predictions: ArrayLike
+) -> NDArray[np.float64]:
+    if not isinstance(bp, ErrorBreakpoints):
+        raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
+    prediction = finite_vector("predictions", predictions, copy=False)
+    if prediction.size != bp.n_examples:
+        raise ValueError(
+            f"predictions must have one entry for each of the {bp.n_examples} "
+            f"examples, got {prediction.size}."
+        )
+    return prediction
+
+
+def _core_arguments(
+    bp: ErrorBreakpoints, predictions: ArrayLike
+) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    jumps = bp.jumps
+    arrays = {
+        "value": bp.value,
+        "example": bp.example,
+        "fp": jumps.fp,
+        "tp": jumps.tp,
+        "fp_unit": jumps.fp_unit,
+        "tp_unit": jumps.tp_unit,
+    }
+    return arrays, _checked_predictions(bp, predictions)
