@@ -23,12 +23,12 @@ std::span<const T> view(const Array<T>& array) {
 }
 
 template <class T>
-Array<T> to_array(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+Array<T> to_array(rocpath::Vector<T> values) {
+  auto kept = std::make_unique<rocpath::Vector<T>>(std::move(values));
   const T* first = kept->data();
   const std::size_t size = kept->size();
   nb::capsule owner(kept.release(),
-                    [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+                    [](void* p) noexcept { delete static_cast<rocpath::Vector<T>*>(p); });
   return Array<T>(first, {size}, owner);
 }
 
@@ -63,12 +63,14 @@ rocpath::ErrorLines distinct_lines(const Array<double>& intercept, const Array<d
 }
 
 struct SweepColumns {
-  std::vector<double> step, aum, aum_slope_after, auc, auc_after;
-  std::vector<std::int64_t> n_groups, n_swaps, queue_size;
+  rocpath::Vector<double> step, aum, aum_slope_after, auc, auc_after;
+  rocpath::Vector<std::int64_t> n_swaps;
+  rocpath::Vector<std::int32_t> n_groups, queue_size;
 
   void reserve(std::size_t n_rows) {
     for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) column->reserve(n_rows);
-    for (auto* column : {&n_groups, &n_swaps, &queue_size}) column->reserve(n_rows);
+    n_swaps.reserve(n_rows);
+    for (auto* column : {&n_groups, &queue_size}) column->reserve(n_rows);
   }
 
   void append(const rocpath::SweepRow& row) {
@@ -77,9 +79,9 @@ struct SweepColumns {
     aum_slope_after.push_back(row.aum_slope_after);
     auc.push_back(row.auc);
     auc_after.push_back(row.auc_after);
-    n_groups.push_back(static_cast<std::int64_t>(row.n_groups));
     n_swaps.push_back(static_cast<std::int64_t>(row.n_swaps));
-    queue_size.push_back(static_cast<std::int64_t>(row.queue_size));
+    n_groups.push_back(static_cast<std::int32_t>(row.n_groups));
+    queue_size.push_back(static_cast<std::int32_t>(row.queue_size));
   }
 };
 
@@ -132,6 +134,23 @@ NB_MODULE(_core, m) {
       "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
       "Left and right derivatives of AUM in every prediction.");
+
+  m.def(
+      "aum_gradient",
+      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
+         bool is_monotone) {
+        rocpath::Vector<double> gradient;
+        {
+          const nb::gil_scoped_release release;
+          gradient = rocpath::aum_gradient(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
+                                           view(prediction), is_monotone);
+        }
+        return to_array(std::move(gradient));
+      },
+      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
+      "Mean of the two derivatives of AUM in every prediction.");
 
   m.def(
       "auc",

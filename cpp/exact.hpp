@@ -198,7 +198,8 @@ inline double crossing_step(Line a, Line b) {
   const DoubleDouble rise = two_sum(b.intercept, -a.intercept);
   if (rise.high == 0.0) return 0.0;
   const DoubleDouble closing = two_sum(a.slope, -b.slope);
-  const double quotient = rise.high / closing.high;
+  const double reciprocal = 1.0 / closing.high;
+  const double quotient = rise.high * reciprocal;
 
   // Outside this range the error terms below could underflow or overflow.
   constexpr double smallest = 0x1p-450;
@@ -209,9 +210,9 @@ inline double crossing_step(Line a, Line b) {
   if (is_moderate(rise.high) && is_moderate(closing.high)) {
     const double remainder =
         std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
-    const double correction = remainder / closing.high;
-    // quotient + correction is off by less than 2^-101 |quotient|: the differences and the first
-    // remainder are exact, and each of the five later roundings is below 2^-104 |quotient|.
+    const double correction = remainder * reciprocal;
+    // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
+    // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
     const double margin = std::fabs(quotient) * 0x1p-98;
     const double step = quotient + (correction + margin);
     if (step == quotient + (correction - margin)) return step;

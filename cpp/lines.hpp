@@ -10,14 +10,14 @@
 #include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "exact.hpp"
+#include "memory.hpp"
 
 namespace rocpath {
 
 struct WholeNumbers {
-  std::vector<std::int64_t> count;
+  Vector<std::int64_t> count;
   double unit = 1.0;
 };
 
@@ -47,7 +47,7 @@ inline WholeNumbers in_units(std::span<const double> jump) {
     smallest = std::min(smallest, std::fabs(a));
     total += std::fabs(a);
   }
-  WholeNumbers result{std::vector<std::int64_t>(jump.size()), 1.0};
+  WholeNumbers result{Vector<std::int64_t>(jump.size()), 1.0};
   if (total == 0.0) return result;
 
   const auto fill = [&](double unit) {
@@ -77,7 +77,7 @@ struct ErrorLine : Line {
 };
 
 struct ErrorLines {
-  std::vector<ErrorLine> line;
+  Vector<ErrorLine> line;
   double fp_unit = 1.0;
   double tp_unit = 1.0;
 
@@ -95,7 +95,7 @@ struct LineArrays {
 };
 
 // Permutation that sorts `key`, equal keys in input order. Radix sort: O(n), 32 bytes an element.
-inline std::vector<std::uint32_t> sorted_order(std::span<const double> key) {
+inline Vector<std::uint32_t> sorted_order(std::span<const double> key) {
   struct Item {
     std::uint64_t key;
     std::uint32_t index;
@@ -103,8 +103,8 @@ inline std::vector<std::uint32_t> sorted_order(std::span<const double> key) {
   constexpr unsigned bits = 11;
   constexpr std::size_t n_buckets = std::size_t{1} << bits;
   constexpr unsigned n_passes = (64 + bits - 1) / bits;
-  std::vector<Item> items(key.size());
-  std::vector<std::array<std::uint32_t, n_buckets>> histogram(n_passes);
+  Vector<Item> items(key.size());
+  Vector<std::array<std::uint32_t, n_buckets>> histogram(n_passes);
   for (std::size_t k = 0; k < key.size(); ++k) {
     // Order-preserving bits; adding zero turns -0.0 into 0.0.
     const auto raw = std::bit_cast<std::uint64_t>(key[k] + 0.0);
@@ -113,7 +113,7 @@ inline std::vector<std::uint32_t> sorted_order(std::span<const double> key) {
     for (unsigned pass = 0; pass < n_passes; ++pass)
       ++histogram[pass][(ordered >> (pass * bits)) & (n_buckets - 1)];
   }
-  std::vector<Item> sorted(key.size());
+  Vector<Item> sorted(key.size());
   for (unsigned pass = 0; pass < n_passes; ++pass) {
     auto& start = histogram[pass];
     if (std::find(start.begin(), start.end(), key.size()) != start.end()) continue;
@@ -122,7 +122,7 @@ inline std::vector<std::uint32_t> sorted_order(std::span<const double> key) {
       sorted[start[(item.key >> (pass * bits)) & (n_buckets - 1)]++] = item;
     items.swap(sorted);
   }
-  std::vector<std::uint32_t> order(key.size());
+  Vector<std::uint32_t> order(key.size());
   std::transform(items.begin(), items.end(), order.begin(),
                  [](const Item& item) { return item.index; });
   return order;
@@ -131,7 +131,7 @@ inline std::vector<std::uint32_t> sorted_order(std::span<const double> key) {
 // Distinct lines in their order just after step 0: by intercept, then by slope. Equal lines never
 // part, so they become one line with the sum of their jumps.
 inline ErrorLines distinct_lines(const LineArrays& input) {
-  std::vector<std::uint32_t> order = sorted_order(input.intercept);
+  Vector<std::uint32_t> order = sorted_order(input.intercept);
   for (auto first = order.begin(); first != order.end();) {
     const double intercept = input.intercept[*first];
     const auto last = std::find_if(first + 1, order.end(), [&](std::uint32_t k) {
@@ -200,9 +200,9 @@ class OrderAfter {
 // Number of pairs out of order, with `has_crossed(left, right)` for elements of the input order;
 // sorts on the way. Merge sort, O(n log n).
 template <class T, class HasCrossed>
-std::uint64_t sort_and_count(std::vector<T>& items, HasCrossed has_crossed) {
+std::uint64_t sort_and_count(Vector<T>& items, HasCrossed has_crossed) {
   std::uint64_t count = 0;
-  std::vector<T> merged(items.size());
+  Vector<T> merged(items.size());
   for (std::size_t width = 1; width < items.size(); width *= 2) {
     for (std::size_t begin = 0; begin < items.size(); begin += 2 * width) {
       const std::size_t middle = std::min(begin + width, items.size());
@@ -223,7 +223,7 @@ std::uint64_t sort_and_count(std::vector<T>& items, HasCrossed has_crossed) {
 
 // How many pairs of lines cross at a positive step.
 inline std::uint64_t count_crossings(const ErrorLines& lines) {
-  std::vector<double> slope(lines.size());
+  Vector<double> slope(lines.size());
   std::transform(lines.line.begin(), lines.line.end(), slope.begin(),
                  [](const ErrorLine& line) { return line.slope; });
   return sort_and_count(slope, [](double left, double right) { return left > right; });

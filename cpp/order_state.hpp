@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "lines.hpp"
 
@@ -36,15 +35,21 @@ struct AumPiece {
   }
 
   double at(double step) const {
-    const double value = (intercept_sum + slope_sum * step).value();
-    if (!std::isfinite(value)) return intercept_sum.high + slope_sum.high * step;
+    // Each fma rounds once, after the cancellation: as accurate as double-double here.
+    const double value = std::fma(step, slope_sum.high, intercept_sum.high) +
+                         std::fma(step, slope_sum.low, intercept_sum.low);
     return std::fabs(value) <= 0x1p-90 * (intercept_bound + slope_bound * step) ? 0.0 : value;
   }
 };
 
+inline bool is_same(const AumPiece& a, const AumPiece& b) {
+  return a.slope_sum.high == b.slope_sum.high && a.slope_sum.low == b.slope_sum.low;
+}
+
 // AUM at a kink. The float64 step may lie on either side of the exact one; of the two pieces the
 // upper one holds on both sides of a convex kink, the lower one on both sides of a concave kink.
 inline double aum_at_kink(const AumPiece& before, const AumPiece& after, double step) {
+  if (is_same(before, after)) return after.at(step);
   const double left = before.at(step);
   const double right = after.at(step);
   return after.slope() >= before.slope() ? std::max(left, right) : std::min(left, right);
@@ -81,25 +86,31 @@ class OrderState {
     const ErrorLine& a = lines_.line[lower];
     const ErrorLine& b = lines_.line[upper];
     n_converging_ -= converging_around(middle);
-    doubled_auc_ += auc_change(a, b);
-
-    const bool was_fp = is_fp_smaller(middle);
-    const Slot old_slot = slot_[middle];
-    slot_[middle].fp += b.fp - a.fp;
-    slot_[middle].tp += b.tp - a.tp;
-    const bool is_fp = is_fp_smaller(middle);
-    // Where one of the two errors is the smaller one in all slots around, the four minima cancel
-    // exactly, and the AUM's slope does not change (eq. D_update).
-    if (was_fp != is_fp || is_fp != is_fp_smaller(middle - 1) ||
-        is_fp != is_fp_smaller(middle + 1)) {
-      const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
-                                  min_error(old_slot) - min_error(slot_[middle]);
-      aum_.slope_sum = aum_.slope_sum + two_sum(b.slope, -a.slope) * minima;
-      aum_.intercept_sum = aum_.intercept_sum + two_sum(b.intercept, -a.intercept) * minima;
+    // Lines with equal jumps, as two examples of one class, exchange places and nothing else.
+    if (a.fp != b.fp || a.tp != b.tp) {
+      doubled_auc_ += auc_change(a, b);
+      const Slot old_slot = slot_[middle];
+      slot_[middle] = next_slot(slot_[middle - 1], b);
+      update_aum(a, b, old_slot, middle);
+    } else {
+      update_aum(a, b, slot_[middle], middle);
     }
     place(upper, middle - 1);
     place(lower, middle);
     n_converging_ += converging_around(middle);
+  }
+
+  // Fetch what coming crossings will touch: with many lines, waiting for memory takes most of the
+  // time. The first call is for far crossings, the second for nearer ones, whose ranks are there.
+  void prefetch_lines(const Crossing& crossing) const {
+    __builtin_prefetch(&lines_.line[crossing.lower]);
+    __builtin_prefetch(&lines_.line[crossing.upper]);
+    __builtin_prefetch(&rank_[crossing.lower]);
+    __builtin_prefetch(&rank_[crossing.upper]);
+  }
+  void prefetch_ranks(const Crossing& crossing) const {
+    __builtin_prefetch(&slot_[rank_[crossing.upper]]);
+    __builtin_prefetch(&order_[rank_[crossing.upper]]);
   }
 
   // Apply all crossings of one step; returns how many groups of lines met. Lines that meet in one
@@ -150,19 +161,21 @@ class OrderState {
 
  private:
   struct Slot {
-    std::int64_t fp;  // FP and TP between two ranks: sums over the lines below
-    std::int64_t tp;
+    std::int64_t fp = 0;  // FP and TP between two ranks: sums over the lines below
+    std::int64_t tp = 0;
+    bool is_fp_smaller = true;  // than FN
   };
 
   const ErrorLines& lines_;
-  std::vector<std::uint32_t> order_;  // rank -> line
-  std::vector<std::uint32_t> rank_;   // line -> rank
-  std::vector<Slot> slot_;            // slot r lies below rank r; slot B above all
-  std::vector<std::int64_t> displacement_;
-  std::vector<std::uint32_t> touched_;
+  Vector<std::uint32_t> order_;  // rank -> line
+  Vector<std::uint32_t> rank_;   // line -> rank
+  Vector<Slot> slot_;            // slot r lies below rank r; slot B above all
+  Vector<std::int64_t> displacement_;
+  Vector<std::uint32_t> touched_;
   AumPiece aum_;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
+  std::int64_t total_tp_ = 0;
   double auc_scale_ = 0.0;
 
   static double as_double(int128 n) {
@@ -176,7 +189,7 @@ class OrderState {
                 static_cast<int128>(upper.fp) * lower.tp);
   }
 
-  std::int64_t false_negatives(const Slot& slot) const { return slot_.back().tp - slot.tp; }
+  std::int64_t false_negatives(const Slot& slot) const { return total_tp_ - slot.tp; }
 
   bool is_fp_smaller(const Slot& slot) const {
     const double fp = static_cast<double>(slot.fp) * lines_.fp_unit;
@@ -189,11 +202,30 @@ class OrderState {
     difference.add_multiple(-false_negatives(slot), lines_.tp_unit);
     return difference.sign() <= 0;
   }
-  bool is_fp_smaller(std::size_t rank) const { return is_fp_smaller(slot_[rank]); }
+
+  // The slot above a line that stands above `slot`.
+  Slot next_slot(const Slot& slot, const ErrorLine& line) const {
+    Slot next{slot.fp + line.fp, slot.tp + line.tp, true};
+    next.is_fp_smaller = is_fp_smaller(next);
+    return next;
+  }
 
   DoubleDouble min_error(const Slot& slot) const {
-    return is_fp_smaller(slot) ? from_integer(slot.fp) * lines_.fp_unit
-                               : from_integer(false_negatives(slot)) * lines_.tp_unit;
+    return slot.is_fp_smaller ? from_integer(slot.fp) * lines_.fp_unit
+                              : from_integer(false_negatives(slot)) * lines_.tp_unit;
+  }
+
+  // Eq. D_update, for lines a and b that exchange places around the slot `middle`. Where the same
+  // one of the two errors is the smaller in all slots around, the four minima cancel exactly.
+  void update_aum(const Line& a, const Line& b, const Slot& old_slot, std::size_t middle) {
+    const bool is_fp = old_slot.is_fp_smaller;
+    if (is_fp == slot_[middle].is_fp_smaller && is_fp == slot_[middle - 1].is_fp_smaller &&
+        is_fp == slot_[middle + 1].is_fp_smaller)
+      return;
+    const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
+                                min_error(old_slot) - min_error(slot_[middle]);
+    aum_.slope_sum = aum_.slope_sum + two_sum(b.slope, -a.slope) * minima;
+    aum_.intercept_sum = aum_.intercept_sum + two_sum(b.intercept, -a.intercept) * minima;
   }
 
   bool is_converging(std::size_t upper_rank) const {
@@ -202,10 +234,9 @@ class OrderState {
 
   // Among the three pairs of neighbours that a swap at `middle` touches.
   std::size_t converging_around(std::size_t middle) const {
-    std::size_t count = is_converging(middle) ? 1 : 0;
-    if (middle >= 2 && is_converging(middle - 1)) ++count;
-    if (middle + 1 < order_.size() && is_converging(middle + 1)) ++count;
-    return count;
+    return std::size_t{is_converging(middle)} +
+           std::size_t{middle >= 2 && is_converging(middle - 1)} +
+           std::size_t{middle + 1 < order_.size() && is_converging(middle + 1)};
   }
 
   std::size_t converging_within(std::size_t first_rank, std::size_t last_rank) const {
@@ -243,10 +274,8 @@ class OrderState {
   }
 
   void fill_slots(std::size_t first_rank, std::size_t last_rank) {
-    for (std::size_t r = first_rank; r <= last_rank; ++r) {
-      const ErrorLine& line = lines_.line[order_[r]];
-      slot_[r + 1] = {slot_[r].fp + line.fp, slot_[r].tp + line.tp};
-    }
+    for (std::size_t r = first_rank; r <= last_rank; ++r)
+      slot_[r + 1] = next_slot(slot_[r], lines_.line[order_[r]]);
   }
 
   void reorder_block(std::span<const std::uint32_t> block, std::size_t first_rank) {
@@ -267,7 +296,9 @@ class OrderState {
   // Everything from the order alone.
   void renew() {
     const std::size_t n_lines = lines_.size();
-    slot_.assign(n_lines + 1, Slot{0, 0});
+    slot_.assign(n_lines + 1, Slot{});
+    total_tp_ = 0;
+    for (const ErrorLine& line : lines_.line) total_tp_ += line.tp;
     for (std::size_t r = 0; r < n_lines; ++r) place(order_[r], r);
     fill_slots(0, n_lines - 1);
     const Slot total = slot_.back();
@@ -290,7 +321,7 @@ class OrderState {
   int exact_slope_sign() const {
     ExactSum sum;
     const auto add = [&](const Slot& slot, double slope) {
-      const bool is_fp = is_fp_smaller(slot);
+      const bool is_fp = slot.is_fp_smaller;
       const double unit = is_fp ? lines_.fp_unit : lines_.tp_unit;
       const DoubleDouble count = from_integer(is_fp ? slot.fp : false_negatives(slot));
       for (const double part : {count.high, count.low}) {

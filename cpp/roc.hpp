@@ -34,24 +34,23 @@ struct WeightedThreshold {
   std::int64_t tp;
 };
 
-inline std::vector<double> thresholds(const BreakpointArrays& bp,
+inline Vector<double> thresholds(const BreakpointArrays& bp,
                                       std::span<const double> prediction) {
-  std::vector<double> threshold(bp.value.size());
+  Vector<double> threshold(bp.value.size());
   for (std::size_t b = 0; b < threshold.size(); ++b)
     threshold[b] = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
   return threshold;
 }
 
-inline ErrorSums total(const BreakpointArrays& bp) {
-  return {std::reduce(bp.fp.begin(), bp.fp.end(), std::int64_t{0}),
-          std::reduce(bp.tp.begin(), bp.tp.end(), std::int64_t{0})};
+inline std::int64_t total(std::span<const std::int64_t> jump) {
+  return std::reduce(jump.begin(), jump.end(), std::int64_t{0});
 }
 
 // The minimum of the two errors, given the sums below a place.
 class MinError {
  public:
-  MinError(const BreakpointArrays& bp, std::int64_t total_tp)
-      : fp_unit_(bp.fp_unit), tp_unit_(bp.tp_unit), total_tp_(total_tp) {}
+  explicit MinError(const BreakpointArrays& bp)
+      : fp_unit_(bp.fp_unit), tp_unit_(bp.tp_unit), total_tp_(total(bp.tp)) {}
 
   bool has_passed_level(ErrorSums below) const { return fp_rate(below) >= fn_rate(below); }
   double operator()(ErrorSums below) const { return std::min(fp_rate(below), fn_rate(below)); }
@@ -82,7 +81,7 @@ struct Level {
   ErrorSums after;
 };
 
-inline Level level_by_sorting(std::vector<WeightedThreshold>& candidates, ErrorSums below,
+inline Level level_by_sorting(Vector<WeightedThreshold>& candidates, ErrorSums below,
                               const MinError& min_error) {
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
@@ -103,10 +102,10 @@ inline Level level_by_sorting(std::vector<WeightedThreshold>& candidates, ErrorS
 // randomness decides the time, not the answer.
 template <class Get>
 bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& below,
-            std::vector<WeightedThreshold>& kept) {
+            Vector<WeightedThreshold>& kept) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto n = static_cast<double>(size);
-  std::vector<WeightedThreshold> sample(static_cast<std::size_t>(std::cbrt(n * n)));
+  Vector<WeightedThreshold> sample(static_cast<std::size_t>(std::cbrt(n * n)));
   const double scale = n / static_cast<double>(sample.size());
   std::uint64_t random = size;
   for (WeightedThreshold& drawn : sample) {
@@ -127,17 +126,19 @@ bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& bel
     const double high =
         place + reach < sample.size() ? sample[place + reach].threshold : infinity;
     ErrorSums below_low = below;
-    ErrorSums up_to_high = below;
     kept.clear();
     for (std::size_t k = 0; k < size; ++k) {
       const WeightedThreshold one = get(k);
-      const bool is_below = one.threshold < low;
-      const bool is_up_to = one.threshold <= high;
-      below_low.fp += is_below ? one.fp : 0;
-      below_low.tp += is_below ? one.tp : 0;
-      up_to_high.fp += is_up_to ? one.fp : 0;
-      up_to_high.tp += is_up_to ? one.tp : 0;
-      if (is_up_to && !is_below) kept.push_back(one);
+      // Masks, not branches: half of the thresholds lie below, in no order.
+      const std::int64_t mask = -static_cast<std::int64_t>(one.threshold < low);
+      below_low.fp += one.fp & mask;
+      below_low.tp += one.tp & mask;
+      if ((one.threshold >= low) & (one.threshold <= high)) kept.push_back(one);
+    }
+    ErrorSums up_to_high = below_low;
+    for (const WeightedThreshold& one : kept) {
+      up_to_high.fp += one.fp;
+      up_to_high.tp += one.tp;
     }
     const bool is_bracket = !min_error.has_passed_level(below_low) &&
                             (min_error.has_passed_level(up_to_high) || high == infinity);
@@ -154,8 +155,8 @@ inline Level find_level(const BreakpointArrays& bp, std::span<const double> thre
     return WeightedThreshold{threshold[b], bp.fp[b], bp.tp[b]};
   };
   ErrorSums below;
-  std::vector<WeightedThreshold> candidates;
-  std::vector<WeightedThreshold> kept;
+  Vector<WeightedThreshold> candidates;
+  Vector<WeightedThreshold> kept;
   bool has_narrowed = threshold.size() > few &&
                       narrow(threshold.size(), given, min_error, below, candidates);
   if (!has_narrowed) {
@@ -191,7 +192,7 @@ double blocked_sum(std::size_t n, Term term) {
 // sums before, sums after).
 template <class Visit>
 void for_each_group(const BreakpointArrays& bp, std::span<const double> threshold, Visit visit) {
-  const std::vector<std::uint32_t> order = sorted_order(threshold);
+  const Vector<std::uint32_t> order = sorted_order(threshold);
   ErrorSums before;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     ErrorSums after = before;
@@ -211,17 +212,15 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
 // Requires: at least one breakpoint, positive totals; `is_monotone` only if no jump is negative.
 inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
                   bool is_monotone) {
-  const std::vector<double> threshold = detail::thresholds(bp, prediction);
-  const detail::MinError min_error(bp, detail::total(bp).tp);
+  const Vector<double> threshold = detail::thresholds(bp, prediction);
+  const detail::MinError min_error(bp);
   if (is_monotone) {
     const double level = detail::find_level(bp, threshold, min_error).threshold;
-    const double fp_area = detail::blocked_sum(threshold.size(), [&](std::size_t b) {
-      return static_cast<double>(bp.fp[b]) * std::max(0.0, level - threshold[b]);
+    return detail::blocked_sum(threshold.size(), [&](std::size_t b) {
+      const double above = threshold[b] - level;
+      return static_cast<double>(bp.fp[b]) * bp.fp_unit * std::max(0.0, -above) +
+             static_cast<double>(bp.tp[b]) * bp.tp_unit * std::max(0.0, above);
     });
-    const double fn_area = detail::blocked_sum(threshold.size(), [&](std::size_t b) {
-      return static_cast<double>(bp.tp[b]) * std::max(0.0, threshold[b] - level);
-    });
-    return fp_area * bp.fp_unit + fn_area * bp.tp_unit;
   }
   DoubleDouble area;
   double previous = 0.0;
@@ -233,60 +232,78 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
   return area.value();
 }
 
-// One-sided derivatives of AUM in every prediction.
-struct AumDerivatives {
-  std::vector<double> left;
-  std::vector<double> right;
-};
-
+// Hand the left and right derivatives of AUM in the prediction of each breakpoint's example to
+// add(example, left, right); an example's own are their sums.
+//
 // A breakpoint moves alone out of its group of tied thresholds: below the group when its prediction
 // grows, above when it shrinks (Hillman & Hocking 2023). Where the group lies wholly on one side of
 // the level, both derivatives are that side's jump.
-inline AumDerivatives aum_derivatives(const BreakpointArrays& bp,
-                                      std::span<const double> prediction, bool is_monotone) {
-  const std::vector<double> threshold = detail::thresholds(bp, prediction);
-  const detail::MinError min_error(bp, detail::total(bp).tp);
-  AumDerivatives result{std::vector<double>(prediction.size()),
-                        std::vector<double>(prediction.size())};
-  const auto add = [&](std::size_t b, ErrorSums before, ErrorSums after) {
-    const auto example = static_cast<std::size_t>(bp.example[b]);
+template <class Add>
+void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
+                         bool is_monotone, Add add) {
+  const Vector<double> threshold = detail::thresholds(bp, prediction);
+  const detail::MinError min_error(bp);
+  const auto add_tied = [&](std::size_t b, ErrorSums before, ErrorSums after) {
     const ErrorSums all_but_one{after.fp - bp.fp[b], after.tp - bp.tp[b]};
     const ErrorSums one_more{before.fp + bp.fp[b], before.tp + bp.tp[b]};
-    result.left[example] += min_error.change(all_but_one, after);
-    result.right[example] += min_error.change(before, one_more);
+    add(static_cast<std::size_t>(bp.example[b]), min_error.change(all_but_one, after),
+        min_error.change(before, one_more));
   };
   if (!is_monotone) {
-    detail::for_each_group(bp, threshold, [&](auto group, double, ErrorSums before, ErrorSums after) {
-      for (const std::uint32_t b : group) add(b, before, after);
-    });
-    return result;
+    detail::for_each_group(bp, threshold,
+                           [&](auto group, double, ErrorSums before, ErrorSums after) {
+                             for (const std::uint32_t b : group) add_tied(b, before, after);
+                           });
+    return;
   }
   const detail::Level level = detail::find_level(bp, threshold, min_error);
   for (std::size_t b = 0; b < threshold.size(); ++b) {
     if (threshold[b] == level.threshold) {
-      add(b, level.before, level.after);
+      add_tied(b, level.before, level.after);
       continue;
     }
-    const double jump = threshold[b] < level.threshold
-                            ? static_cast<double>(bp.fp[b]) * bp.fp_unit
-                            : -static_cast<double>(bp.tp[b]) * bp.tp_unit;
-    const auto example = static_cast<std::size_t>(bp.example[b]);
-    result.left[example] += jump;
-    result.right[example] += jump;
+    const std::int64_t mask = -static_cast<std::int64_t>(threshold[b] < level.threshold);
+    const double jump = static_cast<double>(bp.fp[b] & mask) * bp.fp_unit -
+                        static_cast<double>(bp.tp[b] & ~mask) * bp.tp_unit;
+    add(static_cast<std::size_t>(bp.example[b]), jump, jump);
   }
+}
+
+struct AumDerivatives {
+  Vector<double> left;
+  Vector<double> right;
+};
+
+inline AumDerivatives aum_derivatives(const BreakpointArrays& bp,
+                                      std::span<const double> prediction, bool is_monotone) {
+  AumDerivatives result{Vector<double>(prediction.size()), Vector<double>(prediction.size())};
+  for_each_derivative(bp, prediction, is_monotone,
+                      [&](std::size_t example, double left, double right) {
+                        result.left[example] += left;
+                        result.right[example] += right;
+                      });
   return result;
+}
+
+inline Vector<double> aum_gradient(const BreakpointArrays& bp, std::span<const double> prediction,
+                                   bool is_monotone) {
+  Vector<double> gradient(prediction.size());
+  for_each_derivative(bp, prediction, is_monotone,
+                      [&](std::size_t example, double left, double right) {
+                        gradient[example] += 0.5 * (left + right);
+                      });
+  return gradient;
 }
 
 // Area under the ROC curve, tied thresholds joined by a diagonal, eq. AUC1.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
-  const std::vector<double> threshold = detail::thresholds(bp, prediction);
+  const Vector<double> threshold = detail::thresholds(bp, prediction);
   int128 doubled_area = 0;
   detail::for_each_group(bp, threshold, [&](auto, double, ErrorSums before, ErrorSums after) {
     doubled_area += static_cast<int128>(after.fp - before.fp) * (before.tp + after.tp);
   });
-  const ErrorSums total = detail::total(bp);
   return 0.5 * static_cast<double>(doubled_area) /
-         (static_cast<double>(total.fp) * static_cast<double>(total.tp));
+         (static_cast<double>(detail::total(bp.fp)) * static_cast<double>(detail::total(bp.tp)));
 }
 
 }  // namespace rocpath

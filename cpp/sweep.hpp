@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 
 #include "order_state.hpp"
 
@@ -39,132 +40,147 @@ struct SweepRow {
   std::uint64_t queue_size;
 };
 
+// What happens between two steps: the crossings in order of the step.
+struct Window {
+  double to = 0.0;
+  Vector<Crossing> crossings;
+  // Where more lines cross at one step than a window can hold, `to` is that step, and instead of
+  // the crossings there is their number and the order of the lines after it.
+  std::uint64_t n_dense_swaps = 0;
+  Vector<std::uint32_t> dense_order;
+};
+
+// Cuts the steps into windows that hold a few crossings a line.
 class Windows {
  public:
   explicit Windows(const ErrorLines& lines)
-      : lines_(lines), place_(lines.size()), most_(8 * lines.size() + 4096) {}
-
-  // The crossings in (from, to], sorted by step, where `to` is chosen to hold about `target` of
-  // them and does not exceed `max_step`. An empty result with is_dense() means that more cross at
-  // the single step `to` than a window can hold.
-  std::span<const Crossing> next(std::span<const std::uint32_t> order, double from,
-                                 std::uint64_t target, double max_step) {
-    is_dense_ = false;
-    if (is_sparse_) reach_neighbours(order, from);
-    for (;;) {
-      to_ = std::min(from + width_, max_step);
-      if (!(to_ > from)) to_ = std::nextafter(from, max_step);
-      const std::size_t n_placed = collect(order);
-      const auto n_found = static_cast<double>(crossings_.size());
-      const bool fits = n_placed == order.size();
-      const double expected = n_found * static_cast<double>(order.size()) /
-                              static_cast<double>(std::max<std::size_t>(n_placed, 1));
-      const double ratio = static_cast<double>(target) / std::max(expected, 1.0);
-      if (fits) {
-        width_ = (to_ - from) * std::clamp(ratio, 0.25, 8.0);
-        is_sparse_ = ratio > 8.0;
-        sort_by_step(from);
-        return crossings_;
-      }
-      if (to_ <= std::nextafter(from, max_step)) {
-        is_dense_ = true;
-        return {};
-      }
-      width_ = (to_ - from) * std::clamp(ratio, 0x1p-20, 0.5);
-    }
+      : lines_(lines), order_(lines.size()), place_(lines.size()), most_(8 * lines.size() + 4096) {
+    std::iota(order_.begin(), order_.end(), 0U);
   }
 
-  double to() const { return to_; }
-  bool is_dense() const { return is_dense_; }
+  // The window from the end of the last one to at most `max_step`, with about `target` crossings.
+  // The vectors of `window` are used again.
+  void next(std::uint64_t target, double max_step, Window& window) {
+    window.n_dense_swaps = 0;
+    if (is_sparse_) reach_neighbours();
+    for (;;) {
+      const double next_step = std::nextafter(from_, max_step);
+      window.to = std::max(next_step, std::min(from_ + width_, max_step));
+      const std::size_t n_placed = collect(window);
+      const double expected = static_cast<double>(window.crossings.size()) *
+                              static_cast<double>(order_.size()) /
+                              static_cast<double>(std::max<std::size_t>(n_placed, 1));
+      const double ratio = static_cast<double>(target) / std::max(expected, 1.0);
+      if (n_placed == order_.size()) {
+        width_ = (window.to - from_) * std::clamp(ratio, 0.25, 8.0);
+        is_sparse_ = ratio > 8.0;
+        sort_by_step(window);
+        break;
+      }
+      if (window.to == next_step) {
+        cross_densely(window);
+        break;
+      }
+      width_ = (window.to - from_) * std::clamp(ratio, 0x1p-20, 0.5);
+    }
+    for (std::size_t r = 0; r < order_.size(); ++r) order_[r] = place_[r].line;
+    from_ = window.to;
+  }
 
  private:
   const ErrorLines& lines_;
-  std::vector<OrderAfter::Place> place_;
-  std::vector<Crossing> crossings_;
-  std::vector<Crossing> sorted_;
-  std::vector<std::uint32_t> bucket_start_;
-  std::vector<double> neighbour_step_;
+  Vector<std::uint32_t> order_;  // after the step `from_`
+  Vector<OrderAfter::Place> place_;
+  Vector<Crossing> sorted_;
+  Vector<std::uint32_t> bucket_start_;
   std::size_t most_;
+  double from_ = 0.0;
   double width_ = 0.0;
-  double to_ = 0.0;
-  bool is_dense_ = false;
   bool is_sparse_ = true;
 
-  // At least up to the median of the next crossings of neighbours, so that every window moves on.
-  void reach_neighbours(std::span<const std::uint32_t> order, double from) {
-    neighbour_step_.clear();
-    for (std::size_t r = 1; r < order.size(); ++r) {
-      const Line& lower = lines_.line[order[r - 1]];
-      const Line& upper = lines_.line[order[r]];
-      if (lower.slope > upper.slope) neighbour_step_.push_back(crossing_step(lower, upper));
+  // Widen at least up to the median of the next crossings of neighbours, so that windows move on.
+  void reach_neighbours() {
+    Vector<double> step;
+    for (std::size_t r = 1; r < order_.size(); ++r) {
+      const Line& lower = lines_.line[order_[r - 1]];
+      const Line& upper = lines_.line[order_[r]];
+      if (lower.slope > upper.slope) step.push_back(crossing_step(lower, upper));
     }
-    if (neighbour_step_.empty()) return;
-    const auto median =
-        neighbour_step_.begin() + static_cast<std::ptrdiff_t>(neighbour_step_.size() / 2);
-    std::nth_element(neighbour_step_.begin(), median, neighbour_step_.end());
-    width_ = std::max(width_, *median - from);
+    if (step.empty()) return;
+    const auto median = step.begin() + static_cast<std::ptrdiff_t>(step.size() / 2);
+    std::nth_element(step.begin(), median, step.end());
+    width_ = std::max(width_, *median - from_);
   }
 
-  // Insertion sort towards the order after `to_`; every exchange is a crossing. Returns how many
-  // lines were placed before the window was full.
-  std::size_t collect(std::span<const std::uint32_t> order) {
-    const OrderAfter order_after(lines_, to_);
-    crossings_.clear();
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const OrderAfter::Place moving = order_after.place(order[k]);
+  // Insertion sort towards the order after the window; every exchange is a crossing. Returns how
+  // many lines were placed before the window was full.
+  std::size_t collect(Window& window) {
+    const OrderAfter order_after(lines_, window.to);
+    window.crossings.clear();
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const OrderAfter::Place moving = order_after.place(order_[k]);
       std::size_t rank = k;
       for (; rank > 0 && order_after.have_crossed(place_[rank - 1], moving); --rank) {
-        crossings_.push_back({0.0, place_[rank - 1].line, moving.line});
+        window.crossings.push_back({0.0, place_[rank - 1].line, moving.line});
         place_[rank] = place_[rank - 1];
       }
       place_[rank] = moving;
-      if (crossings_.size() > most_) return k;
+      if (window.crossings.size() > most_) return k;
     }
-    return order.size();
+    return order_.size();
   }
 
-  void sort_by_step(double from) {
-    for (Crossing& crossing : crossings_)
+  // Only the order after the window: a merge sort, whatever the number of crossings.
+  void cross_densely(Window& window) {
+    const OrderAfter order_after(lines_, window.to);
+    window.crossings.clear();
+    std::transform(order_.begin(), order_.end(), place_.begin(),
+                   [&](std::uint32_t line) { return order_after.place(line); });
+    window.n_dense_swaps = sort_and_count(place_, [&](const auto& left, const auto& right) {
+      return order_after.have_crossed(left, right);
+    });
+    window.dense_order.resize(order_.size());
+    std::transform(place_.begin(), place_.end(), window.dense_order.begin(),
+                   [](const OrderAfter::Place& place) { return place.line; });
+  }
+
+  // Mostly two or three crossings, for which the library's sort is slow.
+  static void sort_bucket(std::span<Crossing> bucket) {
+    const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
+    if (bucket.size() > 16) return std::sort(bucket.begin(), bucket.end(), is_earlier);
+    for (std::size_t k = 1; k < bucket.size(); ++k) {
+      const Crossing moving = bucket[k];
+      std::size_t place = k;
+      for (; place > 0 && is_earlier(moving, bucket[place - 1]); --place)
+        bucket[place] = bucket[place - 1];
+      bucket[place] = moving;
+    }
+  }
+
+  void sort_by_step(Window& window) {
+    for (Crossing& crossing : window.crossings)
       crossing.step = crossing_step(lines_.line[crossing.lower], lines_.line[crossing.upper]);
-    const std::size_t n_buckets = crossings_.size() / 2 + 1;
-    const double scale = static_cast<double>(n_buckets) / (to_ - from);
+    const std::size_t n_buckets = window.crossings.size() + 1;
+    const double scale = static_cast<double>(n_buckets) / (window.to - from_);
     const auto bucket = [&](const Crossing& crossing) {
-      const double place = (crossing.step - from) * scale;
+      const double place = (crossing.step - from_) * scale;
       return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place)
                                                     : n_buckets - 1;
     };
-    bucket_start_.assign(n_buckets + 1, 0);
-    for (const Crossing& crossing : crossings_) ++bucket_start_[bucket(crossing)];
+    bucket_start_.assign(n_buckets, 0);
+    for (const Crossing& crossing : window.crossings) ++bucket_start_[bucket(crossing)];
     std::exclusive_scan(bucket_start_.begin(), bucket_start_.end(), bucket_start_.begin(), 0U);
-    sorted_.resize(crossings_.size());
-    for (const Crossing& crossing : crossings_) sorted_[bucket_start_[bucket(crossing)]++] = crossing;
+    sorted_.resize(window.crossings.size());
+    for (const Crossing& crossing : window.crossings)
+      sorted_[bucket_start_[bucket(crossing)]++] = crossing;
     std::size_t begin = 0;
-    for (std::size_t k = 0; k < n_buckets; ++k) {
-      const std::size_t end = bucket_start_[k];
-      if (end - begin > 1)
-        std::sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  sorted_.begin() + static_cast<std::ptrdiff_t>(end),
-                  [](const Crossing& a, const Crossing& b) { return a.step < b.step; });
+    for (const std::uint32_t end : bucket_start_) {
+      if (end - begin > 1) sort_bucket(std::span(sorted_).subspan(begin, end - begin));
       begin = end;
     }
-    crossings_.swap(sorted_);
+    window.crossings.swap(sorted_);
   }
 };
-
-// Take the order after a step at which very many lines cross; returns groups and swaps.
-inline std::pair<std::uint64_t, std::uint64_t> cross_all(const ErrorLines& lines, OrderState& state,
-                                                         double step) {
-  const OrderAfter order_after(lines, step);
-  std::vector<OrderAfter::Place> place;
-  place.reserve(lines.size());
-  for (const std::uint32_t line : state.order()) place.push_back(order_after.place(line));
-  const std::uint64_t n_swaps = sort_and_count(place, [&](const auto& left, const auto& right) {
-    return order_after.have_crossed(left, right);
-  });
-  std::vector<std::uint32_t> order(lines.size());
-  std::transform(place.begin(), place.end(), order.begin(), [](const auto& p) { return p.line; });
-  return {state.reorder(order), n_swaps};
-}
 
 // Twice the AUC at step 0, where lines of equal intercept are tied.
 inline int128 doubled_auc_at_zero(const ErrorLines& lines) {
@@ -198,11 +214,11 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const auto finish_row = [&](double step, const AumPiece& aum_before, int128 auc_before,
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
-    const bool is_start = n_rows++ == 0;
-    const bool goes_on = emit(SweepRow{
-        step, aum_at_kink(aum_before, state.aum(), step), state.aum().slope(),
-        is_start ? state.auc(auc_before) : 0.5 * state.auc(auc_before + auc_after),
-        state.auc(auc_after), n_groups, n_swaps, state.n_converging()});
+    const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
+    const bool goes_on =
+        emit(SweepRow{step, aum_at_kink(aum_before, state.aum(), step), state.aum().slope(),
+                      0.5 * state.auc(auc_at), state.auc(auc_after), n_groups, n_swaps,
+                      state.n_converging()});
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum: return state.slope_sign() < 0;
@@ -213,27 +229,46 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };
 
   if (!finish_row(0.0, state.aum(), doubled_auc_at_zero(lines), 0, 0)) return end_after(0.0);
+  constexpr std::size_t near = 12;
+  constexpr std::size_t far = 24;
   const double last_step = std::min(limits.max_step, std::numeric_limits<double>::max());
   const std::uint64_t largest_target = 4 * lines.size() + 2048;
   std::uint64_t target = limits.stop == Stop::never ? largest_target : lines.size() / 8 + 256;
-  double step = 0.0;
-  while (state.n_converging() > 0 && step < last_step) {
-    interrupt();
-    const std::uint64_t n_left = limits.max_crossings - n_rows + 1;
-    std::span<const Crossing> crossings =
-        windows.next(state.order(), step, std::min(target, n_left), last_step);
+  std::uint64_t n_found = 0;
+  const auto find_next = [&](Window& window) {
+    windows.next(std::min(target, limits.max_crossings - n_found), last_step, window);
     target = std::min(2 * target, largest_target);
-    step = windows.to();
-    if (windows.is_dense()) {
+    n_found += window.crossings.size() + window.n_dense_swaps;
+  };
+  // While one window is applied, another thread finds the next one.
+  Window window;
+  Window next_window;
+  std::future<void> search;
+  if (state.n_converging() > 0 && last_step > 0.0) find_next(next_window);
+  for (double step = 0.0; state.n_converging() > 0 && step < last_step;) {
+    interrupt();
+    if (search.valid()) search.get();
+    if (step == next_window.to) find_next(next_window);
+    std::swap(window, next_window);
+    next_window.to = step = window.to;
+    if (step < last_step && n_found < limits.max_crossings)
+      search = std::async(std::launch::async, find_next, std::ref(next_window));
+    if (window.n_dense_swaps > 0) {
       const AumPiece aum_before = state.aum();
       const int128 auc_before = state.doubled_auc();
-      const auto [n_groups, n_swaps] = cross_all(lines, state, step);
-      if (!finish_row(step, aum_before, auc_before, n_groups, n_swaps)) return end_after(step);
+      const std::size_t n_groups = state.reorder(window.dense_order);
+      if (!finish_row(step, aum_before, auc_before, n_groups, window.n_dense_swaps))
+        return end_after(step);
     }
+    std::span<const Crossing> crossings = window.crossings;
     while (!crossings.empty()) {
       const double at = crossings.front().step;
       std::size_t n_swaps = 1;
       while (n_swaps < crossings.size() && crossings[n_swaps].step == at) ++n_swaps;
+      if (crossings.size() > far) {
+        state.prefetch_lines(crossings[far]);
+        state.prefetch_ranks(crossings[near]);
+      }
       const AumPiece aum_before = state.aum();
       const int128 auc_before = state.doubled_auc();
       const std::size_t n_groups = state.apply(crossings.first(n_swaps));

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
-_ROW_BYTES = 8 * 8
+_ROW_BYTES = 56
 _MAX_LINES = 2**32 - 1
 
 
@@ -161,9 +161,9 @@ class StepPath:
     aum_slope_after: NDArray[np.float64]
     auc: NDArray[np.float64]
     auc_after: NDArray[np.float64]
-    n_groups: NDArray[np.int64]
+    n_groups: NDArray[np.int32]
     n_swaps: NDArray[np.int64]
-    queue_size: NDArray[np.int64]
+    queue_size: NDArray[np.int32]
     end: float
 
     def __len__(self) -> int:
@@ -277,17 +277,19 @@ def sweep(
     step_limit = _checked_max_step(max_step)
     arguments = _core_arguments(lines)
     max_rows = _available_memory() // _ROW_BYTES
-    # Without an early end every crossing is a row, unless several coincide.
-    n_expected = min(_core.count_crossings(**arguments), crossing_limit) + 1
-    if n_expected > max_rows and stop is None and max_step is None:
-        raise _too_long(n_expected)
     ends_early = stop is not None or max_step is not None
+    # Every pair of lines crosses at most once, and every crossing is at most one row.
+    n_expected = min(len(lines) * (len(lines) - 1) // 2, crossing_limit) + 1
+    if n_expected > max_rows:
+        n_expected = min(_core.count_crossings(**arguments), crossing_limit) + 1
+        if n_expected > max_rows and not ends_early:
+            raise _too_long(n_expected)
     columns = _core.sweep(
         **arguments,
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
-        n_expected=0 if ends_early else n_expected,
+        n_expected=1024 if ends_early else n_expected,
         max_rows=max_rows,
     )
     if columns.pop("is_too_long"):

@@ -119,8 +119,10 @@ def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.flo
     >>> rp.aum_gradient(bp, [-7, -2, 0, -4])
     array([ 0. ,  0.5,  0. , -0.5])
     """
-    left, right = aum_derivatives(bp, predictions)
-    return 0.5 * (left + right)
+    arrays, prediction = _core_arguments(bp, predictions)
+    return _core.aum_gradient(
+        **arrays, prediction=prediction, is_monotone=bp.is_monotone
+    )
 
 
 def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:

@@ -1,0 +1,46 @@
+// Vectors for millions of elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace rocpath {
+
+// Asks for huge pages, as numpy does for its arrays: fetching fresh memory from the system 4 KiB
+// at a time costs as much as the work done on it.
+template <class T>
+struct HugePages {
+  using value_type = T;
+
+  HugePages() = default;
+  template <class U>
+  HugePages(const HugePages<U>&) {}  // NOLINT: allocators convert
+
+  T* allocate(std::size_t n) {
+    constexpr std::size_t huge_page = std::size_t{1} << 21;
+    const bool is_large = n * sizeof(T) >= 2 * huge_page;
+    const std::size_t alignment = is_large ? huge_page : 64;
+    const std::size_t bytes = (n * sizeof(T) + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (is_large) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(memory);
+  }
+
+  void deallocate(T* memory, std::size_t) { std::free(memory); }
+
+  friend bool operator==(const HugePages&, const HugePages&) { return true; }
+};
+
+template <class T>
+using Vector = std::vector<T, HugePages<T>>;
+
+}  // namespace rocpath
