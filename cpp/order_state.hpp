@@ -71,7 +71,7 @@ class OrderState {
   // Neighbours that will cross at some later step: the size of the paper's interval queue.
   std::size_t n_converging() const { return n_converging_; }
 
-  double auc(int128 doubled) const { return as_double(doubled) * auc_scale_; }
+  double auc(int128 doubled) const { return as_double(doubled) / doubled_perfect_auc_; }
 
   // Sign of the AUM's slope, exact.
   int slope_sign() const {
@@ -176,7 +176,7 @@ class OrderState {
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
   std::int64_t total_tp_ = 0;
-  double auc_scale_ = 0.0;
+  double doubled_perfect_auc_ = 1.0;
 
   static double as_double(int128 n) {
     const auto narrow = static_cast<std::int64_t>(n);
@@ -302,7 +302,7 @@ class OrderState {
     for (std::size_t r = 0; r < n_lines; ++r) place(order_[r], r);
     fill_slots(0, n_lines - 1);
     const Slot total = slot_.back();
-    auc_scale_ = 0.5 / (static_cast<double>(total.fp) * static_cast<double>(total.tp));
+    doubled_perfect_auc_ = as_double(2 * static_cast<int128>(total.fp) * total.tp);
     aum_ = contribution(0, n_lines - 1);
     doubled_auc_ = 0;
     for (std::size_t r = 0; r < n_lines; ++r) {

@@ -302,8 +302,8 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
   detail::for_each_group(bp, threshold, [&](auto, double, ErrorSums before, ErrorSums after) {
     doubled_area += static_cast<int128>(after.fp - before.fp) * (before.tp + after.tp);
   });
-  return 0.5 * static_cast<double>(doubled_area) /
-         (static_cast<double>(detail::total(bp.fp)) * static_cast<double>(detail::total(bp.tp)));
+  const int128 perfect_area = static_cast<int128>(detail::total(bp.fp)) * detail::total(bp.tp);
+  return static_cast<double>(doubled_area) / static_cast<double>(2 * perfect_area);
 }
 
 }  // namespace rocpath

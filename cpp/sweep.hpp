@@ -208,6 +208,10 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
   Windows windows(lines);
+  const bool is_monotone = std::all_of(lines.line.begin(), lines.line.end(),
+                                       [](const auto& line) { return line.fp >= 0 && line.tp >= 0; });
+  constexpr int unknown = 2;
+  int slope_sign = unknown;
   std::uint64_t n_rows = 0;
 
   // Update the areas, then ask the stop rule; false ends the sweep.
@@ -221,7 +225,11 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
                       state.n_converging()});
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
-      case Stop::first_min_aum: return state.slope_sign() < 0;
+      case Stop::first_min_aum:
+        if (slope_sign == unknown || !is_same(aum_before, state.aum()))
+          slope_sign = state.slope_sign();
+        // Convex AUM that has stopped falling never falls again; any other may.
+        return slope_sign < 0 || (slope_sign == 0 && !is_monotone);
       case Stop::first_max_auc: return auc_after >= auc_before;
       default: return true;
     }
@@ -236,7 +244,9 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   std::uint64_t target = limits.stop == Stop::never ? largest_target : lines.size() / 8 + 256;
   std::uint64_t n_found = 0;
   const auto find_next = [&](Window& window) {
-    windows.next(std::min(target, limits.max_crossings - n_found), last_step, window);
+    // Crossings that share a row may leave rows to find when the limit seems to be reached.
+    const std::uint64_t n_left = std::max(limits.max_crossings, n_found + 64) - n_found;
+    windows.next(std::min(target, n_left), last_step, window);
     target = std::min(2 * target, largest_target);
     n_found += window.crossings.size() + window.n_dense_swaps;
   };

@@ -183,16 +183,12 @@ class StepPath:
         float or array
         """
         at, row = self._rows(step)
-        # Near the next row, measure from there: no cancellation where AUM is small.
+        value = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
+        # Between two rows AUM lies between theirs, and so never below zero.
         following = np.minimum(row + 1, self.step.size - 1)
-        from_left = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
-        from_right = self.aum[following] + self.aum_slope_after[row] * (
-            at - self.step[following]
-        )
-        is_nearer_right = (following > row) & (
-            self.step[following] - at < at - self.step[row]
-        )
-        return np.where(is_nearer_right, from_right, from_left)[()]
+        low = np.minimum(self.aum[row], self.aum[following])
+        high = np.maximum(self.aum[row], self.aum[following])
+        return np.where(following > row, np.clip(value, low, high), value)[()]
 
     def auc_at(self, step: ArrayLike) -> Any:
         """Evaluate AUC at any step within the path.
@@ -239,9 +235,9 @@ def sweep(
     lines : Lines
         Thresholds as functions of the step.
     stop : {None, "first_min_aum", "first_max_auc"}
-        Go on to the end; or stop at the first step after which AUM does not fall; or
-        at the first after which AUC falls. For monotone errors the first minimum of AUM
-        is the global one, otherwise it is a local one.
+        Go on to the end; or stop where AUM has reached its first minimum, which is the
+        last row's ``aum``; or at the first step after which AUC falls. For monotone
+        errors the first minimum of AUM is the global one, otherwise a local one.
     max_crossings : int, optional
         Stop after that many steps with a crossing.
     max_step : float, optional
@@ -305,7 +301,8 @@ def _check_lines(lines: Lines) -> None:
 def _checked_max_crossings(max_crossings: int | None) -> int:
     if max_crossings is None:
         return 2**63
-    if isinstance(max_crossings, bool) or int(max_crossings) != max_crossings:
+    is_number = isinstance(max_crossings, (int, float, np.number))
+    if not is_number or int(max_crossings) != max_crossings:
         raise TypeError(f"max_crossings must be a whole number, got {max_crossings!r}.")
     if max_crossings < 0:
         raise ValueError(f"max_crossings must not be negative, got {max_crossings}.")

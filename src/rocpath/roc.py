@@ -221,6 +221,7 @@ def _checked_predictions(
 def _core_arguments(
     bp: ErrorBreakpoints, predictions: ArrayLike
 ) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    prediction = _checked_predictions(bp, predictions)
     jumps = bp.jumps
     arrays = {
         "value": bp.value,
@@ -230,4 +231,4 @@ def _core_arguments(
         "fp_unit": jumps.fp_unit,
         "tp_unit": jumps.tp_unit,
     }
-    return arrays, _checked_predictions(bp, predictions)
+    return arrays, prediction

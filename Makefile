@@ -1,0 +1,46 @@
+# The two commands of the README: `make demo` and `make test`. Both make .venv on their own.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(wildcard cpp/*) $(shell find src -name '*.py') CMakeLists.txt pyproject.toml
+CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
+
+.PHONY: demo test lint format bench sanitize clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/plot_01_line_search.py
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest tests --pyargs rocpath
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/mypy
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/core_speed.py
+
+# The property tests against a core built with AddressSanitizer and UBSan, in a place of its own.
+sanitize: $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)/sanitize
+	$(VENV)/sanitize/bin/pip install --quiet ".[dev]" -C cmake.define.ROCPATH_SANITIZE=ON \
+		-C build-dir=build/sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+		$(VENV)/sanitize/bin/python -m pytest tests -p no:cacheprovider -k "not fit_is_refused"
+
+$(VENV)/installed: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet ".[dev,plot]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist

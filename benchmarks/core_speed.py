@@ -1,0 +1,84 @@
+"""How long do AUM, AUC and the sweep take, next to sorting a million numbers?
+
+Prints a table and saves ``core_speed.csv`` beside this script. Times are medians, and
+A is the time of ``np.argsort`` on 10^6 random float64 numbers in the same run.
+"""
+
+import csv
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+import rocpath as rp
+
+HERE = Path(__file__).parent
+
+
+def median_time(function, repeats=5):
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def problem(n, n_features=10, seed=0):
+    """Normal features, one label in ten positive, and a descent direction."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 10 == 0
+    X = rng.normal(size=(n, n_features)) + 0.3 * y[:, None]
+    predictions = X @ rng.normal(size=n_features)
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
+    return bp, predictions, rp.Lines.from_predictions(bp, predictions, direction)
+
+
+def main():
+    numbers = np.random.default_rng(0).random(10**6)
+    one_sort = median_time(lambda: np.argsort(numbers), 15)
+    rows = [("np.argsort (A)", 10**6, one_sort, 1.0, "", "")]
+
+    def measure(name, n, function, bar="", reference="", repeats=5):
+        seconds = median_time(function, repeats)
+        rows.append((name, n, seconds, seconds / one_sort, bar, reference))
+
+    bp, predictions, lines = problem(10**6)
+    measure(
+        "aum + aum_gradient",
+        10**6,
+        lambda: (rp.aum(bp, predictions), rp.aum_gradient(bp, predictions)),
+        bar=1,
+        reference=0.30,
+        repeats=15,
+    )
+    measure("auc", 10**6, lambda: rp.auc(bp, predictions), bar=2, repeats=15)
+    for n, reference in ((10**4, 0.017), (10**5, 0.33), (10**6, 7.4)):
+        lines = problem(n)[2]
+        measure(
+            "sweep, linear",
+            n,
+            lambda lines=lines: rp.sweep(lines, max_crossings=len(lines)),
+            bar=15 if n == 10**6 else "",
+            reference=reference,
+        )
+    lines = problem(3000)[2]
+    measure(
+        "sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2
+    )
+
+    header = ("what", "n", "seconds", "ratio_to_A", "bar", "R_package_seconds")
+    with (HERE / "core_speed.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows((a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows)
+    print("| what | n | seconds | ratio to A | bar | R package, seconds |")
+    print("|---|---|---|---|---|---|")
+    for what, n, seconds, ratio, bar, reference in rows:
+        print(f"| {what} | {n:,} | {seconds:.4f} | {ratio:.2f} | {bar} | {reference} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,352 @@
+"""The sweep against the definitions, the invariances, and what cannot be computed."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import oracle
+import pytest
+import rocpath as rp
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_lines, changepoint_lines, label_lines, small
+
+
+def rows_by_float_step(exact):
+    """Group exact rows whose steps round to one float64, as the path does."""
+    groups = {}
+    for row in exact:
+        groups.setdefault(nearest_step(row[0]), []).append(row)
+    return groups
+
+
+def nearest_step(step):
+    rounded = float(step)
+    return rounded if rounded or not step else np.nextafter(0.0, 1.0)
+
+
+def tolerance(groups, step):
+    """AUM at a rounded step is off by the slopes times half a unit of the step."""
+    steepest = max(abs(float(row[2])) for rows in groups.values() for row in rows)
+    return 2 * steepest * np.spacing(step)
+
+
+@given(any_lines)
+def test_sweep_equals_the_definitions_at_every_crossing(columns):
+    groups = rows_by_float_step(oracle.path(oracle.as_lines(*columns)))
+    path = rp.sweep(rp.Lines(*columns))
+    assert path.step.tolist() == list(groups)
+    for k, (step, rows) in enumerate(groups.items()):
+        _, aum, slope, auc_at, auc_after = (float(x) for x in rows[-1])
+        assert path.aum[k] == pytest.approx(aum, 1e-12, tolerance(groups, step))
+        steepest = max(abs(float(row[2])) for rows in groups.values() for row in rows)
+        assert path.aum_slope_after[k] == pytest.approx(slope, 1e-12, 1e-14 * steepest)
+        assert path.auc_after[k] == pytest.approx(auc_after, 1e-12, 1e-13)
+        if len(rows) == 1:
+            assert path.auc[k] == pytest.approx(auc_at, 1e-12, 1e-13)
+    assert (path.aum >= 0).all()
+    assert path.end == np.inf
+    assert path.queue_size[-1] == 0
+
+
+@given(any_lines)
+def test_swaps_count_every_crossing_pair_once(columns):
+    exact = set(oracle.as_lines(*columns))
+    distinct = {line[:2] for line in exact}
+    expected = sum(
+        (b[0] - a[0]) * (a[1] - b[1]) > 0
+        for k, a in enumerate(sorted(distinct))
+        for b in sorted(distinct)[k + 1 :]
+    )
+    assert rp.sweep(rp.Lines(*columns)).n_swaps.sum() == expected
+
+
+@given(any_lines)
+def test_first_minimum_is_the_first_local_minimum(columns):
+    exact = oracle.path(oracle.as_lines(*columns))
+    groups = rows_by_float_step(exact)
+    # The AUM just before it first rises; rises inside one float64 step are unseen.
+    slopes = [rows[-1][2] for rows in groups.values()]
+    rising = next((k for k, slope in enumerate(slopes) if slope > 0), len(slopes) - 1)
+    expected = list(groups.values())[rising][-1][1]
+    path = rp.sweep(rp.Lines(*columns), stop="first_min_aum")
+    step = list(groups)[rising]
+    assert path.aum[-1] == pytest.approx(
+        float(expected), 1e-12, tolerance(groups, step)
+    )
+    assert len(path) <= rising + 1
+
+
+@given(label_lines())
+def test_for_labels_aum_is_convex_and_its_first_minimum_global(columns):
+    lines = rp.Lines(*columns)
+    whole = rp.sweep(lines)
+    steepest = np.abs(whole.aum_slope_after).max()
+    assert (np.diff(whole.aum_slope_after) >= -1e-14 * steepest).all()
+    first = rp.sweep(lines, stop="first_min_aum").aum[-1]
+    assert first == pytest.approx(whole.aum.min(), 1e-9, 1e-12 * whole.aum.max())
+
+
+def test_for_changepoints_the_first_minimum_may_be_only_local():
+    # FP is 2 between the thresholds s - 1.5 and s - 0.5, and again above 20 + s. FN is 2
+    # below 0, 1 from 0 to 3, 2 from 3 to 6, and 0 above. So AUM is 2 while the moving
+    # stretch lies below 0, 1 while it lies within (0, 3), which it enters from s = 0.5
+    # to 1.5 and leaves from 3.5 to 4.5, 2 within (3, 6), and 0 from s = 7.5 on.
+    lines = rp.Lines(
+        intercept=[-1.5, -0.5, 20, 0, 3, 6],
+        slope=[1, 1, 1, 0, 0, 0],
+        fp_diff=[2, -2, 2, 0, 0, 0],
+        fn_diff=[0, 0, 0, -1, 1, -2],
+    )
+    path = rp.sweep(lines)
+    assert not lines.is_monotone
+    assert path.step.tolist() == [0, 0.5, 1.5, 3.5, 4.5, 6.5, 7.5]
+    assert path.aum.tolist() == [2, 2, 1, 1, 2, 2, 0]
+    assert rp.sweep(lines, stop="first_min_aum").aum[-1] == 1
+
+
+@given(any_lines, st.integers(0, 6))
+def test_max_crossings_cuts_the_path_there(columns, n):
+    whole = rp.sweep(rp.Lines(*columns))
+    cut = rp.sweep(rp.Lines(*columns), max_crossings=n)
+    assert cut.step.tolist() == whole.step[: n + 1].tolist()
+    assert cut.aum.tolist() == whole.aum[: n + 1].tolist()
+    assert cut.end == (np.inf if whole.queue_size[len(cut) - 1] == 0 else cut.step[-1])
+
+
+@given(any_lines, st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+def test_max_step_cuts_the_path_there(columns, max_step):
+    whole = rp.sweep(rp.Lines(*columns))
+    cut = rp.sweep(rp.Lines(*columns), max_step=max_step)
+    assert cut.step.tolist() == whole.step[whole.step <= max_step].tolist()
+    assert cut.end >= max_step
+    assert cut.auc_at(max_step) == whole.auc_at(max_step)
+    assert cut.aum_at(max_step) == pytest.approx(whole.aum_at(max_step), 1e-9, 1e-9)
+
+
+@given(any_lines)
+def test_first_max_auc_stops_at_the_first_fall(columns):
+    whole = rp.sweep(rp.Lines(*columns))
+    before = np.append(whole.auc[0], whole.auc_after[:-1])
+    falls = np.flatnonzero(whole.auc_after < before - 1e-15)
+    last = falls[0] if falls.size else len(whole) - 1
+    assert len(rp.sweep(rp.Lines(*columns), stop="first_max_auc")) == last + 1
+
+
+@given(any_lines, st.integers(0, 10**6))
+def test_order_of_lines_and_a_common_shift_change_nothing(columns, seed):
+    columns = [np.array(column, dtype=float) for column in columns]
+    path = rp.sweep(rp.Lines(*columns))
+    order = np.random.default_rng(seed).permutation(len(columns[0]))
+    shuffled = rp.sweep(rp.Lines(*(column[order] for column in columns)))
+    assert shuffled.step.tolist() == path.step.tolist()
+    assert shuffled.auc.tolist() == path.auc.tolist()
+    assert shuffled.aum == pytest.approx(path.aum, 1e-12, 1e-25)
+
+
+@given(
+    changepoint_lines(),
+    st.integers(-900, 900).map(lambda k: 2.0**k),
+    st.sampled_from([-3.0, 8.0]),
+)
+def test_scale_and_shift_of_thresholds(columns, scale, shift):
+    intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
+    path = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
+    moved = rp.sweep(
+        rp.Lines((intercept + shift) * scale, (slope + shift) * scale, fp_diff, fn_diff)
+    )
+    assert moved.step.tolist() == path.step.tolist()
+    assert moved.auc_after.tolist() == path.auc_after.tolist()
+    assert (moved.aum / scale).tolist() == pytest.approx(path.aum, 1e-12, 1e-14)
+
+
+@given(changepoint_lines())
+def test_doubling_the_direction_halves_the_steps(columns):
+    intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
+    path = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
+    faster = rp.sweep(rp.Lines(intercept, 2 * slope, fp_diff, fn_diff))
+    assert (2 * faster.step).tolist() == path.step.tolist()
+    assert faster.auc.tolist() == path.auc.tolist()
+
+
+@given(label_lines())
+def test_a_line_given_twice_equals_one_of_double_size(columns):
+    intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
+    twice = rp.Lines(*(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff)))
+    fp_diff[:2] *= 2
+    fn_diff[:2] *= 2
+    doubled = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
+    assert rp.sweep(twice).step.tolist() == doubled.step.tolist()
+    assert rp.sweep(twice).aum == pytest.approx(doubled.aum, 1e-12, 1e-25)
+
+
+@given(any_lines, st.floats(0, 10))
+def test_values_between_the_rows_are_exact(columns, step):
+    lines = oracle.as_lines(*columns)
+    path = rp.sweep(rp.Lines(*columns))
+    scale = max(path.aum.max(), np.abs(path.aum_slope_after).max() * step)
+    expected = float(oracle.aum(lines, step))
+    assert path.aum_at(step) == pytest.approx(expected, 1e-9, 1e-13 * scale)
+    if not np.isclose(path.step, step, 1e-12, 0).any():
+        assert path.auc_at(step) == pytest.approx(float(oracle.auc(lines, step)), 1e-12)
+
+
+@given(st.lists(st.tuples(small, small), min_size=2, max_size=40, unique=True))
+def test_many_lines_through_few_points(pairs):
+    """Integer lines meet in groups; AUC before, at and after stays exact."""
+    intercept, slope = (list(column) for column in zip(*pairs, strict=True))
+    fp_diff = [float(k % 2) for k in range(len(pairs))]
+    fn_diff = [f - 1.0 for f in fp_diff]
+    lines = oracle.as_lines(intercept, slope, fp_diff, fn_diff)
+    path = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
+    middle = np.append(path.step, path.step[-1] + 1)
+    middle = (middle[1:] + middle[:-1]) / 2
+    exact_step = [0, *oracle.crossing_steps(lines)]
+    for k in range(0, len(path), 5):
+        assert path.step[k] == float(exact_step[k])
+        assert path.auc[k] == pytest.approx(
+            float(oracle.weak_pair_auc(lines, exact_step[k])), 1e-12
+        )
+        assert path.auc_after[k] == pytest.approx(
+            float(oracle.weak_pair_auc(lines, middle[k])), 1e-12
+        )
+
+
+@pytest.mark.parametrize("n", [50, 3000])
+def test_all_lines_through_one_point_cross_in_one_row(n):
+    # T(s) = k - k s: all meet at s = 1, where the order is reversed.
+    k = np.arange(n, dtype=float)
+    fp_diff = np.arange(n) % 3 == 0
+    path = rp.sweep(rp.Lines(k, -k, fp_diff, fp_diff - 1.0))
+    assert path.step.tolist() == [0, 1]
+    assert path.n_groups.tolist() == [0, 1]
+    assert path.n_swaps.tolist() == [0, n * (n - 1) // 2]
+    assert path.auc[1] == 0.5
+    assert path.auc_after.sum() == pytest.approx(1)
+    assert path.aum[1] == 0
+
+
+def test_crossings_beyond_the_largest_number_are_never_reached():
+    lines = rp.Lines([0, 1e300], [0, -1e-300], [1, 0], [0, -1])
+    path = rp.sweep(lines)
+    assert path.step.tolist() == [0]
+    assert path.queue_size.tolist() == [1]
+    assert path.end == np.inf
+
+
+def test_crossings_that_underflow_stay_after_the_start():
+    lines = rp.Lines([0, 5e-324], [1e300, 0], [1, 0], [0, -1])
+    assert rp.sweep(lines).step.tolist() == [0, 5e-324]
+
+
+def test_nearly_concurrent_lines_of_one_feature():
+    """One feature: all lines meet near s = 1, where rounding scatters the crossings."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1500)
+    bp = rp.ErrorBreakpoints.from_labels(rng.random(1500) < 0.3)
+    path = rp.sweep(rp.Lines.from_predictions(bp, 0.3 * x, -0.1 * x))
+    assert np.allclose(path.step[1:], 3, rtol=1e-12)
+    assert path.n_swaps.sum() == 1500 * 1499 // 2
+    assert path.auc_after[-1] == pytest.approx(1 - path.auc[0])
+    assert path.aum_at(3.5) == pytest.approx(rp.aum(bp, -0.05 * x))
+
+
+def test_sums_do_not_drift_over_ten_million_crossings():
+    rng = np.random.default_rng(1)
+    n = 6000
+    bp = rp.ErrorBreakpoints.from_labels(
+        rng.random(n) < 0.1, sample_weight=rng.random(n) + 0.1
+    )
+    prediction, direction = rng.normal(size=(2, n))
+    path = rp.sweep(rp.Lines.from_predictions(bp, prediction, direction))
+    assert path.n_swaps.sum() > 8_000_000
+    for step in path.step[[len(path) // 2, -100]] * (1 + 1e-9):
+        moved = prediction + step * direction
+        assert path.aum_at(step) == pytest.approx(rp.aum(bp, moved), 1e-11)
+        assert path.auc_at(step) == pytest.approx(rp.auc(bp, moved), 1e-9)
+
+
+def test_a_path_that_does_not_fit_is_refused_with_its_size():
+    rng = np.random.default_rng(2)
+    n = 200_000
+    intercept, slope = rng.normal(size=(2, n))
+    is_positive = np.arange(n) % 2
+    lines = rp.Lines(intercept, slope, 1 - is_positive, -is_positive)
+    with pytest.raises(MemoryError, match=r"may have [\d,]{13,} rows, [\d,.]+ GB"):
+        rp.sweep(lines)
+    assert len(rp.sweep(lines, max_crossings=10)) == 11
+
+
+def test_ctrl_c_interrupts_a_long_sweep():
+    rng = np.random.default_rng(3)
+    n = 20_000
+    is_positive = np.arange(n) % 2
+    lines = rp.Lines(*rng.normal(size=(2, n)), 1 - is_positive, -is_positive)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    started = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        rp.sweep(lines)
+    # Generous: the machine may be busy. A whole sweep would take about 20 seconds.
+    assert time.perf_counter() - started < 5
+
+
+def test_steps_beyond_the_known_path_are_refused():
+    path = rp.sweep(rp.Lines([0, 1], [1, 0], [1, 0], [0, -1]), max_step=0.5)
+    # FP is 1 above s, FN is 1 below 1.
+    assert path.aum_at(0.5) == 0.5
+    for step in (-0.1, 0.6, np.nan):
+        with pytest.raises(ValueError, match=r"step must be finite and from 0 to 0.5"):
+            path.aum_at(step)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"intercept": [0, np.nan]}, r"intercept must be finite, got nan at index 1"),
+        ({"slope": [np.inf, 0]}, r"slope must be finite, got inf at index 0"),
+        ({"slope": [0]}, r"intercept and slope must have the same length"),
+        ({"fp_diff": [1]}, r"fp_diff must have one entry for each of the 2"),
+        ({"fp_diff": [0, 0]}, r"fp_diff must sum to a positive number, got 0"),
+        ({"fn_diff": [0, 0]}, r"fn_diff must sum to a negative number, got 0"),
+        ({"intercept": [[0], [1]]}, r"intercept must be one-dimensional"),
+    ],
+)
+def test_bad_lines_are_named(change, message):
+    columns = {
+        "intercept": [0, 1],
+        "slope": [1, 0],
+        "fp_diff": [1, 0],
+        "fn_diff": [0, -1],
+    }
+    with pytest.raises(ValueError, match=message):
+        rp.Lines(**{**columns, **change})
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"stop": "min"}, ValueError, r"stop must be None, .*got 'min'"),
+        ({"max_crossings": -1}, ValueError, r"max_crossings must not be negative"),
+        ({"max_crossings": 1.5}, TypeError, r"max_crossings must be a whole number"),
+        ({"max_step": -1.0}, ValueError, r"max_step must be a number from 0 up"),
+        ({"max_step": np.nan}, ValueError, r"max_step must be a number from 0 up"),
+    ],
+)
+def test_bad_options_are_named(options, error, message):
+    lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
+    with pytest.raises(error, match=message):
+        rp.sweep(lines, **options)
+    with pytest.raises(TypeError, match="lines must be Lines, got list"):
+        rp.sweep([0, 1])
+
+
+def test_inputs_are_neither_changed_nor_shared():
+    intercept = np.array([0.0, 1.0])
+    lines = rp.Lines(intercept, [1, 0], [1, 0], [0, -1])
+    intercept[0] = 5
+    assert lines.intercept[0] == 0
+    for array in (lines.intercept, rp.sweep(lines).step):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
