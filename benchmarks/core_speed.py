@@ -1,4 +1,4 @@
-"""How long do AUM, AUC and the sweep take, next to sorting a million numbers?
+"""Time AUM, AUC and the sweep next to sorting a million numbers.
 
 Prints a table and saves ``core_speed.csv`` beside this script. Times are medians, and
 A is the time of ``np.argsort`` on 10^6 random float64 numbers in the same run.
@@ -26,7 +26,7 @@ def median_time(function, repeats=5):
 
 
 def problem(n, n_features=10, seed=0):
-    """Normal features, one label in ten positive, and a descent direction."""
+    """Make normal features, one label in ten positive, and a descent direction."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 10 == 0
     X = rng.normal(size=(n, n_features)) + 0.3 * y[:, None]
@@ -65,15 +65,15 @@ def main():
             reference=reference,
         )
     lines = problem(3000)[2]
-    measure(
-        "sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2
-    )
+    measure("sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2)
 
     header = ("what", "n", "seconds", "ratio_to_A", "bar", "R_package_seconds")
     with (HERE / "core_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(header)
-        writer.writerows((a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows)
+        writer.writerows(
+            (a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows
+        )
     print("| what | n | seconds | ratio to A | bar | R package, seconds |")
     print("|---|---|---|---|---|---|")
     for what, n, seconds, ratio, bar, reference in rows:

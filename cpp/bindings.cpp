@@ -109,8 +109,8 @@ NB_MODULE(_core, m) {
          Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
          bool is_monotone) {
         const nb::gil_scoped_release release;
-        return rocpath::aum(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
-                            view(prediction), is_monotone);
+        return rocpath::aum(breakpoints(value, example, fp, tp, fp_unit, tp_unit), view(prediction),
+                            is_monotone);
       },
       "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
@@ -124,9 +124,8 @@ NB_MODULE(_core, m) {
         rocpath::AumDerivatives derivatives;
         {
           const nb::gil_scoped_release release;
-          derivatives =
-              rocpath::aum_derivatives(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
-                                       view(prediction), is_monotone);
+          derivatives = rocpath::aum_derivatives(
+              breakpoints(value, example, fp, tp, fp_unit, tp_unit), view(prediction), is_monotone);
         }
         return std::pair(to_array(std::move(derivatives.left)),
                          to_array(std::move(derivatives.right)));
@@ -168,8 +167,7 @@ NB_MODULE(_core, m) {
       [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
          Array<std::int64_t> tp, double fp_unit, double tp_unit) {
         const nb::gil_scoped_release release;
-        return rocpath::count_crossings(
-            distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit));
+        return rocpath::count_crossings(distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit));
       },
       "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "Number of pairs of lines that cross at a positive step.");

@@ -158,8 +158,8 @@ inline double scaled_quotient(Line a, Line b) {
   int slope_exponent = 0;
   std::frexp(std::fmax(std::fabs(a.intercept), std::fabs(b.intercept)), &intercept_exponent);
   std::frexp(std::fmax(std::fabs(a.slope), std::fabs(b.slope)), &slope_exponent);
-  const double rise = std::ldexp(b.intercept, -intercept_exponent) -
-                      std::ldexp(a.intercept, -intercept_exponent);
+  const double rise =
+      std::ldexp(b.intercept, -intercept_exponent) - std::ldexp(a.intercept, -intercept_exponent);
   const double closing =
       std::ldexp(a.slope, -slope_exponent) - std::ldexp(b.slope, -slope_exponent);
   return std::ldexp(rise / closing, intercept_exponent - slope_exponent);

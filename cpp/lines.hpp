@@ -26,7 +26,8 @@ namespace detail {
 // Largest power of two that divides `a` exactly, as an exponent.
 inline int lowest_bit(double a) {
   int exponent = 0;
-  const auto digits = static_cast<std::uint64_t>(std::ldexp(std::fabs(std::frexp(a, &exponent)), 53));
+  const auto digits =
+      static_cast<std::uint64_t>(std::ldexp(std::fabs(std::frexp(a, &exponent)), 53));
   return exponent - 53 + std::countr_zero(digits);
 }
 
@@ -35,9 +36,9 @@ inline int lowest_bit(double a) {
 // Write every jump as count * unit, with the sum of |count| below 2^62.
 //
 // The smallest jump is the unit where all others are exact multiples of it (class counts, rates
-// 1/n, repeated weights). Otherwise the unit is a power of two: the finest that all jumps share, which
-// loses nothing, or, for very many very uneven weights, 2^-61 of their sum.
-// Requires: finite values.
+// 1/n, repeated weights). Otherwise the unit is a power of two: the finest that all jumps share,
+// which loses nothing, or, for very many very uneven weights, 2^-61 of their sum. Requires: finite
+// values.
 inline WholeNumbers in_units(std::span<const double> jump) {
   double smallest = std::numeric_limits<double>::infinity();
   double total = 0.0;
@@ -56,9 +57,10 @@ inline WholeNumbers in_units(std::span<const double> jump) {
       result.count[k] = static_cast<std::int64_t>(std::nearbyint(jump[k] / unit));
   };
   const bool is_multiple =
-      total / smallest < 0x1p52 && std::all_of(jump.begin(), jump.end(), [&](double a) {
-        return std::fma(std::nearbyint(a / smallest), smallest, -a) == 0.0;
-      });
+      total / smallest < 0x1p52 &&
+      std::all_of(
+          jump.begin(), jump.end(),
+          [&](double a) { return std::fma(std::nearbyint(a / smallest), smallest, -a) == 0.0; });
   if (is_multiple) {
     fill(smallest);
     return result;
@@ -134,12 +136,10 @@ inline ErrorLines distinct_lines(const LineArrays& input) {
   Vector<std::uint32_t> order = sorted_order(input.intercept);
   for (auto first = order.begin(); first != order.end();) {
     const double intercept = input.intercept[*first];
-    const auto last = std::find_if(first + 1, order.end(), [&](std::uint32_t k) {
-      return input.intercept[k] != intercept;
-    });
-    std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) {
-      return input.slope[a] < input.slope[b];
-    });
+    const auto last = std::find_if(
+        first + 1, order.end(), [&](std::uint32_t k) { return input.intercept[k] != intercept; });
+    std::sort(first, last,
+              [&](std::uint32_t a, std::uint32_t b) { return input.slope[a] < input.slope[b]; });
     first = last;
   }
   ErrorLines result{{}, input.fp_unit, input.tp_unit};

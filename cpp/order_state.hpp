@@ -185,8 +185,8 @@ class OrderState {
 
   // Twice the gain in AUC when `lower` rises above `upper`.
   static int128 auc_change(const ErrorLine& lower, const ErrorLine& upper) {
-    return 2 * (static_cast<int128>(lower.fp) * upper.tp -
-                static_cast<int128>(upper.fp) * lower.tp);
+    return 2 *
+           (static_cast<int128>(lower.fp) * upper.tp - static_cast<int128>(upper.fp) * lower.tp);
   }
 
   std::int64_t false_negatives(const Slot& slot) const { return total_tp_ - slot.tp; }

@@ -34,8 +34,7 @@ struct WeightedThreshold {
   std::int64_t tp;
 };
 
-inline Vector<double> thresholds(const BreakpointArrays& bp,
-                                      std::span<const double> prediction) {
+inline Vector<double> thresholds(const BreakpointArrays& bp, std::span<const double> prediction) {
   Vector<double> threshold(bp.value.size());
   for (std::size_t b = 0; b < threshold.size(); ++b)
     threshold[b] = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
@@ -123,8 +122,7 @@ bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& bel
   for (double width = 4.0 * std::sqrt(static_cast<double>(sample.size()));; width *= 4.0) {
     const auto reach = static_cast<std::size_t>(width);
     const double low = place > reach ? sample[place - reach].threshold : -infinity;
-    const double high =
-        place + reach < sample.size() ? sample[place + reach].threshold : infinity;
+    const double high = place + reach < sample.size() ? sample[place + reach].threshold : infinity;
     ErrorSums below_low = below;
     kept.clear();
     for (std::size_t k = 0; k < size; ++k) {
@@ -157,8 +155,8 @@ inline Level find_level(const BreakpointArrays& bp, std::span<const double> thre
   ErrorSums below;
   Vector<WeightedThreshold> candidates;
   Vector<WeightedThreshold> kept;
-  bool has_narrowed = threshold.size() > few &&
-                      narrow(threshold.size(), given, min_error, below, candidates);
+  bool has_narrowed =
+      threshold.size() > few && narrow(threshold.size(), given, min_error, below, candidates);
   if (!has_narrowed) {
     candidates.resize(threshold.size());
     for (std::size_t b = 0; b < threshold.size(); ++b) candidates[b] = given(b);

@@ -208,8 +208,9 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
   Windows windows(lines);
-  const bool is_monotone = std::all_of(lines.line.begin(), lines.line.end(),
-                                       [](const auto& line) { return line.fp >= 0 && line.tp >= 0; });
+  const bool is_monotone = std::all_of(lines.line.begin(), lines.line.end(), [](const auto& line) {
+    return line.fp >= 0 && line.tp >= 0;
+  });
   constexpr int unknown = 2;
   int slope_sign = unknown;
   std::uint64_t n_rows = 0;
@@ -219,10 +220,9 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
-    const bool goes_on =
-        emit(SweepRow{step, aum_at_kink(aum_before, state.aum(), step), state.aum().slope(),
-                      0.5 * state.auc(auc_at), state.auc(auc_after), n_groups, n_swaps,
-                      state.n_converging()});
+    const bool goes_on = emit(SweepRow{
+        step, aum_at_kink(aum_before, state.aum(), step), state.aum().slope(),
+        0.5 * state.auc(auc_at), state.auc(auc_after), n_groups, n_swaps, state.n_converging()});
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum:
@@ -230,8 +230,10 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
           slope_sign = state.slope_sign();
         // Convex AUM that has stopped falling never falls again; any other may.
         return slope_sign < 0 || (slope_sign == 0 && !is_monotone);
-      case Stop::first_max_auc: return auc_after >= auc_before;
-      default: return true;
+      case Stop::first_max_auc:
+        return auc_after >= auc_before;
+      default:
+        return true;
     }
   };
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };

@@ -2,8 +2,8 @@
 Exact line search on handwritten digits
 =======================================
 
-Class 0 against the rest, as in the paper: one gradient step from random weights, with the
-step size chosen exactly.
+Class 0 against the rest, as in the paper: one gradient step from random weights, with
+the step size chosen exactly.
 """
 
 import numpy as np
@@ -28,5 +28,6 @@ path = rp.sweep(lines, stop="first_min_aum")
 moved = predictions + path.step[-1] * direction
 
 print(f"{len(lines):,} lines, {path.n_swaps.sum():,} crossings up to the best step")
-print(f"before the step: AUM {rp.aum(bp, predictions):.4f}, AUC {rp.auc(bp, predictions):.4f}")
-print(f"after  the step: AUM {rp.aum(bp, moved):.4f}, AUC {rp.auc(bp, moved):.4f}")
+for when, scores in (("before", predictions), ("after", moved)):
+    aum, auc = rp.aum(bp, scores), rp.auc(bp, scores)
+    print(f"{when:6} the step: AUM {aum:.4f}, AUC {auc:.4f}")

@@ -6,7 +6,7 @@ are taken exactly as they are.
 """
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 
 def as_lines(intercept, slope, fp_diff, fn_diff):
@@ -29,9 +29,10 @@ def roc_points(lines, step):
     """FP, FN and the interval of constants of every ROC point."""
     threshold = thresholds(lines, step)
     places = sorted(set(threshold))
-    between = [(low, high) for low, high in zip(places, places[1:], strict=False)]
     points = [(*errors(lines, threshold, places[0] - 1), None, places[0])]
-    points += [(*errors(lines, threshold, (a + b) / 2), a, b) for a, b in between]
+    points += [
+        (*errors(lines, threshold, (a + b) / 2), a, b) for a, b in pairwise(places)
+    ]
     points += [(*errors(lines, threshold, places[-1] + 1), places[-1], None)]
     return points
 
@@ -51,7 +52,7 @@ def auc(lines, step=0):
     total_fp, total_fn = points[-1][0], points[0][1]
     area = sum(
         (after[0] - before[0]) * (2 * total_fn - before[1] - after[1]) / 2
-        for before, after in zip(points, points[1:], strict=False)
+        for before, after in pairwise(points)
     )
     return area / (total_fp * total_fn)
 
@@ -90,7 +91,7 @@ def aum_derivatives(lines, example, n_examples):
     left = [Fraction(0)] * n_examples
     right = [Fraction(0)] * n_examples
     places = sorted({line[0] for line in lines})
-    gaps = [b - a for a, b in zip(places, places[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(places)]
     move = min(gaps, default=Fraction(1)) / 2
     start = aum(lines)
     for b, (intercept, slope, fp_diff, fn_diff) in enumerate(lines):

@@ -33,12 +33,8 @@ def label_lines(draw, max_size=8):
     )
     weights = draw(st.lists(weight, min_size=n, max_size=n))
     weights[:2] = [w or 1.0 for w in weights[:2]]
-    fp_diff = [
-        0.0 if p else w for p, w in zip(is_positive, weights, strict=True)
-    ]
-    fn_diff = [
-        -w if p else 0.0 for p, w in zip(is_positive, weights, strict=True)
-    ]
+    fp_diff = [0.0 if p else w for p, w in zip(is_positive, weights, strict=True)]
+    fn_diff = [-w if p else 0.0 for p, w in zip(is_positive, weights, strict=True)]
     if draw(st.booleans()):
         fp_diff = [x / sum(fp_diff) for x in fp_diff]
         fn_diff = [-x / sum(fn_diff) for x in fn_diff]

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import rocpath as rp
 from hypothesis import given
+
+import rocpath as rp
 from strategies import changepoint_breakpoints
 
 
@@ -99,9 +100,15 @@ def test_monotony_is_known():
         ({"y": [0, np.nan]}, r"y must be finite, got nan at index 1"),
         ({"y": [[0, 1]]}, r"y must be one-dimensional"),
         ({"y": [0, 1], "positive": 2}, r"positive must be one of the labels \[0, 1\]"),
-        ({"y": [0, 1], "sample_weight": [1]}, r"y and sample_weight must have the same"),
+        (
+            {"y": [0, 1], "sample_weight": [1]},
+            r"y and sample_weight must have the same",
+        ),
         ({"y": [0, 1], "sample_weight": [1, -2]}, r"got -2.0 at index 1"),
-        ({"y": [0, 1], "sample_weight": [1, 0]}, r"positive class must have a positive"),
+        (
+            {"y": [0, 1], "sample_weight": [1, 0]},
+            r"positive class must sum to a positive",
+        ),
         ({"y": [0, 1], "sample_weight": [1, np.inf]}, r"sample_weight must be finite"),
         ({"y": [0, 1], "margin": np.nan}, r"margin must be finite"),
         ({"y": [0, 1], "denominator": "foo"}, r"denominator must be 'rate' or 'count'"),
@@ -117,7 +124,10 @@ def test_bad_labels_are_named(options, message):
     [
         ({"example": [0, 0, -1]}, r"example must not be negative, got -1 at index 2"),
         ({"example": [0, 0, 5]}, r"example must be below n_examples = 2, got 5"),
-        ({"example": [0, 0, 0.5]}, r"example must be whole numbers, got 0.5 at index 2"),
+        (
+            {"example": [0, 0, 0.5]},
+            r"example must be whole numbers, got 0.5 at index 2",
+        ),
         ({"value": [0, 1, np.inf]}, r"value must be finite, got inf at index 2"),
         ({"value": [0, 1]}, r"example and value must have the same length"),
         ({"fp_diff": [1, 1]}, r"fp_diff must have one entry for each of the 3"),

@@ -5,11 +5,12 @@ import threading
 import time
 
 import numpy as np
-import oracle
 import pytest
-import rocpath as rp
 from hypothesis import given
 from hypothesis import strategies as st
+
+import oracle
+import rocpath as rp
 from strategies import any_lines, changepoint_lines, label_lines, small
 
 
@@ -89,7 +90,7 @@ def test_for_labels_aum_is_convex_and_its_first_minimum_global(columns):
 
 
 def test_for_changepoints_the_first_minimum_may_be_only_local():
-    # FP is 2 between the thresholds s - 1.5 and s - 0.5, and again above 20 + s. FN is 2
+    # FP is 2 between the thresholds s - 1.5 and s - 0.5, and above 20 + s. FN is 2
     # below 0, 1 from 0 to 3, 2 from 3 to 6, and 0 above. So AUM is 2 while the moving
     # stretch lies below 0, 1 while it lies within (0, 3), which it enters from s = 0.5
     # to 1.5 and leaves from 3.5 to 4.5, 2 within (3, 6), and 0 from s = 7.5 on.
@@ -173,7 +174,9 @@ def test_doubling_the_direction_halves_the_steps(columns):
 @given(label_lines())
 def test_a_line_given_twice_equals_one_of_double_size(columns):
     intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
-    twice = rp.Lines(*(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff)))
+    twice = rp.Lines(
+        *(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff))
+    )
     fp_diff[:2] *= 2
     fn_diff[:2] *= 2
     doubled = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))

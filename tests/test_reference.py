@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import rocpath as rp
 
 OWN = Path(__file__).parent / "reference"
@@ -115,11 +116,15 @@ def test_path_is_exact(case):
     scale = aum.max()
     assert path.aum == pytest.approx(aum[is_last], 1e-12, 1e-15 * scale)
     steepest = np.abs(slope).max()
-    assert path.aum_slope_after == pytest.approx(slope[is_last], 1e-12, 1e-14 * steepest)
+    assert path.aum_slope_after == pytest.approx(
+        slope[is_last], 1e-12, 1e-14 * steepest
+    )
     auc_at, auc_after = numbers(exact["auc"]), numbers(exact["auc_after"])
     assert path.auc_after == pytest.approx(auc_after[is_last], 1e-12, 1e-14)
     assert path.auc[is_alone[is_last]] == pytest.approx(auc_at[is_alone], 1e-12, 1e-14)
-    assert path.aum.min() == pytest.approx(exact["global_min_aum"], 1e-12, 1e-15 * scale)
+    assert path.aum.min() == pytest.approx(
+        exact["global_min_aum"], 1e-12, 1e-15 * scale
+    )
     first = rp.sweep(lines(case), stop="first_min_aum")
     local_min = exact["first_local_min_aum"]
     assert first.aum[-1] == pytest.approx(local_min, 1e-12, 1e-15 * scale)

@@ -1,13 +1,14 @@
 """AUM, its derivatives, AUC and the ROC curve against the definitions."""
 
 import numpy as np
-import oracle
 import pytest
-import rocpath as rp
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import changepoint_breakpoints, label_lines, small
 from sklearn.metrics import roc_auc_score
+
+import oracle
+import rocpath as rp
+from strategies import changepoint_breakpoints, label_lines, small
 
 
 @st.composite
@@ -54,7 +55,6 @@ def test_derivatives_equal_the_difference_quotients(problem):
 
 @given(problems())
 def test_roc_curve_holds_every_point_and_its_constants(problem):
-    bp, _ = problem
     points = oracle.roc_points(lines_of(*problem), 0)
     total_fp, total_fn = points[-1][0], points[0][1]
     curve = rp.roc_curve(*problem)
@@ -79,7 +79,9 @@ def test_selection_equals_sorting_for_many_labels(n, n_values):
     bp = rp.ErrorBreakpoints.from_labels(y)
     curve = rp.roc_curve(bp, prediction)
     width = np.diff(curve.threshold[1:-1], axis=1)[:, 0]
-    assert rp.aum(bp, prediction) == pytest.approx((width * curve.min_error[1:-1]).sum())
+    assert rp.aum(bp, prediction) == pytest.approx(
+        (width * curve.min_error[1:-1]).sum()
+    )
     assert rp.auc(bp, prediction) == pytest.approx(roc_auc_score(y, prediction), 1e-12)
     # Away from the level the derivative is the jump of the smaller error.
     group = np.searchsorted(curve.threshold[1:, 0], -prediction)
@@ -122,7 +124,9 @@ def test_a_loop_takes_auc_beyond_one():
 @pytest.mark.parametrize("function", [rp.aum, rp.auc, rp.aum_gradient, rp.roc_curve])
 def test_bad_predictions_are_named(function):
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
-    with pytest.raises(ValueError, match=r"one entry for each of the 2 examples, got 3"):
+    with pytest.raises(
+        ValueError, match=r"one entry for each of the 2 examples, got 3"
+    ):
         function(bp, [1, 2, 3])
     with pytest.raises(ValueError, match=r"predictions must be finite, got nan"):
         function(bp, [1, np.nan])

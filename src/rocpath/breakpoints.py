@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocpath import _core
+from rocpath.arguments import (
+    describe,
+    finite_number,
+    finite_vector,
+    one_of,
+    same_length,
+    set_fields,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,7 +70,7 @@ class ErrorBreakpoints:
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
-        example = _integers("example", self.example)
+        example = whole_numbers("example", self.example)
         value = finite_vector("value", self.value)
         same_length(example=example, value=value)
         if example.size == 0:
@@ -125,15 +134,16 @@ class ErrorBreakpoints:
                     f"sample_weight must not be negative, got {weight.min()} at "
                     f"index {weight.argmin()}."
                 )
-        margin = _finite_number("margin", margin)
+        margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
         fn_diff = np.where(is_positive, weight, 0.0)
         for name, diff in (("negative", fp_diff), ("positive", fn_diff)):
             if diff.sum() <= 0:
                 raise ValueError(
-                    f"sample_weight of the {name} class must have a positive sum, got 0."
+                    f"sample_weight of the {name} class must sum to a positive number, "
+                    "got 0."
                 )
-        if _check_choice("denominator", denominator, ("rate", "count")) == "rate":
+        if one_of("denominator", denominator, ("rate", "count")) == "rate":
             fp_diff = fp_diff / fp_diff.sum()
             fn_diff = fn_diff / fn_diff.sum()
         return cls(
@@ -190,7 +200,7 @@ class ErrorBreakpoints:
         has_jump = (fp_diff != 0) | (fn_diff != 0)
         before = same_example[has_jump] - 1
         fp_diff, fn_diff = fp_diff[has_jump], fn_diff[has_jump]
-        if _check_choice("denominator", denominator, ("rate", "count")) == "rate":
+        if one_of("denominator", denominator, ("rate", "count")) == "rate":
             largest_fp, largest_fn = rows.largest_errors()
             for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
                 if largest <= 0:
@@ -202,9 +212,7 @@ class ErrorBreakpoints:
         if n_examples is None:
             n_examples = int(rows.example.max()) + 1
         value = -np.log(rows.min_penalty[before])
-        return cls(
-            rows.example[before], value, fp_diff, fn_diff, n_examples=n_examples
-        )
+        return cls(rows.example[before], value, fp_diff, fn_diff, n_examples=n_examples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,8 +271,8 @@ class _PenaltyRows:
         fp: ArrayLike,
         fn: ArrayLike,
     ) -> _PenaltyRows:
-        columns = {
-            "example": _integers("example", example),
+        columns: dict[str, NDArray[Any]] = {
+            "example": whole_numbers("example", example),
             "min_penalty": finite_vector("min_penalty", min_penalty),
             "fp": finite_vector("fp", fp),
             "fn": finite_vector("fn", fn),
@@ -306,74 +314,6 @@ class _PenaltyRows:
         return float(largest_fp.sum()), float(largest_fn.sum())
 
 
-def finite_vector(
-    name: str, values: ArrayLike, *, copy: bool = True
-) -> NDArray[np.float64]:
-    """Return a read-only float64 vector, or raise if it is not finite."""
-    try:
-        vector = np.array(values, dtype=np.float64, order="C", copy=copy or None)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, got {_describe(values)}.") from error
-    if vector.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, got an array of shape {vector.shape}."
-        )
-    is_finite = np.isfinite(vector)
-    if not is_finite.all():
-        worst = is_finite.argmin()
-        raise ValueError(f"{name} must be finite, got {vector[worst]} at index {worst}.")
-    vector = vector[:]
-    vector.setflags(write=False)
-    return vector
-
-
-def same_length(**columns: NDArray[Any]) -> None:
-    """Raise unless all have one length."""
-    if len({column.size for column in columns.values()}) > 1:
-        sizes = ", ".join(f"{name} {column.size}" for name, column in columns.items())
-        raise ValueError(
-            f"{' and '.join(columns)} must have the same length, got {sizes}."
-        )
-
-
-def set_fields(frozen: object, **values: object) -> None:
-    """Set the fields of a frozen dataclass while it is being made."""
-    for name, value in values.items():
-        object.__setattr__(frozen, name, value)
-
-
-def _describe(values: object) -> str:
-    text = repr(values)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _finite_number(name: str, number: object) -> float:
-    if isinstance(number, (bool, str)) or not np.isscalar(number):
-        raise TypeError(f"{name} must be a number, got {_describe(number)}.")
-    if not np.isfinite(number):  # type: ignore[call-overload]
-        raise ValueError(f"{name} must be finite, got {number}.")
-    return float(number)  # type: ignore[arg-type]
-
-
-def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
-    vector = finite_vector(name, values)
-    integers = vector.astype(np.int64)
-    if (integers != vector).any():
-        worst = (integers != vector).argmax()
-        raise ValueError(
-            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
-        )
-    integers.setflags(write=False)
-    return integers
-
-
-def _check_choice(name: str, got: str, choices: tuple[str, ...]) -> str:
-    if got not in choices:
-        listed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {listed}, got {got!r}.")
-    return got
-
-
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
     if example.min() < 0:
         raise ValueError(
@@ -403,13 +343,13 @@ def _positive_mask(y: ArrayLike, positive: Any) -> NDArray[np.bool_]:
     if classes.size != 2:
         raise ValueError(
             f"y must have exactly two classes, got {classes.size}: "
-            f"{_describe(classes.tolist())}."
+            f"{describe(classes.tolist())}."
         )
     if positive is None:
         positive = classes[1]
     elif positive not in classes.tolist():
         raise ValueError(
-            f"positive must be one of the labels {_describe(classes.tolist())}, "
+            f"positive must be one of the labels {describe(classes.tolist())}, "
             f"got {positive!r}."
         )
     return np.asarray(labels == positive)
@@ -444,7 +384,9 @@ def _check_cumulative_errors(
         ("fn_diff", jumps.tp_unit, np.where(is_last, fn, 0)),
         ("fn_diff", jumps.tp_unit, fn_at_start),
     ):
-        is_negative = errors < -slack if unit < np.abs(errors).max() * 1e-9 else errors < 0
+        is_negative = (
+            errors < -slack if unit < np.abs(errors).max() * 1e-9 else errors < 0
+        )
         if is_negative.any():
             worst = is_negative.argmax()
             error = "false positives" if name == "fp_diff" else "false negatives"

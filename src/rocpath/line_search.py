@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocpath import _core
-from rocpath.breakpoints import (
-    ErrorBreakpoints,
-    Jumps,
-    finite_vector,
-    same_length,
-    set_fields,
-)
+from rocpath.arguments import finite_vector, same_length, set_fields
+from rocpath.breakpoints import ErrorBreakpoints, Jumps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -255,7 +250,8 @@ def sweep(
     Examples
     --------
     >>> import rocpath as rp
-    >>> lines = rp.Lines([0, 2, 4, 7], [0, 0.5, -0.5, 0], [0, .5, 0, .5], [-.5, 0, -.5, 0])
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     >>> path = rp.sweep(lines)
     >>> path.step
     array([ 0.,  2.,  8., 10.])

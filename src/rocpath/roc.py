@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath import _core
-from rocpath.breakpoints import ErrorBreakpoints, finite_vector
+from rocpath.arguments import finite_vector
+from rocpath.breakpoints import ErrorBreakpoints
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -176,9 +177,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     array([2., 4.])
     """
     prediction = _checked_predictions(bp, predictions)
-    threshold, group = np.unique(
-        bp.value - prediction[bp.example], return_inverse=True
-    )
+    threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     jumps = bp.jumps
     fp = _sums_below(jumps.fp, group, threshold.size)
     tp = _sums_below(jumps.tp, group, threshold.size)
