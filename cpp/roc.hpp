@@ -125,6 +125,7 @@ bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& bel
     const double high = place + reach < sample.size() ? sample[place + reach].threshold : infinity;
     ErrorSums below_low = below;
     kept.clear();
+    kept.reserve(std::min(size, static_cast<std::size_t>(2.5 * width * scale)));
     for (std::size_t k = 0; k < size; ++k) {
       const WeightedThreshold one = get(k);
       // Masks, not branches: half of the thresholds lie below, in no order.
