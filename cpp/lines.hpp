@@ -1,4 +1,4 @@
-// Lines with their jumps of FP and TP, and the order of the lines at a step.
+// Lines with their jumps of FP and TP, and how to sort by a float64 key.
 //
 // FP and TP are held as whole numbers of a unit (`in_units`), so that sums over lines never drift,
 // do not depend on the order of addition, and are zero exactly where they should be.
@@ -96,38 +96,64 @@ struct LineArrays {
   double tp_unit;
 };
 
-// Permutation that sorts `key`, equal keys in input order. Radix sort: O(n), 32 bytes an element.
-inline Vector<std::uint32_t> sorted_order(std::span<const double> key) {
+// Memory for `sorted_order`, to be used again: fresh memory costs more than the sort.
+struct SortBuffers {
   struct Item {
-    std::uint64_t key;
+    std::uint32_t place;
     std::uint32_t index;
   };
+  Vector<Item> items;
+  Vector<Item> sorted;
+};
+
+// Permutation that sorts `key`, equal keys in input order. A radix sort on 33 bits of the place
+// between the smallest and the largest key, which leaves little to do for a comparison sort: O(n)
+// unless the keys crowd together. Requires: finite keys, or infinite ones but no NaN.
+inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffers& buffers,
+                                          Vector<std::uint32_t> order = {}) {
+  using Item = SortBuffers::Item;
+  auto& [items, sorted] = buffers;
   constexpr unsigned bits = 11;
   constexpr std::size_t n_buckets = std::size_t{1} << bits;
-  constexpr unsigned n_passes = (64 + bits - 1) / bits;
-  Vector<Item> items(key.size());
-  Vector<std::array<std::uint32_t, n_buckets>> histogram(n_passes);
+  constexpr double n_places = 0x1p32;
+  const auto [low, high] = std::minmax_element(key.begin(), key.end());
+  const double scale = key.empty() ? 0.0 : 0.5 * n_places / (0.5 * *high - 0.5 * *low);
+  const auto place = [&, smallest = key.empty() ? 0.0 : *low](double x) {
+    const double moved = (0.5 * x - 0.5 * smallest) * (2.0 * scale);  // never decreases with x
+    if (!(moved > 0.0)) return 0U;
+    return moved < n_places ? static_cast<std::uint32_t>(moved) : ~0U;
+  };
+  std::array<std::array<std::uint32_t, n_buckets>, 3> histogram{};
+  items.resize(key.size());
   for (std::size_t k = 0; k < key.size(); ++k) {
-    // Order-preserving bits; adding zero turns -0.0 into 0.0.
-    const auto raw = std::bit_cast<std::uint64_t>(key[k] + 0.0);
-    const std::uint64_t ordered = (raw >> 63) != 0 ? ~raw : raw | (std::uint64_t{1} << 63);
-    items[k] = {ordered, static_cast<std::uint32_t>(k)};
-    for (unsigned pass = 0; pass < n_passes; ++pass)
-      ++histogram[pass][(ordered >> (pass * bits)) & (n_buckets - 1)];
+    items[k] = {place(key[k]), static_cast<std::uint32_t>(k)};
+    for (unsigned pass = 0; pass < 3; ++pass)
+      ++histogram[pass][(items[k].place >> (pass * bits)) & (n_buckets - 1)];
   }
-  Vector<Item> sorted(key.size());
-  for (unsigned pass = 0; pass < n_passes; ++pass) {
+  sorted.resize(key.size());
+  for (unsigned pass = 0; pass < 3; ++pass) {
     auto& start = histogram[pass];
-    if (std::find(start.begin(), start.end(), key.size()) != start.end()) continue;
     std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint32_t{0});
     for (const Item& item : items)
-      sorted[start[(item.key >> (pass * bits)) & (n_buckets - 1)]++] = item;
+      sorted[start[(item.place >> (pass * bits)) & (n_buckets - 1)]++] = item;
     items.swap(sorted);
   }
-  Vector<std::uint32_t> order(key.size());
+  order.resize(key.size());
   std::transform(items.begin(), items.end(), order.begin(),
                  [](const Item& item) { return item.index; });
+  for (std::size_t begin = 0, end = 1; begin < items.size(); begin = end++) {
+    while (end < items.size() && items[end].place == items[begin].place) ++end;
+    if (end - begin > 1)
+      std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                       order.begin() + static_cast<std::ptrdiff_t>(end),
+                       [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
+  }
   return order;
+}
+
+inline Vector<std::uint32_t> sorted_order(std::span<const double> key) {
+  SortBuffers buffers;
+  return sorted_order(key, buffers);
 }
 
 // Distinct lines in their order just after step 0: by intercept, then by slope. Equal lines never
@@ -153,80 +179,6 @@ inline ErrorLines distinct_lines(const LineArrays& input) {
     result.line.back().tp += input.tp[k];
   }
   return result;
-}
-
-// Two lines that exchange places: `lower` is below before the step, and above after it.
-struct Crossing {
-  double step;
-  std::uint32_t lower;
-  std::uint32_t upper;
-};
-
-// The order of the lines just after a step: all crossings at or before it have happened.
-class OrderAfter {
- public:
-  OrderAfter(const ErrorLines& lines, double step)
-      : lines_(lines),
-        step_(step),
-        next_step_(std::nextafter(step, std::numeric_limits<double>::infinity())) {}
-
-  // A line's places at the step and at the next float64, correctly rounded: where two lines stand
-  // in one strict order at both, they stand so in between.
-  struct Place {
-    double at;
-    double next;
-    std::uint32_t line;
-  };
-
-  Place place(std::uint32_t line) const {
-    return {lines_.line[line].at(step_), lines_.line[line].at(next_step_), line};
-  }
-
-  // Have two lines, `lower` below `upper` at some earlier step, exchanged places?
-  bool have_crossed(const Place& lower, const Place& upper) const {
-    if (upper.at < lower.at && upper.next < lower.next) return true;
-    if (lower.at < upper.at && lower.next < upper.next) return false;
-    const ErrorLine& a = lines_.line[lower.line];
-    const ErrorLine& b = lines_.line[upper.line];
-    return a.slope > b.slope && crossing_step(a, b) <= step_;
-  }
-
- private:
-  const ErrorLines& lines_;
-  double step_;
-  double next_step_;
-};
-
-// Number of pairs out of order, with `has_crossed(left, right)` for elements of the input order;
-// sorts on the way. Merge sort, O(n log n).
-template <class T, class HasCrossed>
-std::uint64_t sort_and_count(Vector<T>& items, HasCrossed has_crossed) {
-  std::uint64_t count = 0;
-  Vector<T> merged(items.size());
-  for (std::size_t width = 1; width < items.size(); width *= 2) {
-    for (std::size_t begin = 0; begin < items.size(); begin += 2 * width) {
-      const std::size_t middle = std::min(begin + width, items.size());
-      const std::size_t end = std::min(middle + width, items.size());
-      std::size_t left = begin;
-      std::size_t right = middle;
-      for (std::size_t k = begin; k < end; ++k) {
-        const bool take_right =
-            left == middle || (right < end && has_crossed(items[left], items[right]));
-        if (take_right) count += middle - left;
-        merged[k] = items[take_right ? right++ : left++];
-      }
-    }
-    items.swap(merged);
-  }
-  return count;
-}
-
-// How many pairs of lines cross at a positive step.
-inline std::uint64_t count_crossings(const ErrorLines& lines) {
-  Vector<double> slope(lines.size());
-  std::transform(lines.line.begin(), lines.line.end(), slope.begin(),
-                 [](const ErrorLine& line) { return line.slope; });
-  return sort_and_count(slope, [](double left, double right) { return left > right; });
 }
 
 }  // namespace rocpath

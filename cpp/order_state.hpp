@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "lines.hpp"
+#include "crossings.hpp"
 
 namespace rocpath {
 

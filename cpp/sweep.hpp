@@ -1,19 +1,17 @@
 // Every crossing in order: AUM and AUC as functions of the step size (the paper's line search).
 //
 // The paper keeps a queue of the next crossings of neighbouring lines. Here the steps are cut into
-// windows instead: the crossings inside a window are the pairs whose order differs between its two
-// ends. An insertion sort from one order to the other names them, a bucket sort puts them in order
-// of the step, and the paper's constant-time updates apply them one after the other. A window holds
-// a few crossings a line, so memory is O(B), a crossing costs O(1), and an early stop costs at most
-// one window too much.
+// windows instead, whose crossings are found and sorted together (windows.hpp), and the paper's
+// constant-time updates apply them one after the other (order_state.hpp). Memory is O(B), a crossing
+// costs O(1), and an early stop costs at most two windows too much.
 //
 // Time O(B log B + I) for I crossings, where the paper has O((B + I) log B).
 #pragma once
 
-#include <functional>
 #include <future>
 
 #include "order_state.hpp"
+#include "windows.hpp"
 
 namespace rocpath {
 
@@ -25,9 +23,6 @@ struct Limits {
   double max_step = std::numeric_limits<double>::infinity();
 };
 
-// Called now and then during long work; may throw to end it.
-using Interrupt = std::function<void()>;
-
 // One step where lines cross; the first row of a path is step 0.
 struct SweepRow {
   double step;
@@ -38,148 +33,6 @@ struct SweepRow {
   std::uint64_t n_groups;
   std::uint64_t n_swaps;
   std::uint64_t queue_size;
-};
-
-// What happens between two steps: the crossings in order of the step.
-struct Window {
-  double to = 0.0;
-  Vector<Crossing> crossings;
-  // Where more lines cross at one step than a window can hold, `to` is that step, and instead of
-  // the crossings there is their number and the order of the lines after it.
-  std::uint64_t n_dense_swaps = 0;
-  Vector<std::uint32_t> dense_order;
-};
-
-// Cuts the steps into windows that hold a few crossings a line.
-class Windows {
- public:
-  explicit Windows(const ErrorLines& lines)
-      : lines_(lines), order_(lines.size()), place_(lines.size()), most_(8 * lines.size() + 4096) {
-    std::iota(order_.begin(), order_.end(), 0U);
-  }
-
-  // The window from the end of the last one to at most `max_step`, with about `target` crossings.
-  // The vectors of `window` are used again.
-  void next(std::uint64_t target, double max_step, Window& window) {
-    window.n_dense_swaps = 0;
-    if (is_sparse_) reach_neighbours();
-    for (;;) {
-      const double next_step = std::nextafter(from_, max_step);
-      window.to = std::max(next_step, std::min(from_ + width_, max_step));
-      const std::size_t n_placed = collect(window);
-      const double expected = static_cast<double>(window.crossings.size()) *
-                              static_cast<double>(order_.size()) /
-                              static_cast<double>(std::max<std::size_t>(n_placed, 1));
-      const double ratio = static_cast<double>(target) / std::max(expected, 1.0);
-      if (n_placed == order_.size()) {
-        width_ = (window.to - from_) * std::clamp(ratio, 0.25, 8.0);
-        is_sparse_ = ratio > 8.0;
-        sort_by_step(window);
-        break;
-      }
-      if (window.to == next_step) {
-        cross_densely(window);
-        break;
-      }
-      width_ = (window.to - from_) * std::clamp(ratio, 0x1p-20, 0.5);
-    }
-    for (std::size_t r = 0; r < order_.size(); ++r) order_[r] = place_[r].line;
-    from_ = window.to;
-  }
-
- private:
-  const ErrorLines& lines_;
-  Vector<std::uint32_t> order_;  // after the step `from_`
-  Vector<OrderAfter::Place> place_;
-  Vector<Crossing> sorted_;
-  Vector<std::uint32_t> bucket_start_;
-  std::size_t most_;
-  double from_ = 0.0;
-  double width_ = 0.0;
-  bool is_sparse_ = true;
-
-  // Widen at least up to the median of the next crossings of neighbours, so that windows move on.
-  void reach_neighbours() {
-    Vector<double> step;
-    for (std::size_t r = 1; r < order_.size(); ++r) {
-      const Line& lower = lines_.line[order_[r - 1]];
-      const Line& upper = lines_.line[order_[r]];
-      if (lower.slope > upper.slope) step.push_back(crossing_step(lower, upper));
-    }
-    if (step.empty()) return;
-    const auto median = step.begin() + static_cast<std::ptrdiff_t>(step.size() / 2);
-    std::nth_element(step.begin(), median, step.end());
-    width_ = std::max(width_, *median - from_);
-  }
-
-  // Insertion sort towards the order after the window; every exchange is a crossing. Returns how
-  // many lines were placed before the window was full.
-  std::size_t collect(Window& window) {
-    const OrderAfter order_after(lines_, window.to);
-    window.crossings.clear();
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      const OrderAfter::Place moving = order_after.place(order_[k]);
-      std::size_t rank = k;
-      for (; rank > 0 && order_after.have_crossed(place_[rank - 1], moving); --rank) {
-        window.crossings.push_back({0.0, place_[rank - 1].line, moving.line});
-        place_[rank] = place_[rank - 1];
-      }
-      place_[rank] = moving;
-      if (window.crossings.size() > most_) return k;
-    }
-    return order_.size();
-  }
-
-  // Only the order after the window: a merge sort, whatever the number of crossings.
-  void cross_densely(Window& window) {
-    const OrderAfter order_after(lines_, window.to);
-    window.crossings.clear();
-    std::transform(order_.begin(), order_.end(), place_.begin(),
-                   [&](std::uint32_t line) { return order_after.place(line); });
-    window.n_dense_swaps = sort_and_count(place_, [&](const auto& left, const auto& right) {
-      return order_after.have_crossed(left, right);
-    });
-    window.dense_order.resize(order_.size());
-    std::transform(place_.begin(), place_.end(), window.dense_order.begin(),
-                   [](const OrderAfter::Place& place) { return place.line; });
-  }
-
-  // Mostly two or three crossings, for which the library's sort is slow.
-  static void sort_bucket(std::span<Crossing> bucket) {
-    const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
-    if (bucket.size() > 16) return std::sort(bucket.begin(), bucket.end(), is_earlier);
-    for (std::size_t k = 1; k < bucket.size(); ++k) {
-      const Crossing moving = bucket[k];
-      std::size_t place = k;
-      for (; place > 0 && is_earlier(moving, bucket[place - 1]); --place)
-        bucket[place] = bucket[place - 1];
-      bucket[place] = moving;
-    }
-  }
-
-  void sort_by_step(Window& window) {
-    for (Crossing& crossing : window.crossings)
-      crossing.step = crossing_step(lines_.line[crossing.lower], lines_.line[crossing.upper]);
-    const std::size_t n_buckets = window.crossings.size() + 1;
-    const double scale = static_cast<double>(n_buckets) / (window.to - from_);
-    const auto bucket = [&](const Crossing& crossing) {
-      const double place = (crossing.step - from_) * scale;
-      return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place)
-                                                    : n_buckets - 1;
-    };
-    bucket_start_.assign(n_buckets, 0);
-    for (const Crossing& crossing : window.crossings) ++bucket_start_[bucket(crossing)];
-    std::exclusive_scan(bucket_start_.begin(), bucket_start_.end(), bucket_start_.begin(), 0U);
-    sorted_.resize(window.crossings.size());
-    for (const Crossing& crossing : window.crossings)
-      sorted_[bucket_start_[bucket(crossing)]++] = crossing;
-    std::size_t begin = 0;
-    for (const std::uint32_t end : bucket_start_) {
-      if (end - begin > 1) sort_bucket(std::span(sorted_).subspan(begin, end - begin));
-      begin = end;
-    }
-    window.crossings.swap(sorted_);
-  }
 };
 
 // Twice the AUC at step 0, where lines of equal intercept are tied.
@@ -249,6 +102,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     // Crossings that share a row may leave rows to find when the limit seems to be reached.
     const std::uint64_t n_left = std::max(limits.max_crossings, n_found + 64) - n_found;
     windows.next(std::min(target, n_left), last_step, window);
+    windows.sort(window);
     target = std::min(2 * target, largest_target);
     n_found += window.crossings.size() + window.n_dense_swaps;
   };

@@ -1,0 +1,445 @@
+// The best AUC step, with a certificate: branch and bound over the step.
+//
+// AUC is a sum over pairs of lines that changes only when they cross. In a window of steps it never
+// exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
+// pairs whose order differs between the two ends: a merge sort adds up their gains in O(B log B).
+// The window with the largest bound is split until few lines cross inside; then its crossings are
+// listed in order, and AUC is known everywhere in it. The search ends when no bound exceeds the
+// best value found by more than the tolerance.
+//
+// Only steps that a float64 can take count: a value is attained strictly between two crossings
+// that differ as float64 numbers. Memory O(B): the orders at the ends of at most 64 windows.
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <queue>
+
+#include "windows.hpp"
+
+namespace rocpath {
+
+// Told now and then: best value so far, bound, number of windows.
+using AucProgress = std::function<void(double, double, std::uint64_t)>;
+
+struct BestAuc {
+  double step;         // strictly inside the interval, or its only point
+  StepRange interval;  // around the step, where AUC keeps the best value
+  double value;
+  double bound;  // no step has a larger AUC
+  std::uint64_t n_windows;
+};
+
+namespace detail {
+
+// The jumps of every line. Lines of equal jumps are of one kind, so that for labels a small number
+// a line and two pairs of jumps take the place of all of them, and stay in the cache.
+class Kinds {
+ public:
+  struct Jump {
+    std::int64_t fp;
+    std::int64_t tp;
+  };
+
+  explicit Kinds(const ErrorLines& lines) : kind_(lines.size()) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> number_of;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const ErrorLine& line = lines.line[k];
+      const auto number = static_cast<std::uint32_t>(jump_.size());
+      const auto [found, is_new] = number_of.try_emplace({line.fp, line.tp}, number);
+      if (is_new) jump_.push_back({line.fp, line.tp});
+      kind_[k] = found->second;
+    }
+  }
+
+  const Jump& operator[](std::uint32_t line) const { return jump_[kind_[line]]; }
+  std::span<const std::uint32_t> kind() const { return kind_; }
+  bool is_monotone() const {
+    return std::all_of(jump_.begin(), jump_.end(),
+                       [](const Jump& jump) { return jump.fp >= 0 && jump.tp >= 0; });
+  }
+
+ private:
+  Vector<std::uint32_t> kind_;
+  Vector<Jump> jump_;
+};
+
+// Adds up what the pairs that change their order between two steps can gain at most.
+//
+// When line i rises above line j, AUC changes by fp_i tp_j - fp_j tp_i, of which the positive parts
+// of both terms count. The lines are visited from the top of the first order down; a Fenwick tree
+// holds the jumps of those visited by their rank in the second, so that each line finds the sum
+// over all lines that were above it and will be below.
+class GainBound {
+ public:
+  explicit GainBound(const Kinds& jumps) : jumps_(jumps), is_monotone_(jumps.is_monotone()) {}
+
+  // `place` is memory to be used again.
+  int128 operator()(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
+                    Vector<std::uint32_t>& place) const {
+    return is_monotone_ ? sum<OneSign>(from, to, place) : sum<BothSigns>(from, to, place);
+  }
+
+ private:
+  // Where no jump is negative, only fp_i tp_j is a gain.
+  struct OneSign {
+    std::int64_t tp = 0;
+
+    OneSign() = default;
+    explicit OneSign(const Kinds::Jump& jump) : tp(jump.tp) {}
+    static bool is_entered(const Kinds::Jump& jump) { return jump.tp != 0; }
+    static bool is_asked(const Kinds::Jump& jump) { return jump.fp != 0; }
+    void operator+=(const OneSign& other) { tp += other.tp; }
+    int128 gain(const Kinds::Jump& jump) const { return static_cast<int128>(jump.fp) * tp; }
+  };
+
+  // Positive and negative parts of all jumps.
+  struct BothSigns {
+    std::int64_t tp_up = 0;
+    std::int64_t tp_down = 0;
+    std::int64_t fp_up = 0;
+    std::int64_t fp_down = 0;
+
+    BothSigns() = default;
+    explicit BothSigns(const Kinds::Jump& jump)
+        : tp_up(std::max<std::int64_t>(jump.tp, 0)),
+          tp_down(tp_up - jump.tp),
+          fp_up(std::max<std::int64_t>(jump.fp, 0)),
+          fp_down(fp_up - jump.fp) {}
+    static bool is_entered(const Kinds::Jump&) { return true; }
+    static bool is_asked(const Kinds::Jump&) { return true; }
+    void operator+=(const BothSigns& other) {
+      tp_up += other.tp_up;
+      tp_down += other.tp_down;
+      fp_up += other.fp_up;
+      fp_down += other.fp_down;
+    }
+    int128 gain(const Kinds::Jump& jump) const {
+      const BothSigns own(jump);
+      return static_cast<int128>(own.fp_up) * tp_up + static_cast<int128>(own.fp_down) * tp_down +
+             static_cast<int128>(own.tp_down) * fp_up + static_cast<int128>(own.tp_up) * fp_down;
+    }
+  };
+
+  const Kinds& jumps_;
+  bool is_monotone_;
+
+  template <class Jumps>
+  int128 sum(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
+             Vector<std::uint32_t>& place) const {
+    // Only lines that are entered need a place in the tree: for labels, the positives.
+    place.resize(to.size());
+    std::uint32_t n_entered = 0;
+    for (const std::uint32_t line : to) {
+      place[line] = n_entered;
+      if (Jumps::is_entered(jumps_[line])) ++n_entered;
+    }
+    Vector<Jumps> tree(n_entered + 1);
+    int128 gain = 0;
+    for (std::size_t r = from.size(); r-- > 0;) {
+      const Kinds::Jump& jump = jumps_[from[r]];
+      const std::uint32_t own_place = place[from[r]];
+      if (Jumps::is_asked(jump)) {
+        Jumps below;
+        for (std::uint32_t k = own_place; k > 0; k &= k - 1) below += tree[k];
+        gain += below.gain(jump);
+      }
+      if (Jumps::is_entered(jump))
+        for (std::size_t k = own_place + 1; k < tree.size(); k += k & (~k + 1))
+          tree[k] += Jumps(jump);
+    }
+    return gain;
+  }
+};
+
+}  // namespace detail
+
+class AucSearch {
+ public:
+  AucSearch(const ErrorLines& lines, StepRange domain)
+      : lines_(lines), domain_(domain), scale_(typical_step(lines)), jumps_(lines), gain_bound_(jumps_) {
+    std::int64_t total_fp = 0;
+    std::int64_t total_tp = 0;
+    double n_fp = 0.0;
+    double n_tp = 0.0;
+    for (const ErrorLine& line : lines.line) {
+      total_fp += line.fp;
+      total_tp += line.tp;
+      n_fp += line.fp != 0 ? 1.0 : 0.0;
+      n_tp += line.tp != 0 ? 1.0 : 0.0;
+    }
+    doubled_perfect_auc_ = static_cast<double>(2 * static_cast<int128>(total_fp) * total_tp);
+    mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
+  }
+
+  BestAuc run(double tolerance, const Interrupt& interrupt, const AucProgress& progress) {
+    const auto doubled_tolerance = static_cast<int128>(tolerance * doubled_perfect_auc_);
+    // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
+    // more split mostly settles it.
+    const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
+    improve(0.0, auc_at(0.0, order_after(lines_, 0.0)));
+    const SharedOrder end = shared_order(domain_.high, 0);
+    try_step(domain_.high, *end);
+    keep(bounded(domain_, shared_order(domain_.low, 0), end, 0));
+    while (!windows_.empty() && windows_.top().bound > best_ + doubled_tolerance) {
+      const AucWindow window = windows_.top();
+      windows_.pop();
+      interrupt();
+      progress(auc(best_), auc(window.bound), n_windows_);
+      if (window.n_crossings < few_crossings)
+        walk(window, doubled_tolerance, interrupt);
+      else
+        split(window);
+    }
+    const int128 bound = windows_.empty() ? best_ : std::max(best_, windows_.top().bound);
+    return {best_step_, plateau(interrupt), auc(best_), auc(std::max(bound, pruned_bound_)),
+            n_windows_};
+  }
+
+ private:
+  using Order = Vector<std::uint32_t>;
+  using SharedOrder = std::shared_ptr<const Order>;
+
+  // Steps after `range.low`, up to `range.high`.
+  struct AucWindow {
+    StepRange range;
+    SharedOrder from;    // the orders at both ends, unless there are too many windows to keep them
+    SharedOrder to;
+    int128 auc;          // doubled, just after the start
+    int128 bound;        // doubled, for every step inside
+    double n_crossings;  // of lines that change AUC, about
+
+    bool operator<(const AucWindow& other) const { return bound < other.bound; }
+  };
+
+  const ErrorLines& lines_;
+  StepRange domain_;
+  double scale_;
+  detail::Kinds jumps_;
+  detail::GainBound gain_bound_;
+  double doubled_perfect_auc_ = 1.0;
+  double mean_pair_ = 1.0;
+  std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
+  std::array<Vector<std::uint32_t>, 2> place_;
+  std::priority_queue<AucWindow> windows_;
+  int128 best_ = std::numeric_limits<std::int64_t>::min();
+  int128 pruned_bound_ = best_;
+  double best_step_ = 0.0;
+  std::uint64_t n_windows_ = 0;
+
+  double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
+
+  // The step at which thresholds have typically moved as far as they are apart.
+  static double typical_step(const ErrorLines& lines) {
+    const auto spread = [&](auto of) {
+      double low = std::numeric_limits<double>::infinity();
+      double high = -low;
+      double sum = 0.0;
+      for (const ErrorLine& line : lines.line) {
+        low = std::min(low, of(line));
+        high = std::max(high, of(line));
+      }
+      const double middle = 0.5 * low + 0.5 * high;
+      for (const ErrorLine& line : lines.line) sum += std::fabs(of(line) - middle);
+      return sum;
+    };
+    const double step = spread([](const ErrorLine& line) { return line.intercept; }) /
+                        spread([](const ErrorLine& line) { return line.slope; });
+    return std::isfinite(step) && step > 0.0 ? step : 1.0;
+  }
+
+  // A step well inside the range, equal to one of its ends only where no float64 lies between.
+  double middle(StepRange range) const {
+    const auto place = [&](double step) {
+      return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
+    };
+    const double half = 0.5 * (place(range.low) + place(range.high));
+    const double step = scale_ * half / (1.0 - std::fabs(half));
+    if (step > range.low && step < range.high && std::isfinite(step)) return step;
+    // Halve the number of float64 numbers in between instead.
+    constexpr double largest = std::numeric_limits<double>::max();
+    const auto bits = [](double x) {
+      const auto raw = std::bit_cast<std::int64_t>(x);
+      return raw < 0 ? std::numeric_limits<std::int64_t>::min() - raw : raw;
+    };
+    const std::int64_t low = bits(std::clamp(range.low, -largest, largest));
+    const std::int64_t high = bits(std::clamp(range.high, -largest, largest));
+    const std::int64_t mean = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
+    return std::bit_cast<double>(mean < 0 ? std::numeric_limits<std::int64_t>::min() - mean : mean);
+  }
+
+  static bool is_inside(double step, StepRange range) {
+    return step > range.low && step < range.high;
+  }
+
+  // Twice the AUC in this order.
+  int128 auc_of(const Order& order) const {
+    int128 doubled = 0;
+    std::int64_t tp_below = 0;
+    for (const std::uint32_t line : order) {
+      const auto& [fp, tp] = jumps_[line];
+      doubled += static_cast<int128>(fp) * (2 * tp_below + tp);
+      tp_below += tp;
+    }
+    return doubled;
+  }
+
+  // Twice the AUC at the step itself, where lines may be tied.
+  int128 auc_at(double step, const Order& order) const {
+    int128 doubled = 0;
+    std::int64_t tp_below = 0;
+    for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end++) {
+      const ErrorLine& first = lines_.line[order[begin]];
+      std::int64_t fp = first.fp;
+      std::int64_t tp = first.tp;
+      for (; end < order.size() && compare_at(first, lines_.line[order[end]], step) == 0; ++end) {
+        fp += lines_.line[order[end]].fp;
+        tp += lines_.line[order[end]].tp;
+      }
+      doubled += static_cast<int128>(fp) * (2 * tp_below + tp);
+      tp_below += tp;
+    }
+    return doubled;
+  }
+
+  void try_step(double step, const Order& order) {
+    if (std::isfinite(step)) improve(step, auc_at(step, order));
+  }
+
+  void improve(double step, int128 doubled_auc) {
+    if (doubled_auc <= best_) return;
+    best_ = doubled_auc;
+    best_step_ = step;
+  }
+
+  // AUC is constant in the range: take a step inside, if there is one.
+  void improve_inside(StepRange range, int128 doubled_auc) {
+    if (doubled_auc <= best_) return;
+    const double step = middle(range);
+    if (is_inside(step, range)) improve(step, doubled_auc);
+  }
+
+  SharedOrder shared_order(double step, std::size_t thread) {
+    return std::make_shared<const Order>(order_after(lines_, step, sort_[thread]));
+  }
+
+  AucWindow bounded(StepRange range, SharedOrder from, SharedOrder to, std::size_t thread) {
+    const int128 start = auc_of(*from);
+    const int128 gain = 2 * gain_bound_(*from, *to, place_[thread]);
+    const int128 loss = start + gain - auc_of(*to);
+    return {range,        std::move(from), std::move(to),
+            start,        start + gain,    static_cast<double>(gain + loss) / mean_pair_};
+  }
+
+  // Keep a window, unless it cannot hold anything better.
+  void keep(AucWindow window) {
+    constexpr std::size_t most_with_orders = 64;
+    ++n_windows_;
+    if (window.bound <= best_) return;
+    if (windows_.size() >= most_with_orders) window.from = window.to = nullptr;
+    windows_.push(std::move(window));
+  }
+
+  // Sort and bound the two halves, each on a core of its own.
+  void split(const AucWindow& window) {
+    const auto [low, high] = window.range;
+    const double step = middle(window.range);
+    if (!is_inside(step, window.range)) return;  // nobody can step there
+    const SharedOrder between = shared_order(step, 0);
+    auto first_half = std::async(std::launch::async, [&, low = low] {
+      const SharedOrder from = window.from ? window.from : shared_order(low, 1);
+      return bounded({low, step}, from, between, 1);
+    });
+    const SharedOrder to = window.to ? window.to : shared_order(high, 0);
+    const AucWindow second_half = bounded({step, high}, between, to, 0);
+    if (second_half.auc > best_) try_step(step, *between);
+    keep(second_half);
+    keep(first_half.get());
+  }
+
+  // Twice the change of AUC at a crossing.
+  int128 auc_change(const Crossing& crossing) const {
+    const auto& a = jumps_[crossing.lower];
+    const auto& b = jumps_[crossing.upper];
+    return 2 * (static_cast<int128>(a.fp) * b.tp - static_cast<int128>(b.fp) * a.tp);
+  }
+
+  // Go through a window in small parts, and list the crossings of those that may hold a better one.
+  void walk(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    const double end = std::min(window.range.high, largest);
+    double from = std::max(window.range.low, -largest);
+    Windows parts(lines_, from, window.from ? *window.from : order_after(lines_, window.range.low),
+                  jumps_.kind());
+    Window part;
+    int128 doubled_auc = window.auc;
+    while (from < end) {
+      interrupt();
+      parts.next(2 * lines_.size() + 1024, end, part);
+      if (part.n_dense_swaps > 0) {
+        doubled_auc = auc_of(part.dense_order);
+      } else {
+        int128 gain = 0;
+        int128 change = 0;
+        for (const Crossing& crossing : part.crossings) {
+          gain += std::max<int128>(auc_change(crossing), 0);
+          change += auc_change(crossing);
+        }
+        if (doubled_auc + gain > best_ + tolerance) {
+          parts.sort(part);
+          list(part, from, doubled_auc);
+        } else {
+          pruned_bound_ = std::max(pruned_bound_, doubled_auc + gain);
+        }
+        doubled_auc += change;
+      }
+      from = part.to;
+    }
+  }
+
+  // Look at every stretch between two crossings.
+  void list(const Window& part, double since, int128 doubled_auc) {
+    for (const Crossing& crossing : part.crossings) {
+      if (crossing.step > since) improve_inside({since, crossing.step}, doubled_auc);
+      since = std::max(since, crossing.step);
+      doubled_auc += auc_change(crossing);
+    }
+    improve_inside({since, part.to}, doubled_auc);
+  }
+
+  // The interval around the best step without a change of AUC.
+  StepRange plateau(const Interrupt& interrupt) const {
+    const Order order = order_after(lines_, best_step_);
+    if (auc_at(best_step_, order) != auc_of(order)) return {best_step_, best_step_};
+    // Towards smaller steps, look at the mirror image.
+    ErrorLines mirrored = lines_;
+    for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
+    return {-end_of_plateau(mirrored, -best_step_, -domain_.low, interrupt),
+            end_of_plateau(lines_, best_step_, domain_.high, interrupt)};
+  }
+
+  double end_of_plateau(const ErrorLines& lines, double from, double limit,
+                        const Interrupt& interrupt) const {
+    Windows parts(lines, from, order_after(lines, from), jumps_.kind());
+    Window part;
+    const double end = std::min(limit, std::numeric_limits<double>::max());
+    while (from < end) {
+      interrupt();
+      parts.next(lines.size() / 8 + 64, end, part);
+      if (part.n_dense_swaps > 0) return part.to;
+      parts.sort(part);
+      int128 change = 0;
+      for (std::size_t k = 0; k < part.crossings.size(); ++k) {
+        change += auc_change(part.crossings[k]);
+        const bool is_last = k + 1 == part.crossings.size() ||
+                             part.crossings[k + 1].step != part.crossings[k].step;
+        if (is_last && change != 0) return part.crossings[k].step;
+      }
+      from = part.to;
+    }
+    return limit;
+  }
+};
+
+}  // namespace rocpath

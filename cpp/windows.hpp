@@ -1,0 +1,151 @@
+// The steps cut into windows, each with the crossings inside it.
+//
+// The crossings between two steps are the pairs of lines whose order differs there. An insertion
+// sort from one order to the other names them one by one, in time and memory proportional to the
+// lines and the crossings; a window is made as wide as holds a few crossings a line.
+#pragma once
+
+#include <functional>
+
+#include "crossings.hpp"
+
+namespace rocpath {
+
+// Called now and then during long work; may throw to end it.
+using Interrupt = std::function<void()>;
+
+// What happens between two steps.
+struct Window {
+  double to = 0.0;
+  Vector<Crossing> crossings;
+  // Where more lines cross at one step than a window can hold, `to` is that step, and instead of
+  // the crossings there is their number and the order of the lines after it.
+  std::uint64_t n_dense_swaps = 0;
+  Vector<std::uint32_t> dense_order;
+};
+
+// Cuts the steps into windows that hold a few crossings a line.
+class Windows {
+ public:
+  // From step 0, where the lines are stored in their order.
+  explicit Windows(const ErrorLines& lines) : Windows(lines, 0.0, Vector<std::uint32_t>()) {
+    order_.resize(lines.size());
+    std::iota(order_.begin(), order_.end(), 0U);
+  }
+
+  // From the order after a step. Crossings of two lines of one kind are left out, if kinds are given.
+  Windows(const ErrorLines& lines, double from, Vector<std::uint32_t> order,
+          std::span<const std::uint32_t> kind = {})
+      : lines_(lines),
+        kind_(kind),
+        order_(std::move(order)),
+        place_(lines.size()),
+        most_(8 * lines.size() + 4096),
+        from_(from) {}
+
+  // The window from the end of the last one to at most `max_step`, with about `target` crossings,
+  // unsorted. The vectors of `window` are used again.
+  void next(std::uint64_t target, double max_step, Window& window) {
+    window.n_dense_swaps = 0;
+    if (is_sparse_) reach_neighbours();
+    for (;;) {
+      const double next_step = std::nextafter(from_, max_step);
+      window.to = std::max(next_step, std::min(from_ + width_, max_step));
+      const std::size_t n_placed = collect(window);
+      if (n_placed == order_.size()) {
+        const double ratio =
+            static_cast<double>(target) / static_cast<double>(std::max<std::size_t>(n_exchanges_, 1));
+        width_ = (window.to - from_) * std::clamp(ratio, 0.25, 8.0);
+        is_sparse_ = ratio > 8.0;
+        break;
+      }
+      if (window.to == next_step) {
+        cross_densely(window);
+        break;
+      }
+      // Too many. If they were spread evenly, the part placed so far tells how many there are; but
+      // next to a sparse window they are not, and halving finds the place where they begin.
+      const double expected = static_cast<double>(most_) * static_cast<double>(order_.size()) /
+                              static_cast<double>(std::max<std::size_t>(n_placed, 1));
+      const double ratio = is_sparse_ ? 0.5 : std::min(static_cast<double>(target) / expected, 0.5);
+      // Halves first: the ends may be the largest numbers of either sign.
+      width_ = (0.5 * window.to - 0.5 * from_) * (2.0 * ratio);
+    }
+    for (std::size_t r = 0; r < order_.size(); ++r) order_[r] = place_[r].line;
+    last_from_ = std::exchange(from_, window.to);
+  }
+
+  // Put the crossings of the last window in order of the step.
+  void sort(Window& window) {
+    sort_by_step(lines_, {last_from_, window.to}, window.crossings, scratch_);
+  }
+
+ private:
+  const ErrorLines& lines_;
+  std::span<const std::uint32_t> kind_;
+  Vector<std::uint32_t> order_;  // after the step `from_`
+  Vector<OrderAfter::Place> place_;
+  CrossingSort scratch_;
+  std::size_t most_;
+  double from_;
+  double last_from_ = 0.0;
+  double width_ = 0.0;
+  std::size_t n_exchanges_ = 0;
+  bool is_sparse_ = true;
+
+  // Widen at least up to the median of the next crossings of neighbours, so that windows move on.
+  void reach_neighbours() {
+    Vector<double> step;
+    for (std::size_t r = 1; r < order_.size(); ++r) {
+      const Line& lower = lines_.line[order_[r - 1]];
+      const Line& upper = lines_.line[order_[r]];
+      if (lower.slope > upper.slope) step.push_back(crossing_step(lower, upper));
+    }
+    if (step.empty()) {
+      width_ = std::numeric_limits<double>::infinity();
+      return;
+    }
+    const auto median = step.begin() + static_cast<std::ptrdiff_t>(step.size() / 2);
+    std::nth_element(step.begin(), median, step.end());
+    width_ = std::max(width_, *median - from_);
+  }
+
+  // Insertion sort towards the order after the window; every exchange is a crossing. Returns how
+  // many lines were placed before the window was full.
+  std::size_t collect(Window& window) {
+    const OrderAfter order_after(lines_, window.to);
+    window.crossings.clear();
+    std::size_t n_exchanges = 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      OrderAfter::Place moving = order_after.place(order_[k]);
+      moving.kind = kind_.empty() ? order_[k] : kind_[order_[k]];
+      std::size_t rank = k;
+      for (; rank > 0 && order_after.have_crossed(place_[rank - 1], moving); --rank) {
+        if (place_[rank - 1].kind != moving.kind)
+          window.crossings.push_back({0.0, place_[rank - 1].line, moving.line});
+        place_[rank] = place_[rank - 1];
+      }
+      place_[rank] = moving;
+      n_exchanges += k - rank;
+      if (n_exchanges > most_) return k;
+    }
+    n_exchanges_ = n_exchanges;
+    return order_.size();
+  }
+
+  // Only the order after the window: a merge sort, whatever the number of crossings.
+  void cross_densely(Window& window) {
+    const OrderAfter order_after(lines_, window.to);
+    window.crossings.clear();
+    std::transform(order_.begin(), order_.end(), place_.begin(),
+                   [&](std::uint32_t line) { return order_after.place(line); });
+    window.n_dense_swaps = sort_and_count(place_, [&](const auto& left, const auto& right) {
+      return order_after.have_crossed(left, right);
+    });
+    window.dense_order.resize(order_.size());
+    std::transform(place_.begin(), place_.end(), window.dense_order.begin(),
+                   [](const OrderAfter::Place& place) { return place.line; });
+  }
+};
+
+}  // namespace rocpath
