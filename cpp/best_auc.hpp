@@ -159,17 +159,13 @@ class AucSearch {
  public:
   AucSearch(const ErrorLines& lines, StepRange domain)
       : lines_(lines), domain_(domain), scale_(typical_step(lines)), jumps_(lines), gain_bound_(jumps_) {
-    std::int64_t total_fp = 0;
-    std::int64_t total_tp = 0;
     double n_fp = 0.0;
     double n_tp = 0.0;
     for (const ErrorLine& line : lines.line) {
-      total_fp += line.fp;
-      total_tp += line.tp;
       n_fp += line.fp != 0 ? 1.0 : 0.0;
       n_tp += line.tp != 0 ? 1.0 : 0.0;
     }
-    doubled_perfect_auc_ = static_cast<double>(2 * static_cast<int128>(total_fp) * total_tp);
+    doubled_perfect_auc_ = static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
     mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
   }
 
@@ -193,8 +189,10 @@ class AucSearch {
         split(window);
     }
     const int128 bound = windows_.empty() ? best_ : std::max(best_, windows_.top().bound);
-    return {best_step_, plateau(interrupt), auc(best_), auc(std::max(bound, pruned_bound_)),
-            n_windows_};
+    // In the middle of its plateau a step is farthest from every crossing.
+    const StepRange interval = plateau(interrupt);
+    const double step = is_inside(middle(interval), interval) ? middle(interval) : best_step_;
+    return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_)), n_windows_};
   }
 
  private:

@@ -1,11 +1,13 @@
 // The Python face of the core: arrays become spans, results become read-only arrays.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
 
 #include <chrono>
 #include <memory>
 
+#include "best_auc.hpp"
 #include "roc.hpp"
 #include "sweep.hpp"
 
@@ -209,4 +211,31 @@ NB_MODULE(_core, m) {
       "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "n_expected"_a,
       "max_rows"_a, "AUM and AUC at every crossing, in order of the step.");
+
+  m.def(
+      "best_auc_step",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, double min_step, double max_step,
+         double tolerance, std::function<void(double, double, std::uint64_t)> progress) {
+        rocpath::BestAuc best;
+        {
+          const nb::gil_scoped_release release;
+          const rocpath::ErrorLines lines =
+              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
+          best = rocpath::AucSearch(lines, {min_step, max_step})
+                     .run(tolerance, SignalCheck(), [&](double value, double bound, auto n) {
+                       const nb::gil_scoped_acquire gil;
+                       progress(value, bound, n);
+                     });
+        }
+        nb::dict result;
+        result["step"] = best.step;
+        result["interval"] = std::pair(best.interval.low, best.interval.high);
+        result["value"] = best.value;
+        result["bound"] = best.bound;
+        return result;
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "min_step"_a, "max_step"_a, "tolerance"_a, "progress"_a,
+      "The step with the largest AUC, and a bound on all others.");
 }

@@ -60,6 +60,11 @@ inline DoubleDouble operator*(DoubleDouble a, double b) {
   return two_sum(product.high, std::fma(a.low, b, product.low));
 }
 
+inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
+  const DoubleDouble product = two_product(a.high, b.high);
+  return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
+}
+
 inline DoubleDouble from_integer(std::int64_t n) {
   const double high = static_cast<double>(n);
   return {high, static_cast<double>(static_cast<int128>(n) - static_cast<int128>(high))};

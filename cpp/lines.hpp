@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "exact.hpp"
+#include "aum_piece.hpp"
 #include "memory.hpp"
 
 namespace rocpath {
@@ -78,12 +78,33 @@ struct ErrorLine : Line {
   std::int64_t tp = 0;  // true positives gained, in tp_unit
 };
 
+// FP and TP of all lines below some place.
+struct ErrorSums {
+  std::int64_t fp = 0;
+  std::int64_t tp = 0;
+
+  void operator+=(const ErrorSums& other) {
+    fp += other.fp;
+    tp += other.tp;
+  }
+};
+
+// Lines in their order just after step `from`. Lines outside of them, if any, stay below or above
+// all of them and are known by their sums alone.
 struct ErrorLines {
   Vector<ErrorLine> line;
   double fp_unit = 1.0;
   double tp_unit = 1.0;
+  ErrorSums total;   // of all lines, those outside included
+  ErrorSums below;   // of the lines outside that are below
+  AumPiece outside;  // what the lines outside add to AUM
+  double from = 0.0;
 
   std::size_t size() const { return line.size(); }
+  bool is_monotone() const {
+    return std::all_of(line.begin(), line.end(),
+                       [](const ErrorLine& one) { return one.fp >= 0 && one.tp >= 0; });
+  }
 };
 
 // The input as arrays; the four have one length.
@@ -168,7 +189,9 @@ inline ErrorLines distinct_lines(const LineArrays& input) {
               [&](std::uint32_t a, std::uint32_t b) { return input.slope[a] < input.slope[b]; });
     first = last;
   }
-  ErrorLines result{{}, input.fp_unit, input.tp_unit};
+  ErrorLines result;
+  result.fp_unit = input.fp_unit;
+  result.tp_unit = input.tp_unit;
   result.line.reserve(order.size());
   for (const std::uint32_t k : order) {
     const bool is_equal = !result.line.empty() &&
@@ -177,6 +200,7 @@ inline ErrorLines distinct_lines(const LineArrays& input) {
     if (!is_equal) result.line.push_back({{input.intercept[k], input.slope[k]}, 0, 0});
     result.line.back().fp += input.fp[k];
     result.line.back().tp += input.tp[k];
+    result.total += {input.fp[k], input.tp[k]};
   }
   return result;
 }

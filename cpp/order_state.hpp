@@ -15,51 +15,15 @@
 
 namespace rocpath {
 
-inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
-  const DoubleDouble product = two_product(a.high, b.high);
-  return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
-}
-
-// AUM as a linear function of the step, while the order stays.
-struct AumPiece {
-  DoubleDouble intercept_sum;
-  DoubleDouble slope_sum;
-  // The sums' terms cannot exceed these, so below 2^-90 of them a sum is rounding and means zero:
-  // a true AUM is at least the gap of two thresholds (2^-53 of them) times one unit of error.
-  double intercept_bound = 0.0;
-  double slope_bound = 0.0;
-
-  double slope() const {
-    const double value = slope_sum.value();
-    return std::fabs(value) <= 0x1p-90 * slope_bound ? 0.0 : value;
-  }
-
-  double at(double step) const {
-    // Each fma rounds once, after the cancellation: as accurate as double-double here.
-    const double value = std::fma(step, slope_sum.high, intercept_sum.high) +
-                         std::fma(step, slope_sum.low, intercept_sum.low);
-    return std::fabs(value) <= 0x1p-90 * (intercept_bound + slope_bound * step) ? 0.0 : value;
-  }
-};
-
-inline bool is_same(const AumPiece& a, const AumPiece& b) {
-  return a.slope_sum.high == b.slope_sum.high && a.slope_sum.low == b.slope_sum.low;
-}
-
-// AUM at a kink. The float64 step may lie on either side of the exact one; of the two pieces the
-// upper one holds on both sides of a convex kink, the lower one on both sides of a concave kink.
-inline double aum_at_kink(const AumPiece& before, const AumPiece& after, double step) {
-  if (is_same(before, after)) return after.at(step);
-  const double left = before.at(step);
-  const double right = after.at(step);
-  return after.slope() >= before.slope() ? std::max(left, right) : std::min(left, right);
-}
-
 class OrderState {
  public:
   // Start from the order in which the lines are stored: just after step 0.
   explicit OrderState(const ErrorLines& lines)
-      : lines_(lines), order_(lines.size()), rank_(lines.size()), displacement_(lines.size(), 0) {
+      : lines_(lines),
+        order_(lines.size()),
+        rank_(lines.size()),
+        displacement_(lines.size(), 0),
+        doubled_perfect_auc_(as_double(2 * static_cast<int128>(lines.total.fp) * lines.total.tp)) {
     std::iota(order_.begin(), order_.end(), 0U);
     renew();
   }
@@ -75,9 +39,8 @@ class OrderState {
 
   // Sign of the AUM's slope, exact.
   int slope_sign() const {
-    const double slope = aum_.slope();
-    if (std::fabs(slope) > 0x1p-70 * aum_.slope_bound) return slope > 0.0 ? 1 : -1;
-    return exact_slope_sign();
+    if (aum_.is_slope_in_doubt()) return exact_slope_sign();
+    return aum_.slope() > 0.0 ? 1 : -1;
   }
 
   // The paper's update: two neighbours exchange ranks; only the slot between them changes.
@@ -175,8 +138,7 @@ class OrderState {
   AumPiece aum_;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
-  std::int64_t total_tp_ = 0;
-  double doubled_perfect_auc_ = 1.0;
+  double doubled_perfect_auc_;
 
   static double as_double(int128 n) {
     const auto narrow = static_cast<std::int64_t>(n);
@@ -189,7 +151,7 @@ class OrderState {
            (static_cast<int128>(lower.fp) * upper.tp - static_cast<int128>(upper.fp) * lower.tp);
   }
 
-  std::int64_t false_negatives(const Slot& slot) const { return total_tp_ - slot.tp; }
+  std::int64_t false_negatives(const Slot& slot) const { return lines_.total.tp - slot.tp; }
 
   bool is_fp_smaller(const Slot& slot) const {
     const double fp = static_cast<double>(slot.fp) * lines_.fp_unit;
@@ -224,8 +186,8 @@ class OrderState {
       return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
                                 min_error(old_slot) - min_error(slot_[middle]);
-    aum_.slope_sum = aum_.slope_sum + two_sum(b.slope, -a.slope) * minima;
-    aum_.intercept_sum = aum_.intercept_sum + two_sum(b.intercept, -a.intercept) * minima;
+    aum_.add(minima, b);
+    aum_.add(-minima, a);
   }
 
   bool is_converging(std::size_t upper_rank) const {
@@ -264,12 +226,8 @@ class OrderState {
   // What the lines at these ranks add to AUM.
   AumPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
     AumPiece piece;
-    for (std::size_t r = first_rank; r <= last_rank; ++r) {
-      const Line& line = lines_.line[order_[r]];
-      const DoubleDouble weight = min_error(slot_[r]) - min_error(slot_[r + 1]);
-      piece.intercept_sum = piece.intercept_sum + weight * line.intercept;
-      piece.slope_sum = piece.slope_sum + weight * line.slope;
-    }
+    for (std::size_t r = first_rank; r <= last_rank; ++r)
+      piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), lines_.line[order_[r]]);
     return piece;
   }
 
@@ -287,39 +245,30 @@ class OrderState {
       displacement_[line] = 0;
     }
     fill_slots(first_rank, last_rank);
-    const AumPiece after = contribution(first_rank, last_rank);
-    aum_.intercept_sum = aum_.intercept_sum + (after.intercept_sum - before.intercept_sum);
-    aum_.slope_sum = aum_.slope_sum + (after.slope_sum - before.slope_sum);
+    aum_.add(contribution(first_rank, last_rank));
+    aum_.subtract(before);
     n_converging_ += converging_within(first_rank, last_rank);
   }
 
   // Everything from the order alone.
   void renew() {
     const std::size_t n_lines = lines_.size();
-    slot_.assign(n_lines + 1, Slot{});
-    total_tp_ = 0;
-    for (const ErrorLine& line : lines_.line) total_tp_ += line.tp;
+    slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp, true});
     for (std::size_t r = 0; r < n_lines; ++r) place(order_[r], r);
     fill_slots(0, n_lines - 1);
-    const Slot total = slot_.back();
-    doubled_perfect_auc_ = as_double(2 * static_cast<int128>(total.fp) * total.tp);
     aum_ = contribution(0, n_lines - 1);
+    aum_.add(lines_.outside);
     doubled_auc_ = 0;
-    for (std::size_t r = 0; r < n_lines; ++r) {
-      const ErrorLine& line = lines_.line[order_[r]];
-      doubled_auc_ += static_cast<int128>(line.fp) * (slot_[r].tp + slot_[r + 1].tp);
-      aum_.intercept_bound = std::max(aum_.intercept_bound, std::fabs(line.intercept));
-      aum_.slope_bound = std::max(aum_.slope_bound, std::fabs(line.slope));
-    }
-    const double largest_error = std::min(static_cast<double>(total.fp) * lines_.fp_unit,
-                                          static_cast<double>(total.tp) * lines_.tp_unit);
-    aum_.intercept_bound *= largest_error;
-    aum_.slope_bound *= largest_error;
+    for (std::size_t r = 0; r < n_lines; ++r)
+      doubled_auc_ += static_cast<int128>(lines_.line[order_[r]].fp) *
+                      (static_cast<int128>(slot_[r].tp) + slot_[r + 1].tp);
     n_converging_ = converging_within(0, n_lines - 1);
   }
 
   int exact_slope_sign() const {
     ExactSum sum;
+    sum.add_product(lines_.outside.slope_sum.high, 1.0);
+    sum.add_product(lines_.outside.slope_sum.low, 1.0);
     const auto add = [&](const Slot& slot, double slope) {
       const bool is_fp = slot.is_fp_smaller;
       const double unit = is_fp ? lines_.fp_unit : lines_.tp_unit;

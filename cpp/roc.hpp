@@ -20,12 +20,6 @@ struct BreakpointArrays {
   double tp_unit;
 };
 
-// FP and TP of all lines below some threshold.
-struct ErrorSums {
-  std::int64_t fp = 0;
-  std::int64_t tp = 0;
-};
-
 namespace detail {
 
 struct WeightedThreshold {

@@ -61,9 +61,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
   Windows windows(lines);
-  const bool is_monotone = std::all_of(lines.line.begin(), lines.line.end(), [](const auto& line) {
-    return line.fp >= 0 && line.tp >= 0;
-  });
+  const bool is_monotone = lines.is_monotone();
   constexpr int unknown = 2;
   int slope_sign = unknown;
   std::uint64_t n_rows = 0;

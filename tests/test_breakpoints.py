@@ -97,7 +97,7 @@ def test_monotony_is_known():
     [
         ({"y": [1, 1]}, r"y must have exactly two classes, got 1: \[1\]"),
         ({"y": [0, 1, 2]}, r"y must have exactly two classes, got 3"),
-        ({"y": [0, np.nan]}, r"y must be finite, got nan at index 1"),
+        ({"y": [0, np.nan]}, r"y must be finite and complete, got nan at index 1"),
         ({"y": [[0, 1]]}, r"y must be one-dimensional"),
         ({"y": [0, 1], "positive": 2}, r"positive must be one of the labels \[0, 1\]"),
         (
@@ -128,14 +128,14 @@ def test_bad_labels_are_named(options, message):
             {"example": [0, 0, 0.5]},
             r"example must be whole numbers, got 0.5 at index 2",
         ),
-        ({"value": [0, 1, np.inf]}, r"value must be finite, got inf at index 2"),
+        ({"value": [0, 1, np.inf]}, r"value must be finite and below .* got inf at index 2"),
         ({"value": [0, 1]}, r"example and value must have the same length"),
         ({"fp_diff": [1, 1]}, r"fp_diff must have one entry for each of the 3"),
         ({"fp_diff": [-1, 2, 0]}, r"fp_diff must never bring the false positives"),
         ({"fn_diff": [0, 1, -2]}, r"fn_diff must never bring the false negatives"),
         ({"fp_diff": [1, -1, 0]}, r"fp_diff must sum to a positive number"),
         ({"fn_diff": [0, 0, 0]}, r"fn_diff must sum to a negative number"),
-        ({"n_examples": 1.5}, r"n_examples must be a whole number, got 1.5"),
+        ({"n_examples": 1.5}, r"n_examples must be a whole number from 1 up, got 1.5"),
     ],
 )
 def test_bad_breakpoints_are_named(change, message):
@@ -156,7 +156,7 @@ def test_bad_breakpoints_are_named(change, message):
         ({"min_penalty": [1, 2]}, r"min_penalty must contain 0 for every example"),
         ({"min_penalty": [0, 0]}, r"min_penalty must not repeat within an example"),
         ({"fp": [-1, 0]}, r"fp must not be negative, got -1.0 at index 0"),
-        ({"fn": [0, np.nan]}, r"fn must be finite, got nan at index 1"),
+        ({"fn": [0, np.nan]}, r"fn must be finite and below .* got nan at index 1"),
         ({"fn": [0]}, r"must have the same length, got example 2"),
     ],
 )
@@ -167,7 +167,7 @@ def test_bad_penalty_errors_are_named(change, message):
 
 
 def test_text_is_not_a_number():
-    with pytest.raises(TypeError, match=r"value must be numbers, got \['a', 'b'\]"):
+    with pytest.raises(TypeError, match=r"value must be real numbers, got \['a', 'b'\]"):
         rp.ErrorBreakpoints([0, 1], ["a", "b"], [1, 0], [0, -1])
     with pytest.raises(TypeError, match=r"margin must be a number, got '1'"):
         rp.ErrorBreakpoints.from_labels([0, 1], margin="1")

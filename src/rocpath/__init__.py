@@ -1,7 +1,7 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.line_search import Lines, StepPath, sweep
+from rocpath.line_search import BestStep, Lines, StepPath, best_auc_step, sweep
 from rocpath.roc import (
     RocCurve,
     auc,
@@ -12,6 +12,7 @@ from rocpath.roc import (
 )
 
 __all__ = [
+    "BestStep",
     "ErrorBreakpoints",
     "Lines",
     "RocCurve",
@@ -20,6 +21,7 @@ __all__ = [
     "aum",
     "aum_derivatives",
     "aum_gradient",
+    "best_auc_step",
     "roc_curve",
     "sweep",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,28 +10,98 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+# Thresholds and slopes below this, and jumps whose sizes sum to less, keep every
+# product of them within float64.
+LARGEST_VALUE = 1e200
+LARGEST_JUMPS = 1e100
+
 
 def finite_vector(
     name: str, values: ArrayLike, *, copy: bool = True
 ) -> NDArray[np.float64]:
     """Return a read-only float64 vector, or raise if it is not finite."""
-    try:
-        vector = np.array(values, dtype=np.float64, order="C", copy=copy or None)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, got {describe(values)}.") from error
-    if vector.ndim != 1:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked values, got a masked array.")
+    given = np.asarray(values)
+    is_real = given.dtype.kind in "buif" or (
+        given.dtype.kind == "O"
+        and all(isinstance(value, numbers.Real) for value in given.flat)
+    )
+    if not is_real:
+        raise TypeError(f"{name} must be real numbers, got {describe(values)}.")
+    if given.ndim != 1:
         raise ValueError(
-            f"{name} must be one-dimensional, got an array of shape {vector.shape}."
+            f"{name} must be one-dimensional, got an array of shape {given.shape}."
         )
-    is_finite = np.isfinite(vector)
-    if not is_finite.all():
-        worst = is_finite.argmin()
+    try:
+        vector = np.array(given, dtype=np.float64, order="C", copy=copy or None)
+    except OverflowError:
         raise ValueError(
-            f"{name} must be finite, got {vector[worst]} at index {worst}."
+            f"{name} must be below {LARGEST_VALUE:g} in size, got {describe(values)}."
+        ) from None
+    # NaN fails this comparison too.
+    if vector.size and not (-LARGEST_VALUE < vector.min() <= vector.max() < LARGEST_VALUE):
+        is_good = np.abs(vector) < LARGEST_VALUE
+        worst = is_good.argmin()
+        raise ValueError(
+            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
+            f"{vector[worst]} at index {worst}."
         )
     vector = vector[:]
     vector.setflags(write=False)
     return vector
+
+
+def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """Return a read-only int64 vector, or raise."""
+    vector = finite_vector(name, values)
+    if (np.abs(vector) > 2.0**53).any():
+        worst = np.abs(vector).argmax()
+        raise ValueError(f"{name} must be below 2**53, got {vector[worst]}.")
+    integers = vector.astype(np.int64)
+    if (integers != vector).any():
+        worst = (integers != vector).argmax()
+        raise ValueError(
+            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
+        )
+    integers.setflags(write=False)
+    return integers
+
+
+def finite_number(name: str, number: object) -> float:
+    """Return a finite float, or raise."""
+    value = _real_number(name, number)
+    if not abs(value) < LARGEST_VALUE:
+        raise ValueError(
+            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got {value}."
+        )
+    return value
+
+
+def number_from_zero(name: str, number: object) -> float:
+    """Return a float that is not negative, possibly infinite, or raise."""
+    value = _real_number(name, number)
+    if not value >= 0:
+        raise ValueError(f"{name} must be a number from 0 up, got {value}.")
+    return value
+
+
+def whole_number(name: str, number: object, *, least: int) -> int:
+    """Return an integer that is at least ``least``, or raise."""
+    value = _real_number(name, number)
+    if not np.isfinite(value) or int(value) != value or value < least:
+        raise ValueError(
+            f"{name} must be a whole number from {least} up, got {number}."
+        )
+    return int(value)
+
+
+def one_of(name: str, got: Any, choices: tuple[str | None, ...]) -> Any:
+    """Return the choice, or raise if it is none."""
+    if not (got is None or isinstance(got, str)) or got not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be {listed}, got {describe(got)}.")
+    return got
 
 
 def same_length(**columns: NDArray[Any]) -> None:
@@ -54,31 +125,11 @@ def describe(values: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def finite_number(name: str, number: object) -> float:
-    """Return a finite float, or raise."""
-    if isinstance(number, bool) or not isinstance(number, (int, float, np.number)):
+def _real_number(name: str, number: object) -> float:
+    is_bool = isinstance(number, (bool, np.bool_))
+    if is_bool or not isinstance(number, (numbers.Real, np.number)):
         raise TypeError(f"{name} must be a number, got {describe(number)}.")
-    if not np.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}.")
-    return float(number)
-
-
-def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
-    """Return a read-only int64 vector, or raise."""
-    vector = finite_vector(name, values)
-    integers = vector.astype(np.int64)
-    if (integers != vector).any():
-        worst = (integers != vector).argmax()
-        raise ValueError(
-            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
-        )
-    integers.setflags(write=False)
-    return integers
-
-
-def one_of(name: str, got: str, choices: tuple[str, ...]) -> str:
-    """Return the choice, or raise if it is none."""
-    if got not in choices:
-        listed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {listed}, got {got!r}.")
-    return got
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rocpath import _core
 from rocpath.arguments import (
+    LARGEST_JUMPS,
     describe,
     finite_number,
     finite_vector,
     one_of,
     same_length,
     set_fields,
+    whole_number,
     whole_numbers,
 )
 
@@ -31,7 +34,8 @@ class ErrorBreakpoints:
     As the prediction of ``example[b]`` grows past ``value[b]``, its false positives
     change by ``fp_diff[b]`` and its false negatives by ``fn_diff[b]``. False positives
     start at 0 for very small predictions, false negatives end at 0 for very large
-    ones. Breakpoints may come in any order, and need not be monotone.
+    ones. Breakpoints may come in any order, and need not be monotone; those of one
+    example at one value become one, with the sum of their jumps.
 
     Parameters
     ----------
@@ -75,8 +79,9 @@ class ErrorBreakpoints:
         same_length(example=example, value=value)
         if example.size == 0:
             raise ValueError("example must name at least one breakpoint, got none.")
-        jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=value.size)
         n_examples = _count_examples(example, self.n_examples)
+        jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=value.size)
+        example, value, jumps = _merge_equal(example, value, jumps)
         _check_cumulative_errors(example, value, jumps)
         set_fields(
             self,
@@ -92,6 +97,11 @@ class ErrorBreakpoints:
     def __len__(self) -> int:
         """Return the number of breakpoints."""
         return self.value.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        make = partial(ErrorBreakpoints, n_examples=self.n_examples)
+        return make, (self.example, self.value, self.fp_diff, self.fn_diff)
 
     @classmethod
     def from_labels(
@@ -118,7 +128,7 @@ class ErrorBreakpoints:
         denominator : {"rate", "count"}
             Divide by the total weight of the class, or do not.
         positive : label, optional
-            The positive class; by default True, 1, or the larger of the two labels.
+            The positive class; by default the larger of the two labels.
 
         Returns
         -------
@@ -238,8 +248,8 @@ class Jumps:
                     f"{name} must have one entry for each of the {size} breakpoints, "
                     f"got {diff.size}."
                 )
-        fp, fp_unit = _core.in_units(fp_diff)
-        tp, tp_unit = _core.in_units(0.0 - fn_diff)
+        fp, fp_unit = _whole_jumps("fp_diff", fp_diff)
+        tp, tp_unit = _whole_jumps("fn_diff", 0.0 - fn_diff)
         if fp.sum() <= 0:
             raise ValueError(
                 "fp_diff must sum to a positive number, "
@@ -314,6 +324,52 @@ class _PenaltyRows:
         return float(largest_fp.sum()), float(largest_fn.sum())
 
 
+def _whole_jumps(
+    name: str, diff: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], float]:
+    """Write the jumps as whole numbers of a unit; refuse what would be lost."""
+    size = np.abs(diff)
+    total = size.sum()
+    if not total < LARGEST_JUMPS:
+        raise ValueError(
+            f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}."
+        )
+    count, unit = _core.in_units(diff)
+    # Rounded to half a unit, a smaller jump would lose more than its sixth digit.
+    is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
+    if is_lost.any():
+        worst = is_lost.argmax()
+        raise ValueError(
+            f"{name} must not be as uneven: {diff[worst]} at index {worst} is lost next "
+            f"to a sum of {total}. Leave it out or make it larger."
+        )
+    return count, unit
+
+
+def _merge_equal(
+    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
+) -> tuple[NDArray[np.int64], NDArray[np.float64], Jumps]:
+    """Sum the jumps of each example at each value."""
+    if (example[1:] > example[:-1]).all():
+        return example, value, jumps
+    order = np.lexsort((value, example))
+    sorted_example, sorted_value = example[order], value[order]
+    is_first = np.append(
+        True,
+        (sorted_example[1:] != sorted_example[:-1])
+        | (sorted_value[1:] != sorted_value[:-1]),
+    )
+    if is_first.all():
+        return example, value, jumps
+    start = np.flatnonzero(is_first)
+    merged = Jumps.from_diffs(
+        np.add.reduceat(jumps.fp_diff[order], start),
+        np.add.reduceat(jumps.fn_diff[order], start),
+        size=start.size,
+    )
+    return sorted_example[is_first], sorted_value[is_first], merged
+
+
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
     if example.min() < 0:
         raise ValueError(
@@ -322,23 +378,28 @@ def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
         )
     if n_examples is None:
         return int(example.max()) + 1
-    if int(n_examples) != n_examples:
-        raise ValueError(f"n_examples must be a whole number, got {n_examples}.")
+    n_examples = whole_number("n_examples", n_examples, least=1)
     if example.max() >= n_examples:
         raise ValueError(
             f"example must be below n_examples = {n_examples}, got {example.max()} at "
             f"index {example.argmax()}."
         )
-    return int(n_examples)
+    return n_examples
 
 
 def _positive_mask(y: ArrayLike, positive: Any) -> NDArray[np.bool_]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        worst = np.isfinite(labels).argmin()
-        raise ValueError(f"y must be finite, got {labels[worst]} at index {worst}.")
+    # NaN and NaT differ from themselves.
+    is_missing = np.asarray(labels != labels) | np.equal(labels, None)  # noqa: PLR0124
+    if labels.dtype.kind == "f":
+        is_missing = ~np.isfinite(labels)
+    if is_missing.any():
+        worst = is_missing.argmax()
+        raise ValueError(
+            f"y must be finite and complete, got {labels[worst]} at index {worst}."
+        )
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(
@@ -362,36 +423,28 @@ def _check_cumulative_errors(
     if jumps.is_monotone:
         return
     order = np.lexsort((value, example))
-    sorted_example, sorted_value = example[order], value[order]
-    # Errors between equal values are never attained, so only the last one counts.
-    is_last = np.append(
-        (sorted_example[1:] != sorted_example[:-1])
-        | (sorted_value[1:] != sorted_value[:-1]),
-        True,
-    )
-    # FP accumulates from below, FN from above.
-    first = np.searchsorted(sorted_example, sorted_example, side="left")
-    last = np.searchsorted(sorted_example, sorted_example, side="right")
-    fp_sum = np.concatenate(([0], np.cumsum(jumps.fp[order])))
-    tp_sum = np.concatenate(([0], np.cumsum(jumps.tp[order])))
-    fp = fp_sum[1:] - fp_sum[first]
-    fn = tp_sum[last] - tp_sum[1:]
-    fn_at_start = tp_sum[last] - tp_sum[first]
-    # Jumps that are not whole multiples of one another are rounded to half a unit.
-    slack = last - first
-    for name, unit, errors in (
-        ("fp_diff", jumps.fp_unit, np.where(is_last, fp, 0)),
-        ("fn_diff", jumps.tp_unit, np.where(is_last, fn, 0)),
-        ("fn_diff", jumps.tp_unit, fn_at_start),
+    start = np.flatnonzero(np.append(True, np.diff(example[order]) != 0))
+    own_start = np.repeat(start, np.diff(np.append(start, example.size)))
+    for name, error, diff in (
+        ("fp_diff", "false positives", jumps.fp_diff[order]),
+        ("fn_diff", "false negatives", jumps.fn_diff[order]),
     ):
-        is_negative = (
-            errors < -slack if unit < np.abs(errors).max() * 1e-9 else errors < 0
+        # Sums from the start of each example; FN is what is still to come, negated.
+        rise = np.cumsum(diff) - (np.cumsum(diff) - diff)[own_start]
+        total = np.add.reduceat(diff, start)
+        size = np.repeat(
+            np.add.reduceat(np.abs(diff), start), np.diff(np.append(start, diff.size))
         )
+        if name == "fp_diff":
+            errors = rise
+        else:
+            final = np.repeat(total, np.diff(np.append(start, diff.size)))
+            errors = np.minimum(rise - final, -final)
+        is_negative = errors < -1e-9 * size  # rounding of rates, far below one error
         if is_negative.any():
             worst = is_negative.argmax()
-            error = "false positives" if name == "fp_diff" else "false negatives"
             raise ValueError(
                 f"{name} must never bring the {error} of an example below zero, got "
-                f"{errors[worst] * unit} for example {sorted_example[worst]} at value "
-                f"{sorted_value[worst]}."
+                f"{errors[worst]} for example {example[order][worst]} at value "
+                f"{value[order][worst]}."
             )

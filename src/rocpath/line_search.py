@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rocpath import _core
-from rocpath.arguments import finite_vector, same_length, set_fields
+from rocpath.arguments import (
+    finite_vector,
+    number_from_zero,
+    one_of,
+    same_length,
+    set_fields,
+    whole_number,
+)
 from rocpath.breakpoints import ErrorBreakpoints, Jumps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 Stop = Literal["first_min_aum", "first_max_auc"]
@@ -70,6 +79,10 @@ class Lines:
     def __len__(self) -> int:
         """Return the number of lines."""
         return self.intercept.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        return Lines, (self.intercept, self.slope, self.fp_diff, self.fn_diff)
 
     @classmethod
     def from_predictions(
@@ -202,14 +215,41 @@ class StepPath:
         return np.where(is_on_row, self.auc[row], self.auc_after[row])[()]
 
     def _rows(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        at = np.asarray(step, dtype=np.float64)
-        is_known = (at >= 0) & (at <= self.end) & np.isfinite(at)
+        at = finite_vector("step", np.ravel(step), copy=False).reshape(np.shape(step))
+        is_known = (at >= 0) & (at <= self.end)
         if not is_known.all():
             raise ValueError(
-                f"step must be finite and from 0 to {self.end}, where the path ends, "
+                f"step must be from 0 to {self.end}, where the path ends, "
                 f"got {at[~is_known].flat[0]}."
             )
         return at, np.searchsorted(self.step, at, side="right") - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BestStep:
+    """Hold the best step of a line search and what is known about all others.
+
+    Attributes
+    ----------
+    step : float
+        A best step: strictly inside the interval, unless that is a single point.
+    interval : tuple of two floats
+        The stretch around the step on which AUM or AUC keeps the best value; its end
+        may be infinite.
+    value : float
+        AUM or AUC at the step.
+    bound : float
+        No step has a smaller AUM, or a larger AUC, than this.
+    is_global : bool
+        Whether the value is the best of all steps, up to the tolerance asked for;
+        otherwise it is the first local minimum, and the bound is trivial.
+    """
+
+    step: float
+    interval: tuple[float, float]
+    value: float
+    bound: float
+    is_global: bool
 
 
 def sweep(
@@ -261,11 +301,10 @@ def sweep(
     array([0.75, 1.  , 1.  , 1.  ])
     """
     _check_lines(lines)
-    if stop not in (None, "first_min_aum", "first_max_auc"):
-        raise ValueError(
-            f"stop must be None, 'first_min_aum' or 'first_max_auc', got {stop!r}."
-        )
-    crossing_limit = _checked_max_crossings(max_crossings)
+    one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
+    crossing_limit = 2**63
+    if max_crossings is not None:
+        crossing_limit = whole_number("max_crossings", max_crossings, least=0)
     step_limit = _checked_max_step(max_step)
     arguments = _core_arguments(lines)
     max_rows = _available_memory() // _ROW_BYTES
@@ -289,36 +328,75 @@ def sweep(
     return StepPath(**columns)
 
 
+def best_auc_step(
+    lines: Lines,
+    *,
+    tol: float = 0.0,
+    max_step: float | None = None,
+    two_sided: bool = False,
+    progress: Callable[[float, float, int], None] | None = None,
+) -> BestStep:
+    """Find the step with the largest AUC of all, by branch and bound.
+
+    Parameters
+    ----------
+    lines : Lines
+        Thresholds as functions of the step; any errors.
+    tol : float
+        Stop when no step can have an AUC larger than the best found by more than
+        this. With 0 the answer is the maximum over all float64 steps.
+    max_step : float, optional
+        Largest step.
+    two_sided : bool
+        Search the steps from ``-max_step`` too, that is, the opposite direction.
+    progress : callable, optional
+        Called from time to time with the best value, the bound, and the number of
+        windows searched.
+
+    Returns
+    -------
+    BestStep
+        ``value <= bound <= value + tol``.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+    >>> best = rp.best_auc_step(lines)
+    >>> best.value, best.interval
+    (1.0, (2.0, inf))
+    """
+    _check_lines(lines)
+    step_limit = _checked_max_step(max_step)
+    best = _core.best_auc_step(
+        **_core_arguments(lines),
+        min_step=-step_limit if two_sided else 0.0,
+        max_step=step_limit,
+        tolerance=number_from_zero("tol", tol),
+        progress=progress or (lambda *_: None),
+    )
+    return BestStep(**best, is_global=True)
+
+
 def _check_lines(lines: Lines) -> None:
     if not isinstance(lines, Lines):
         raise TypeError(f"lines must be Lines, got {type(lines).__name__}.")
 
 
-def _checked_max_crossings(max_crossings: int | None) -> int:
-    if max_crossings is None:
-        return 2**63
-    is_number = isinstance(max_crossings, (int, float, np.number))
-    if not is_number or int(max_crossings) != max_crossings:
-        raise TypeError(f"max_crossings must be a whole number, got {max_crossings!r}.")
-    if max_crossings < 0:
-        raise ValueError(f"max_crossings must not be negative, got {max_crossings}.")
-    return min(int(max_crossings), 2**63)
-
-
 def _checked_max_step(max_step: float | None) -> float:
-    if max_step is None:
-        return float("inf")
-    if not max_step >= 0:
-        raise ValueError(f"max_step must be a number from 0 up, got {max_step}.")
-    return float(max_step)
+    return float("inf") if max_step is None else number_from_zero("max_step", max_step)
 
 
 def _available_memory() -> int:
     """Return the bytes of memory that a result may take."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return 2**33
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return 2**33
 
 
 def _too_long(n_rows: int) -> MemoryError:

@@ -1,0 +1,77 @@
+// AUM as a linear function of the step, while the order of the lines stays.
+#pragma once
+
+#include <algorithm>
+
+#include "exact.hpp"
+
+namespace rocpath {
+
+// AUM(s) = intercept_sum + s * slope_sum, sums over lines of weight * intercept and weight * slope
+// (eq. AUM_s). A line's weight is the fall of min(FP, FN) from below it to above it.
+class AumPiece {
+ public:
+  DoubleDouble intercept_sum;
+  DoubleDouble slope_sum;
+
+  void add(DoubleDouble weight, const Line& line) {
+    intercept_sum = intercept_sum + weight * line.intercept;
+    slope_sum = slope_sum + weight * line.slope;
+    intercept_size_ += std::fabs(weight.high * line.intercept);
+    slope_size_ += std::fabs(weight.high * line.slope);
+  }
+
+  void add(const AumPiece& other) {
+    intercept_sum = intercept_sum + other.intercept_sum;
+    slope_sum = slope_sum + other.slope_sum;
+    intercept_size_ += other.intercept_size_;
+    slope_size_ += other.slope_size_;
+  }
+
+  void subtract(const AumPiece& other) {
+    AumPiece negative = other;
+    negative.intercept_sum = -other.intercept_sum;
+    negative.slope_sum = -other.slope_sum;
+    add(negative);
+  }
+
+  double slope() const {
+    const double value = slope_sum.value();
+    return std::fabs(value) <= rounding * slope_size_ ? 0.0 : value;
+  }
+
+  // Is the slope too small to tell its sign?
+  bool is_slope_in_doubt() const {
+    return std::fabs(slope_sum.value()) <= 0x1p-70 * slope_size_;
+  }
+
+  double at(double step) const {
+    // Each fma rounds once, after the cancellation: as accurate as double-double here.
+    const double value = std::fma(step, slope_sum.high, intercept_sum.high) +
+                         std::fma(step, slope_sum.low, intercept_sum.low);
+    if (!std::isfinite(value)) return step * slope_sum.high + intercept_sum.high;
+    return std::fabs(value) <= rounding * (intercept_size_ + slope_size_ * step) ? 0.0 : value;
+  }
+
+  friend bool is_same(const AumPiece& a, const AumPiece& b) {
+    return a.slope_sum.high == b.slope_sum.high && a.slope_sum.low == b.slope_sum.low;
+  }
+
+ private:
+  // What millions of double-double additions may be off by, relative to the sizes of the terms. A
+  // sum below that is zero: it is only ever reported, no decision depends on it.
+  static constexpr double rounding = 0x1p-90;
+  double intercept_size_ = 0.0;
+  double slope_size_ = 0.0;
+};
+
+// AUM at a kink. The float64 step may lie on either side of the exact one; of the two pieces the
+// upper one holds on both sides of a convex kink, the lower one on both sides of a concave kink.
+inline double aum_at_kink(const AumPiece& before, const AumPiece& after, double step) {
+  if (is_same(before, after)) return after.at(step);
+  const double left = before.at(step);
+  const double right = after.at(step);
+  return after.slope() >= before.slope() ? std::max(left, right) : std::min(left, right);
+}
+
+}  // namespace rocpath
