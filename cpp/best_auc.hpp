@@ -158,7 +158,7 @@ class GainBound {
 class AucSearch {
  public:
   AucSearch(const ErrorLines& lines, StepRange domain)
-      : lines_(lines), domain_(domain), scale_(typical_step(lines)), jumps_(lines), gain_bound_(jumps_) {
+      : lines_(lines), domain_(domain), scale_(lines), jumps_(lines), gain_bound_(jumps_) {
     double n_fp = 0.0;
     double n_tp = 0.0;
     for (const ErrorLine& line : lines.line) {
@@ -175,9 +175,11 @@ class AucSearch {
     // more split mostly settles it.
     const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
     improve(0.0, auc_at(0.0, order_after(lines_, 0.0)));
+    const SharedOrder start = shared_order(domain_.low, 0);
     const SharedOrder end = shared_order(domain_.high, 0);
+    try_step(domain_.low, *start);
     try_step(domain_.high, *end);
-    keep(bounded(domain_, shared_order(domain_.low, 0), end, 0));
+    keep(bounded(domain_, start, end, 0));
     while (!windows_.empty() && windows_.top().bound > best_ + doubled_tolerance) {
       const AucWindow window = windows_.top();
       windows_.pop();
@@ -191,7 +193,7 @@ class AucSearch {
     const int128 bound = windows_.empty() ? best_ : std::max(best_, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
     const StepRange interval = plateau(interrupt);
-    const double step = is_inside(middle(interval), interval) ? middle(interval) : best_step_;
+    const double step = is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : best_step_;
     return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_)), n_windows_};
   }
 
@@ -213,7 +215,7 @@ class AucSearch {
 
   const ErrorLines& lines_;
   StepRange domain_;
-  double scale_;
+  StepScale scale_;
   detail::Kinds jumps_;
   detail::GainBound gain_bound_;
   double doubled_perfect_auc_ = 1.0;
@@ -227,49 +229,6 @@ class AucSearch {
   std::uint64_t n_windows_ = 0;
 
   double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
-
-  // The step at which thresholds have typically moved as far as they are apart.
-  static double typical_step(const ErrorLines& lines) {
-    const auto spread = [&](auto of) {
-      double low = std::numeric_limits<double>::infinity();
-      double high = -low;
-      double sum = 0.0;
-      for (const ErrorLine& line : lines.line) {
-        low = std::min(low, of(line));
-        high = std::max(high, of(line));
-      }
-      const double middle = 0.5 * low + 0.5 * high;
-      for (const ErrorLine& line : lines.line) sum += std::fabs(of(line) - middle);
-      return sum;
-    };
-    const double step = spread([](const ErrorLine& line) { return line.intercept; }) /
-                        spread([](const ErrorLine& line) { return line.slope; });
-    return std::isfinite(step) && step > 0.0 ? step : 1.0;
-  }
-
-  // A step well inside the range, equal to one of its ends only where no float64 lies between.
-  double middle(StepRange range) const {
-    const auto place = [&](double step) {
-      return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
-    };
-    const double half = 0.5 * (place(range.low) + place(range.high));
-    const double step = scale_ * half / (1.0 - std::fabs(half));
-    if (step > range.low && step < range.high && std::isfinite(step)) return step;
-    // Halve the number of float64 numbers in between instead.
-    constexpr double largest = std::numeric_limits<double>::max();
-    const auto bits = [](double x) {
-      const auto raw = std::bit_cast<std::int64_t>(x);
-      return raw < 0 ? std::numeric_limits<std::int64_t>::min() - raw : raw;
-    };
-    const std::int64_t low = bits(std::clamp(range.low, -largest, largest));
-    const std::int64_t high = bits(std::clamp(range.high, -largest, largest));
-    const std::int64_t mean = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
-    return std::bit_cast<double>(mean < 0 ? std::numeric_limits<std::int64_t>::min() - mean : mean);
-  }
-
-  static bool is_inside(double step, StepRange range) {
-    return step > range.low && step < range.high;
-  }
 
   // Twice the AUC in this order.
   int128 auc_of(const Order& order) const {
@@ -314,7 +273,7 @@ class AucSearch {
   // AUC is constant in the range: take a step inside, if there is one.
   void improve_inside(StepRange range, int128 doubled_auc) {
     if (doubled_auc <= best_) return;
-    const double step = middle(range);
+    const double step = scale_.middle(range);
     if (is_inside(step, range)) improve(step, doubled_auc);
   }
 
@@ -342,7 +301,7 @@ class AucSearch {
   // Sort and bound the two halves, each on a core of its own.
   void split(const AucWindow& window) {
     const auto [low, high] = window.range;
-    const double step = middle(window.range);
+    const double step = scale_.middle(window.range);
     if (!is_inside(step, window.range)) return;  // nobody can step there
     const SharedOrder between = shared_order(step, 0);
     auto first_half = std::async(std::launch::async, [&, low = low] {

@@ -7,9 +7,10 @@
 #include <chrono>
 #include <memory>
 
+#include "aum_path.hpp"
 #include "best_auc.hpp"
+#include "best_aum.hpp"
 #include "roc.hpp"
-#include "sweep.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -57,11 +58,24 @@ rocpath::BreakpointArrays breakpoints(const Array<double>& value,
   return {view(value), view(example), view(fp), view(tp), fp_unit, tp_unit};
 }
 
+rocpath::LineArrays line_arrays(const Array<double>& intercept, const Array<double>& slope,
+                                const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
+                                double fp_unit, double tp_unit) {
+  return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit};
+}
+
 rocpath::ErrorLines distinct_lines(const Array<double>& intercept, const Array<double>& slope,
                                    const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
                                    double fp_unit, double tp_unit) {
-  return rocpath::distinct_lines(
-      {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit});
+  return rocpath::distinct_lines(line_arrays(intercept, slope, fp, tp, fp_unit, tp_unit));
+}
+
+nb::dict to_dict(const rocpath::BestAum& best) {
+  nb::dict result;
+  result["step"] = best.step;
+  result["interval"] = std::pair(best.interval.low, best.interval.high);
+  result["value"] = best.value;
+  return result;
 }
 
 struct SweepColumns {
@@ -238,4 +252,55 @@ NB_MODULE(_core, m) {
       "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "min_step"_a, "max_step"_a, "tolerance"_a, "progress"_a,
       "The step with the largest AUC, and a bound on all others.");
+
+  m.def(
+      "best_aum_step",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
+        rocpath::BestAum best;
+        {
+          const nb::gil_scoped_release release;
+          const rocpath::LineArrays lines = line_arrays(intercept, slope, fp, tp, fp_unit, tp_unit);
+          best = rocpath::AumSearch(lines, max_step, SignalCheck()).run();
+        }
+        return to_dict(best);
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "max_step"_a,
+      "The step with the smallest AUM, for monotone errors.");
+
+  m.def(
+      "first_min_aum",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
+        rocpath::BestAum best;
+        {
+          const nb::gil_scoped_release release;
+          best = rocpath::first_min_aum(distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit),
+                                        max_step, SignalCheck());
+        }
+        return to_dict(best);
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "max_step"_a, "The first local minimum of AUM, for any errors.");
+
+  m.def(
+      "aum_path",
+      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
+         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
+        rocpath::AumPath path;
+        {
+          const nb::gil_scoped_release release;
+          const rocpath::ErrorLines lines =
+              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
+          path = rocpath::AumPathSearch(lines, SignalCheck()).run(lines, max_step);
+        }
+        nb::dict columns;
+        columns["step"] = to_array(std::move(path.step));
+        columns["aum"] = to_array(std::move(path.aum));
+        columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
+        return columns;
+      },
+      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+      "fp_unit"_a, "tp_unit"_a, "max_step"_a, "Every kink of AUM as a function of the step.");
 }

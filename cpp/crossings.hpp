@@ -10,6 +10,58 @@ struct StepRange {
   double high;
 };
 
+inline bool is_inside(double step, StepRange range) {
+  return step > range.low && step < range.high;
+}
+
+// Where to cut a range of steps, which may be infinite, in two.
+class StepScale {
+ public:
+  explicit StepScale(const ErrorLines& lines) : scale_(typical_step(lines)) {}
+
+  // A step well inside the range, equal to one of its ends only where no float64 lies between.
+  double middle(StepRange range) const {
+    const auto place = [&](double step) {
+      return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
+    };
+    const double half = 0.5 * (place(range.low) + place(range.high));
+    const double step = scale_ * half / (1.0 - std::fabs(half));
+    if (step > range.low && step < range.high && std::isfinite(step)) return step;
+    // Halve the number of float64 numbers in between instead.
+    constexpr double largest = std::numeric_limits<double>::max();
+    const auto bits = [](double x) {
+      const auto raw = std::bit_cast<std::int64_t>(x);
+      return raw < 0 ? std::numeric_limits<std::int64_t>::min() - raw : raw;
+    };
+    const std::int64_t low = bits(std::clamp(range.low, -largest, largest));
+    const std::int64_t high = bits(std::clamp(range.high, -largest, largest));
+    const std::int64_t mean = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
+    return std::bit_cast<double>(mean < 0 ? std::numeric_limits<std::int64_t>::min() - mean : mean);
+  }
+
+ private:
+  double scale_;
+
+  // The step at which thresholds have typically moved as far as they are apart.
+  static double typical_step(const ErrorLines& lines) {
+    const auto spread = [&](auto of) {
+      double low = std::numeric_limits<double>::infinity();
+      double high = -low;
+      double sum = 0.0;
+      for (const ErrorLine& line : lines.line) {
+        low = std::min(low, of(line));
+        high = std::max(high, of(line));
+      }
+      const double middle = 0.5 * low + 0.5 * high;
+      for (const ErrorLine& line : lines.line) sum += std::fabs(of(line) - middle);
+      return sum;
+    };
+    const double step = spread([](const ErrorLine& line) { return line.intercept; }) /
+                        spread([](const ErrorLine& line) { return line.slope; });
+    return std::isfinite(step) && step > 0.0 ? step : 1.0;
+  }
+};
+
 // Two lines that exchange places: `lower` is below before the step, and above after it.
 struct Crossing {
   double step;
@@ -85,7 +137,7 @@ inline std::uint64_t count_crossings(const ErrorLines& lines) {
   return sort_and_count(slope, [](double left, double right) { return left > right; });
 }
 
-// Do two lines have one threshold at a finite step?
+// Which of two lines is below at a finite step: negative for the first, 0 for neither.
 inline int compare_at(const Line& a, const Line& b, double step) {
   const double left = a.at(step);
   const double right = b.at(step);
@@ -96,6 +148,10 @@ inline int compare_at(const Line& a, const Line& b, double step) {
   difference.add_product(step, a.slope);
   difference.add_product(-step, b.slope);
   return difference.sign();
+}
+
+inline bool is_tied_at(const Line& a, const Line& b, double step) {
+  return step == 0.0 ? a.intercept == b.intercept : compare_at(a, b, step) == 0;
 }
 
 // Memory for `order_after`, to be used again.

@@ -65,9 +65,10 @@ inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
 }
 
+// Requires: |n| < 2^63 - 512, so that rounding stays within the integers.
 inline DoubleDouble from_integer(std::int64_t n) {
   const double high = static_cast<double>(n);
-  return {high, static_cast<double>(static_cast<int128>(n) - static_cast<int128>(high))};
+  return {high, static_cast<double>(n - static_cast<std::int64_t>(high))};
 }
 
 // The exact value of a sum of products of two doubles, as one long fixed-point number.

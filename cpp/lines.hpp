@@ -89,6 +89,19 @@ struct ErrorSums {
   }
 };
 
+// The input as arrays; the four have one length.
+struct LineArrays {
+  std::span<const double> intercept;
+  std::span<const double> slope;
+  std::span<const std::int64_t> fp;
+  std::span<const std::int64_t> tp;
+  double fp_unit;
+  double tp_unit;
+
+  std::size_t size() const { return intercept.size(); }
+  ErrorLine operator[](std::size_t k) const { return {{intercept[k], slope[k]}, fp[k], tp[k]}; }
+};
+
 // Lines in their order just after step `from`. Lines outside of them, if any, stay below or above
 // all of them and are known by their sums alone.
 struct ErrorLines {
@@ -101,20 +114,32 @@ struct ErrorLines {
   double from = 0.0;
 
   std::size_t size() const { return line.size(); }
+  const ErrorLine& operator[](std::size_t k) const { return line[k]; }
+
+  // Sums of the lines that are outside of others already.
+  void take_outside(const ErrorLines& others) {
+    total = others.total;
+    for (const ErrorLine& one : others.line) {
+      total.fp -= one.fp;
+      total.tp -= one.tp;
+    }
+    below = others.below;
+    outside = others.outside;
+  }
+  void take_outside(const LineArrays&) {}
+
+  // Add lines, and sums, of another part of all lines.
+  void add_part(const ErrorLines& part) {
+    line.insert(line.end(), part.line.begin(), part.line.end());
+    total += part.total;
+    below += part.below;
+    outside.add(part.outside);
+  }
+
   bool is_monotone() const {
     return std::all_of(line.begin(), line.end(),
                        [](const ErrorLine& one) { return one.fp >= 0 && one.tp >= 0; });
   }
-};
-
-// The input as arrays; the four have one length.
-struct LineArrays {
-  std::span<const double> intercept;
-  std::span<const double> slope;
-  std::span<const std::int64_t> fp;
-  std::span<const std::int64_t> tp;
-  double fp_unit;
-  double tp_unit;
 };
 
 // Memory for `sorted_order`, to be used again: fresh memory costs more than the sort.

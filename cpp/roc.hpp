@@ -6,7 +6,7 @@
 // the thresholds are sorted, O(B log B) or better.
 #pragma once
 
-#include "lines.hpp"
+#include "level.hpp"
 
 namespace rocpath {
 
@@ -22,12 +22,6 @@ struct BreakpointArrays {
 
 namespace detail {
 
-struct WeightedThreshold {
-  double threshold;
-  std::int64_t fp;
-  std::int64_t tp;
-};
-
 inline Vector<double> thresholds(const BreakpointArrays& bp, std::span<const double> prediction) {
   Vector<double> threshold(bp.value.size());
   for (std::size_t b = 0; b < threshold.size(); ++b)
@@ -39,129 +33,14 @@ inline std::int64_t total(std::span<const std::int64_t> jump) {
   return std::reduce(jump.begin(), jump.end(), std::int64_t{0});
 }
 
-// The minimum of the two errors, given the sums below a place.
-class MinError {
- public:
-  explicit MinError(const BreakpointArrays& bp)
-      : fp_unit_(bp.fp_unit), tp_unit_(bp.tp_unit), total_tp_(total(bp.tp)) {}
-
-  bool has_passed_level(ErrorSums below) const { return fp_rate(below) >= fn_rate(below); }
-  double operator()(ErrorSums below) const { return std::min(fp_rate(below), fn_rate(below)); }
-
-  // Minimum at `to` less that at `from`; on one side of the level it is the jump itself, unrounded.
-  double change(ErrorSums from, ErrorSums to) const {
-    const bool has_passed = has_passed_level(from);
-    if (has_passed != has_passed_level(to)) return (*this)(to) - (*this)(from);
-    return has_passed ? static_cast<double>(from.tp - to.tp) * tp_unit_
-                      : static_cast<double>(to.fp - from.fp) * fp_unit_;
-  }
-
- private:
-  double fp_unit_;
-  double tp_unit_;
-  std::int64_t total_tp_;
-
-  double fp_rate(ErrorSums below) const { return static_cast<double>(below.fp) * fp_unit_; }
-  double fn_rate(ErrorSums below) const {
-    return static_cast<double>(total_tp_ - below.tp) * tp_unit_;
-  }
-};
-
-// The threshold where FP reaches FN, with the sums before and after it.
-struct Level {
-  double threshold;
-  ErrorSums before;
-  ErrorSums after;
-};
-
-inline Level level_by_sorting(Vector<WeightedThreshold>& candidates, ErrorSums below,
-                              const MinError& min_error) {
-  std::sort(candidates.begin(), candidates.end(),
-            [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
-  Level level{candidates.front().threshold, below, below};
-  for (const WeightedThreshold& next : candidates) {
-    if (next.threshold != level.threshold) {
-      if (min_error.has_passed_level(level.after)) break;
-      level = {next.threshold, level.after, level.after};
-    }
-    level.after.fp += next.fp;
-    level.after.tp += next.tp;
-  }
-  return level;
-}
-
-// One round of the selection: bracket the level by that of a random sample, and keep what lies
-// inside. Returns false where that separates nothing. A bracket that misses the level is widened:
-// randomness decides the time, not the answer.
-template <class Get>
-bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& below,
-            Vector<WeightedThreshold>& kept) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const auto n = static_cast<double>(size);
-  Vector<WeightedThreshold> sample(static_cast<std::size_t>(std::cbrt(n * n)));
-  const double scale = n / static_cast<double>(sample.size());
-  std::uint64_t random = size;
-  for (WeightedThreshold& drawn : sample) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    drawn = get(static_cast<std::size_t>((static_cast<uint128>(random) * size) >> 64));
-  }
-  std::sort(sample.begin(), sample.end(),
-            [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
-  std::size_t place = 0;
-  for (ErrorSums sums = below; place < sample.size() && !min_error.has_passed_level(sums);
-       ++place) {
-    sums.fp += static_cast<std::int64_t>(static_cast<double>(sample[place].fp) * scale);
-    sums.tp += static_cast<std::int64_t>(static_cast<double>(sample[place].tp) * scale);
-  }
-  for (double width = 4.0 * std::sqrt(static_cast<double>(sample.size()));; width *= 4.0) {
-    const auto reach = static_cast<std::size_t>(width);
-    const double low = place > reach ? sample[place - reach].threshold : -infinity;
-    const double high = place + reach < sample.size() ? sample[place + reach].threshold : infinity;
-    ErrorSums below_low = below;
-    kept.clear();
-    kept.reserve(std::min(size, static_cast<std::size_t>(2.5 * width * scale)));
-    for (std::size_t k = 0; k < size; ++k) {
-      const WeightedThreshold one = get(k);
-      // Masks, not branches: half of the thresholds lie below, in no order.
-      const std::int64_t mask = -static_cast<std::int64_t>(one.threshold < low);
-      below_low.fp += one.fp & mask;
-      below_low.tp += one.tp & mask;
-      if ((one.threshold >= low) & (one.threshold <= high)) kept.push_back(one);
-    }
-    ErrorSums up_to_high = below_low;
-    for (const WeightedThreshold& one : kept) {
-      up_to_high.fp += one.fp;
-      up_to_high.tp += one.tp;
-    }
-    const bool is_bracket = !min_error.has_passed_level(below_low) &&
-                            (min_error.has_passed_level(up_to_high) || high == infinity);
-    if (!is_bracket) continue;
-    below = below_low;
-    return kept.size() < size;
-  }
-}
-
 inline Level find_level(const BreakpointArrays& bp, std::span<const double> threshold,
                         const MinError& min_error) {
-  constexpr std::size_t few = 2048;
-  const auto given = [&](std::size_t b) {
-    return WeightedThreshold{threshold[b], bp.fp[b], bp.tp[b]};
-  };
-  ErrorSums below;
-  Vector<WeightedThreshold> candidates;
-  Vector<WeightedThreshold> kept;
-  bool has_narrowed =
-      threshold.size() > few && narrow(threshold.size(), given, min_error, below, candidates);
-  if (!has_narrowed) {
-    candidates.resize(threshold.size());
-    for (std::size_t b = 0; b < threshold.size(); ++b) candidates[b] = given(b);
-  }
-  while (has_narrowed && candidates.size() > few) {
-    has_narrowed = narrow(
-        candidates.size(), [&](std::size_t k) { return candidates[k]; }, min_error, below, kept);
-    candidates.swap(kept);
-  }
-  return level_by_sorting(candidates, below, min_error);
+  return rocpath::find_level(
+      threshold.size(),
+      [&](std::size_t b) {
+        return WeightedThreshold{threshold[b], bp.fp[b], bp.tp[b]};
+      },
+      min_error);
 }
 
 // Sums of many terms of one sign, in blocks, so that rounding errors do not pile up.
@@ -206,7 +85,7 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
 inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
                   bool is_monotone) {
   const Vector<double> threshold = detail::thresholds(bp, prediction);
-  const detail::MinError min_error(bp);
+  const MinError min_error(bp.fp_unit, bp.tp_unit, detail::total(bp.tp));
   if (is_monotone) {
     const double level = detail::find_level(bp, threshold, min_error).threshold;
     return detail::blocked_sum(threshold.size(), [&](std::size_t b) {
@@ -235,7 +114,7 @@ template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
                          bool is_monotone, Add add) {
   const Vector<double> threshold = detail::thresholds(bp, prediction);
-  const detail::MinError min_error(bp);
+  const MinError min_error(bp.fp_unit, bp.tp_unit, detail::total(bp.tp));
   const auto add_tied = [&](std::size_t b, ErrorSums before, ErrorSums after) {
     const ErrorSums all_but_one{after.fp - bp.fp[b], after.tp - bp.tp[b]};
     const ErrorSums one_more{before.fp + bp.fp[b], before.tp + bp.tp[b]};
@@ -249,7 +128,7 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
                            });
     return;
   }
-  const detail::Level level = detail::find_level(bp, threshold, min_error);
+  const Level level = detail::find_level(bp, threshold, min_error);
   for (std::size_t b = 0; b < threshold.size(); ++b) {
     if (threshold[b] == level.threshold) {
       add_tied(b, level.before, level.after);

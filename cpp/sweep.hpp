@@ -35,14 +35,14 @@ struct SweepRow {
   std::uint64_t queue_size;
 };
 
-// Twice the AUC at step 0, where lines of equal intercept are tied.
-inline int128 doubled_auc_at_zero(const ErrorLines& lines) {
+// Twice the AUC at the first step, where lines may be tied.
+inline int128 doubled_auc_at_start(const ErrorLines& lines) {
   int128 doubled_auc = 0;
   std::int64_t tp_below = 0;
   for (std::size_t begin = 0, end = 0; begin < lines.size(); begin = end) {
     std::int64_t fp = 0;
     std::int64_t tp = 0;
-    for (; end < lines.size() && lines.line[end].intercept == lines.line[begin].intercept; ++end) {
+    for (; end < lines.size() && is_tied_at(lines.line[begin], lines.line[end], lines.from); ++end) {
       fp += lines.line[end].fp;
       tp += lines.line[end].tp;
     }
@@ -52,7 +52,7 @@ inline int128 doubled_auc_at_zero(const ErrorLines& lines) {
   return doubled_auc;
 }
 
-// Hand every row to `emit(row)` until it returns false or a limit is reached. Returns the step up
+// Hand every row, beginning with the start, to `emit(row)` until it returns false or a limit is reached. Returns the step up
 // to which the rows tell everything: infinity when no line crosses another after the last row.
 // Requires: at least one line, positive total FP and TP, max_step >= 0.
 template <class Emit>
@@ -89,7 +89,8 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   };
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };
 
-  if (!finish_row(0.0, state.aum(), doubled_auc_at_zero(lines), 0, 0)) return end_after(0.0);
+  const double start = lines.from;
+  if (!finish_row(start, state.aum(), doubled_auc_at_start(lines), 0, 0)) return end_after(start);
   constexpr std::size_t near = 12;
   constexpr std::size_t far = 24;
   const double last_step = std::min(limits.max_step, std::numeric_limits<double>::max());
@@ -104,19 +105,20 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     target = std::min(2 * target, largest_target);
     n_found += window.crossings.size() + window.n_dense_swaps;
   };
-  // While one window is applied, another thread finds the next one.
+  // While one window is applied, another thread finds the next one; for few lines it is not worth it.
+  const auto policy = lines.size() < 512 ? std::launch::deferred : std::launch::async;
   Window window;
   Window next_window;
   std::future<void> search;
-  if (state.n_converging() > 0 && last_step > 0.0) find_next(next_window);
-  for (double step = 0.0; state.n_converging() > 0 && step < last_step;) {
+  if (state.n_converging() > 0 && last_step > start) find_next(next_window);
+  for (double step = start; state.n_converging() > 0 && step < last_step;) {
     interrupt();
     if (search.valid()) search.get();
     if (step == next_window.to) find_next(next_window);
     std::swap(window, next_window);
     next_window.to = step = window.to;
     if (step < last_step && n_found < limits.max_crossings)
-      search = std::async(std::launch::async, find_next, std::ref(next_window));
+      search = std::async(policy, find_next, std::ref(next_window));
     if (window.n_dense_swaps > 0) {
       const AumPiece aum_before = state.aum();
       const int128 auc_before = state.doubled_auc();

@@ -27,8 +27,8 @@ struct Window {
 // Cuts the steps into windows that hold a few crossings a line.
 class Windows {
  public:
-  // From step 0, where the lines are stored in their order.
-  explicit Windows(const ErrorLines& lines) : Windows(lines, 0.0, Vector<std::uint32_t>()) {
+  // From the step after which the lines are stored in their order.
+  explicit Windows(const ErrorLines& lines) : Windows(lines, lines.from, {}) {
     order_.resize(lines.size());
     std::iota(order_.begin(), order_.end(), 0U);
   }

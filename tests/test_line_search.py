@@ -396,7 +396,10 @@ def test_best_auc_is_the_maximum_of_all_steps(columns, max_step, two_sided):
         is_open = np.nextafter(path.step, np.inf) < ends
         values = np.concatenate(([path.auc[0]], path.auc_after[is_open]))
         if max_step is not None:
-            values = np.append(values, path.auc_at(max_step))
+            last = oracle.auc(
+                oracle.as_lines(intercept, one_way, fp_diff, fn_diff), max_step
+            )
+            values = np.append(values, float(last))
         best_of_all = max(best_of_all, values.max())
     lines = rp.Lines(*columns)
     best = rp.best_auc_step(lines, max_step=max_step, two_sided=two_sided)

@@ -1,7 +1,16 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.line_search import BestStep, Lines, StepPath, best_auc_step, sweep
+from rocpath.line_search import (
+    AumPath,
+    BestStep,
+    Lines,
+    StepPath,
+    aum_path,
+    best_auc_step,
+    best_aum_step,
+    sweep,
+)
 from rocpath.roc import (
     RocCurve,
     auc,
@@ -12,6 +21,7 @@ from rocpath.roc import (
 )
 
 __all__ = [
+    "AumPath",
     "BestStep",
     "ErrorBreakpoints",
     "Lines",
@@ -21,7 +31,9 @@ __all__ = [
     "aum",
     "aum_derivatives",
     "aum_gradient",
+    "aum_path",
     "best_auc_step",
+    "best_aum_step",
     "roc_curve",
     "sweep",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocpath import _core
 from rocpath.arguments import (
+    describe,
     finite_vector,
     number_from_zero,
     one_of,
@@ -190,13 +191,7 @@ class StepPath:
         -------
         float or array
         """
-        at, row = self._rows(step)
-        value = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
-        # Between two rows AUM lies between theirs, and so never below zero.
-        following = np.minimum(row + 1, self.step.size - 1)
-        low = np.minimum(self.aum[row], self.aum[following])
-        high = np.maximum(self.aum[row], self.aum[following])
-        return np.where(following > row, np.clip(value, low, high), value)[()]
+        return _aum_at(self, step)
 
     def auc_at(self, step: ArrayLike) -> Any:
         """Evaluate AUC at any step within the path.
@@ -210,19 +205,82 @@ class StepPath:
         -------
         float or array
         """
-        at, row = self._rows(step)
+        at, row = _rows_at(self, step)
         is_on_row = self.step[row] == at
         return np.where(is_on_row, self.auc[row], self.auc_after[row])[()]
 
-    def _rows(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        at = finite_vector("step", np.ravel(step), copy=False).reshape(np.shape(step))
-        is_known = (at >= 0) & (at <= self.end)
-        if not is_known.all():
-            raise ValueError(
-                f"step must be from 0 to {self.end}, where the path ends, "
-                f"got {at[~is_known].flat[0]}."
-            )
-        return at, np.searchsorted(self.step, at, side="right") - 1
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AumPath:
+    """Hold AUM as a function of the step by its kinks; the first row is step 0.
+
+    Attributes
+    ----------
+    step : array, shape (n_rows,)
+        Step 0 and the steps where the slope changes, increasing.
+    aum : array, shape (n_rows,)
+        AUM at the step. It is linear from row to row.
+    aum_slope_after : array, shape (n_rows,)
+        Slope of AUM just after the step.
+    end : float
+        The path is known from step 0 to here; infinity when it is complete.
+    """
+
+    step: NDArray[np.float64]
+    aum: NDArray[np.float64]
+    aum_slope_after: NDArray[np.float64]
+    end: float
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.step.size
+
+    def aum_at(self, step: ArrayLike) -> Any:
+        """Evaluate AUM at any step within the path.
+
+        Parameters
+        ----------
+        step : float or array-like
+            From 0 to ``end``.
+
+        Returns
+        -------
+        float or array
+        """
+        return _aum_at(self, step)
+
+    @property
+    def first_min(self) -> BestStep:
+        """The first local minimum: the first stretch after which AUM rises."""
+        rises = np.flatnonzero(self.aum_slope_after > 0)
+        row = rises[0] if rises.size else self.step.size - 1
+        return self._best(int(row), is_global=False)
+
+    @property
+    def global_min(self) -> BestStep:
+        """The smallest AUM of all steps in the path."""
+        row = int(self.aum.argmin())
+        if np.isfinite(self.end) and self.aum_at(self.end) < self.aum[row]:
+            row = self.step.size - 1
+        return self._best(row, is_global=True)
+
+    def _best(self, row: int, *, is_global: bool) -> BestStep:
+        slope = self.aum_slope_after
+        first = last = row
+        while first > 0 and slope[first - 1] == 0:
+            first -= 1
+        while last < len(self) - 1 and slope[last] == 0:
+            last += 1
+        interval = float(self.step[first]), float(self.step[last])
+        value = float(self.aum[first])
+        is_last = last == len(self) - 1
+        if is_last and slope[last] == 0:
+            interval = interval[0], self.end
+        elif is_last and slope[last] < 0 and np.isfinite(self.end):
+            interval, value = (self.end, self.end), float(self.aum_at(self.end))
+        low, high = interval
+        step = (low + high) / 2 if np.isfinite(high) else 2 * low + (low == 0)
+        return BestStep(step, interval, value, value if is_global else 0.0, is_global)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,6 +386,69 @@ def sweep(
     return StepPath(**columns)
 
 
+def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
+    """Find the step with the smallest AUM.
+
+    For monotone errors AUM is convex in the step, and its minimum is found in linear
+    expected time. For others the first local minimum is found by a sweep; see
+    ``aum_path`` for the global one.
+
+    Parameters
+    ----------
+    lines : Lines
+        Thresholds as functions of the step.
+    max_step : float, optional
+        Largest step.
+
+    Returns
+    -------
+    BestStep
+        ``is_global`` tells whether the errors are monotone.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+    >>> best = rp.best_aum_step(lines)
+    >>> best.value, best.interval
+    (0.0, (2.0, inf))
+    """
+    _check_lines(lines)
+    search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
+    best = search(**_core_arguments(lines), max_step=_checked_max_step(max_step))
+    bound = best["value"] if lines.is_monotone else 0.0
+    return BestStep(**best, bound=bound, is_global=lines.is_monotone)
+
+
+def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
+    """Compute AUM as a function of the step: every kink, and no other crossing.
+
+    Parameters
+    ----------
+    lines : Lines
+        Thresholds as functions of the step; any errors.
+    max_step : float, optional
+        Largest step.
+
+    Returns
+    -------
+    AumPath
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+    >>> path = rp.aum_path(lines)
+    >>> path.step, path.aum, path.aum_slope_after
+    (array([0., 2.]), array([1., 0.]), array([-0.5,  0. ]))
+    """
+    _check_lines(lines)
+    end = _checked_max_step(max_step)
+    return AumPath(**_core.aum_path(**_core_arguments(lines), max_step=end), end=end)
+
+
 def best_auc_step(
     lines: Lines,
     *,
@@ -377,6 +498,33 @@ def best_auc_step(
         progress=progress or (lambda *_: None),
     )
     return BestStep(**best, is_global=True)
+
+
+def _rows_at(
+    path: StepPath | AumPath, step: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return steps within the path and the last row at or before each."""
+    at = np.asarray(step)
+    if at.dtype.kind not in "buif":
+        raise TypeError(f"step must be real numbers, got {describe(step)}.")
+    at = at.astype(np.float64)
+    is_known = (at >= 0) & (at <= path.end) & np.isfinite(at)
+    if not is_known.all():
+        raise ValueError(
+            f"step must be finite and from 0 to {path.end}, where the path ends, "
+            f"got {at[~is_known].flat[0]}."
+        )
+    return at, np.searchsorted(path.step, at, side="right") - 1
+
+
+def _aum_at(path: StepPath | AumPath, step: ArrayLike) -> Any:
+    at, row = _rows_at(path, step)
+    value = path.aum[row] + path.aum_slope_after[row] * (at - path.step[row])
+    # Between two rows AUM lies between theirs, and so never below zero.
+    following = np.minimum(row + 1, path.step.size - 1)
+    low = np.minimum(path.aum[row], path.aum[following])
+    high = np.maximum(path.aum[row], path.aum[following])
+    return np.where(following > row, np.clip(value, low, high), value)[()]
 
 
 def _check_lines(lines: Lines) -> None:

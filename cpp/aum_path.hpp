@@ -1,0 +1,71 @@
+// The whole AUM function of the step: its kinks and nothing else.
+//
+// Ranges of steps are halved, and in each half only the lines near the level are kept, until few
+// are left; then their crossings are swept, and those that change the slope of AUM are kinks.
+// For B lines of labels there are about B kinks, though B^2 / 2 crossings; time is about
+// O(B log B) and memory O(B). For other errors the lines between the lowest and the highest place
+// where FP meets FN are kept, so the cost depends on how far these are apart.
+#pragma once
+
+#include "near_level.hpp"
+#include "sweep.hpp"
+
+namespace rocpath {
+
+struct AumPath {
+  Vector<double> step;
+  Vector<double> aum;
+  Vector<double> aum_slope_after;
+
+  void append(double at, double value, double slope) {
+    // A crossing just after the end of a range may be seen from both sides of it.
+    if (!step.empty() && step.back() == at) return;
+    step.push_back(at);
+    aum.push_back(value);
+    aum_slope_after.push_back(slope);
+  }
+};
+
+class AumPathSearch {
+ public:
+  AumPathSearch(const ErrorLines& lines, Interrupt interrupt)
+      : scale_(lines), is_monotone_(lines.is_monotone()), interrupt_(std::move(interrupt)) {}
+
+  AumPath run(const ErrorLines& lines, double max_step) {
+    search(lines, {0.0, max_step});
+    return std::move(path_);
+  }
+
+ private:
+  StepScale scale_;
+  bool is_monotone_;
+  Interrupt interrupt_;
+  AumPath path_;
+
+  void search(const ErrorLines& lines, StepRange steps) {
+    constexpr std::size_t few = 48;
+    const double middle = scale_.middle(steps);
+    if (lines.size() <= few || !is_inside(middle, steps)) return sweep_range(lines, steps);
+    interrupt_();
+    search(near_level(lines, {steps.low, middle}, is_monotone_), {steps.low, middle});
+    search(near_level(lines, {middle, steps.high}, is_monotone_), {middle, steps.high});
+  }
+
+  void sweep_range(ErrorLines lines, StepRange steps) {
+    lines.from = steps.low;
+    sort_lines(lines);
+    double slope = 0.0;
+    bool is_start = true;
+    sweep(lines, {Stop::never, std::numeric_limits<std::uint64_t>::max(), steps.high}, interrupt_,
+          [&](const SweepRow& row) {
+            // The start of a range is no kink, unless it is the start of the path.
+            const bool is_kink = is_start ? path_.step.empty() : row.aum_slope_after != slope;
+            if (is_kink) path_.append(row.step, row.aum, row.aum_slope_after);
+            slope = row.aum_slope_after;
+            is_start = false;
+            return true;
+          });
+  }
+};
+
+}  // namespace rocpath

@@ -1,0 +1,142 @@
+// The level: the threshold where FP reaches FN, for errors that are monotone.
+//
+// It is a weighted quantile, found by selection in linear time.
+#pragma once
+
+#include "lines.hpp"
+
+namespace rocpath {
+
+struct WeightedThreshold {
+  double threshold;
+  std::int64_t fp;
+  std::int64_t tp;
+};
+
+// The minimum of the two errors, given the sums below a place.
+class MinError {
+ public:
+  // The level is where FP - FN reaches `excess`, mostly 0.
+  MinError(double fp_unit, double tp_unit, std::int64_t total_tp, double excess = 0.0)
+      : fp_unit_(fp_unit), tp_unit_(tp_unit), total_tp_(total_tp), excess_(excess) {}
+
+  bool has_passed_level(ErrorSums below) const {
+    return fp_rate(below) - fn_rate(below) >= excess_;
+  }
+  double operator()(ErrorSums below) const { return std::min(fp_rate(below), fn_rate(below)); }
+
+  // Minimum at `to` less that at `from`; on one side of the level it is the jump itself, unrounded.
+  double change(ErrorSums from, ErrorSums to) const {
+    const bool has_passed = has_passed_level(from);
+    if (has_passed != has_passed_level(to)) return (*this)(to) - (*this)(from);
+    return has_passed ? static_cast<double>(from.tp - to.tp) * tp_unit_
+                      : static_cast<double>(to.fp - from.fp) * fp_unit_;
+  }
+
+ private:
+  double fp_unit_;
+  double tp_unit_;
+  std::int64_t total_tp_;
+  double excess_;
+
+  double fp_rate(ErrorSums below) const { return static_cast<double>(below.fp) * fp_unit_; }
+  double fn_rate(ErrorSums below) const {
+    return static_cast<double>(total_tp_ - below.tp) * tp_unit_;
+  }
+};
+
+// The threshold where FP reaches FN, with the sums before and after it.
+struct Level {
+  double threshold;
+  ErrorSums before;
+  ErrorSums after;
+};
+
+inline Level level_by_sorting(Vector<WeightedThreshold>& candidates, ErrorSums below,
+                              const MinError& min_error) {
+  std::sort(candidates.begin(), candidates.end(),
+            [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
+  Level level{candidates.front().threshold, below, below};
+  for (const WeightedThreshold& next : candidates) {
+    if (next.threshold != level.threshold) {
+      if (min_error.has_passed_level(level.after)) break;
+      level = {next.threshold, level.after, level.after};
+    }
+    level.after.fp += next.fp;
+    level.after.tp += next.tp;
+  }
+  return level;
+}
+
+// One round of the selection: bracket the level by that of a random sample, and keep what lies
+// inside. Returns false where that separates nothing. A bracket that misses the level is widened:
+// randomness decides the time, not the answer.
+template <class Get>
+bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& below,
+            Vector<WeightedThreshold>& kept) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(size);
+  Vector<WeightedThreshold> sample(static_cast<std::size_t>(std::cbrt(n * n)));
+  const double scale = n / static_cast<double>(sample.size());
+  std::uint64_t random = size;
+  for (WeightedThreshold& drawn : sample) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    drawn = get(static_cast<std::size_t>((static_cast<uint128>(random) * size) >> 64));
+  }
+  std::sort(sample.begin(), sample.end(),
+            [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
+  std::size_t place = 0;
+  for (ErrorSums sums = below; place < sample.size() && !min_error.has_passed_level(sums);
+       ++place) {
+    sums.fp += static_cast<std::int64_t>(static_cast<double>(sample[place].fp) * scale);
+    sums.tp += static_cast<std::int64_t>(static_cast<double>(sample[place].tp) * scale);
+  }
+  for (double width = 4.0 * std::sqrt(static_cast<double>(sample.size()));; width *= 4.0) {
+    const auto reach = static_cast<std::size_t>(width);
+    const double low = place > reach ? sample[place - reach].threshold : -infinity;
+    const double high = place + reach < sample.size() ? sample[place + reach].threshold : infinity;
+    ErrorSums below_low = below;
+    kept.clear();
+    kept.reserve(std::min(size, static_cast<std::size_t>(2.5 * width * scale)));
+    for (std::size_t k = 0; k < size; ++k) {
+      const WeightedThreshold one = get(k);
+      // Masks, not branches: half of the thresholds lie below, in no order.
+      const std::int64_t mask = -static_cast<std::int64_t>(one.threshold < low);
+      below_low.fp += one.fp & mask;
+      below_low.tp += one.tp & mask;
+      if ((one.threshold >= low) & (one.threshold <= high)) kept.push_back(one);
+    }
+    ErrorSums up_to_high = below_low;
+    for (const WeightedThreshold& one : kept) {
+      up_to_high.fp += one.fp;
+      up_to_high.tp += one.tp;
+    }
+    const bool is_bracket =
+        (low == -infinity || !min_error.has_passed_level(below_low)) &&
+        (high == infinity || min_error.has_passed_level(up_to_high));
+    if (!is_bracket) continue;
+    below = below_low;
+    return kept.size() < size;
+  }
+}
+
+// The level among `size` thresholds, given the sums below all of them.
+template <class Get>
+Level find_level(std::size_t size, Get get, const MinError& min_error, ErrorSums below = {}) {
+  constexpr std::size_t few = 2048;
+  Vector<WeightedThreshold> candidates;
+  Vector<WeightedThreshold> kept;
+  bool has_narrowed = size > few && narrow(size, get, min_error, below, candidates);
+  if (!has_narrowed) {
+    candidates.resize(size);
+    for (std::size_t k = 0; k < size; ++k) candidates[k] = get(k);
+  }
+  while (has_narrowed && candidates.size() > few) {
+    has_narrowed = narrow(
+        candidates.size(), [&](std::size_t k) { return candidates[k]; }, min_error, below, kept);
+    candidates.swap(kept);
+  }
+  return level_by_sorting(candidates, below, min_error);
+}
+
+}  // namespace rocpath

@@ -1,0 +1,163 @@
+// The lines that can meet the level between two steps; all others are known by their sums.
+//
+// AUM changes its slope only where FP meets FN. Within a range of steps, lines that stay below the
+// lowest such place or above the highest one add a fixed linear function to AUM, so a search can
+// forget them: what is left is the same problem on fewer lines.
+#pragma once
+
+#include "crossings.hpp"
+#include "level.hpp"
+
+namespace rocpath {
+
+// A range of steps and one of thresholds. Where the steps end at infinity, thresholds are those
+// divided by the step, which changes neither their order nor that they are linear, now in 1 / step.
+struct Box {
+  StepRange steps{0.0, 0.0};
+  double lowest = -std::numeric_limits<double>::infinity();
+  double highest = std::numeric_limits<double>::infinity();
+};
+
+// The lowest and the highest place of a line within a range of steps.
+class LinePlaces {
+ public:
+  explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)), low_(steps.low) {
+    // A little more than the reciprocal, so that the range is covered.
+    high_ = is_finite_ ? steps.high
+                       : std::nextafter(1.0 / steps.low, std::numeric_limits<double>::infinity());
+  }
+
+  struct Places {
+    double lowest;
+    double highest;
+  };
+
+  // Correctly rounded, so strict comparisons of places hold for the exact ones.
+  Places operator()(const Line& line) const {
+    const double first = is_finite_ ? line.at(low_) : line.slope;
+    const double last =
+        is_finite_ ? line.at(high_) : std::fma(high_, line.intercept, line.slope);
+    return {std::min(first, last), std::max(first, last)};
+  }
+
+ private:
+  bool is_finite_;
+  double low_;
+  double high_;
+};
+
+// One pass over some lines, and a pure function of them: those that stay outside the box become
+// sums, the others are kept. Parts of the lines can be treated apart and their results added up.
+// Requires: below the box FP is the smaller error, above it FN, at all steps of the box.
+template <class Lines>
+ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, const Box& box) {
+  ErrorLines result;
+  result.fp_unit = lines.fp_unit;
+  result.tp_unit = lines.tp_unit;
+  result.from = box.steps.low;
+  if (begin == 0) result.take_outside(lines);
+  const LinePlaces places(box.steps);
+  for (std::size_t k = begin; k < end; ++k) {
+    const ErrorLine& line = lines[k];
+    const auto [lowest, highest] = places(line);
+    result.total += {line.fp, line.tp};
+    if (highest < box.lowest) {
+      result.below += {line.fp, line.tp};
+      if (line.fp != 0) result.outside.add(-(from_integer(line.fp) * lines.fp_unit), line);
+    } else if (lowest > box.highest) {
+      if (line.tp != 0) result.outside.add(from_integer(line.tp) * lines.tp_unit, line);
+    } else {
+      result.line.push_back(line);
+    }
+  }
+  return result;
+}
+
+template <class Lines>
+ErrorLines collapse(const Lines& lines, const Box& box) {
+  return collapse(lines, 0, lines.size(), box);
+}
+
+namespace detail {
+
+// The lowest and the highest place where FP may meet FN, for monotone errors: the level of the
+// lines' lowest places, and of their highest. With an excess, where FP - FN may come as near to 0.
+inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0.0) {
+  const LinePlaces places(steps);
+  const auto level = [&](double reached, auto place) {
+    return find_level(
+               lines.size(),
+               [&](std::size_t k) {
+                 const ErrorLine& line = lines.line[k];
+                 return WeightedThreshold{place(places(line)), line.fp, line.tp};
+               },
+               MinError(lines.fp_unit, lines.tp_unit, lines.total.tp, reached), lines.below)
+        .threshold;
+  };
+  const double lowest = level(-excess, [](const auto& p) { return p.lowest; });
+  if (steps.low == steps.high && excess == 0.0) return {steps, lowest, lowest};
+  return {steps, lowest, level(excess, [](const auto& p) { return p.highest; })};
+}
+
+// For other errors: below the lowest place FP - FN is negative whatever the lines do within their
+// places, above the highest it is positive.
+inline Box sign_box(const ErrorLines& lines, StepRange steps) {
+  const LinePlaces places(steps);
+  struct Jump {
+    double place;
+    double size;
+  };
+  Vector<Jump> largest;   // jumps up as early as possible, down as late as possible
+  Vector<Jump> smallest;  // the other way round
+  for (const ErrorLine& line : lines.line) {
+    const auto [lowest, highest] = places(line);
+    const double size = static_cast<double>(line.fp) * lines.fp_unit +
+                        static_cast<double>(line.tp) * lines.tp_unit;
+    largest.push_back({size > 0.0 ? lowest : highest, size});
+    smallest.push_back({size > 0.0 ? highest : lowest, size});
+  }
+  const auto by_place = [](const Jump& a, const Jump& b) { return a.place < b.place; };
+  std::sort(largest.begin(), largest.end(), by_place);
+  std::sort(smallest.begin(), smallest.end(), by_place);
+  const double total_fn = static_cast<double>(lines.total.tp) * lines.tp_unit;
+  const double start = static_cast<double>(lines.below.fp) * lines.fp_unit +
+                       static_cast<double>(lines.below.tp) * lines.tp_unit - total_fn;
+  // Rounding may not hide a change of sign.
+  const double slack = 0x1p-40 * (total_fn + static_cast<double>(lines.total.fp) * lines.fp_unit);
+  Box box{steps};
+  box.lowest = largest.back().place;
+  box.highest = smallest.front().place;
+  double excess = start;
+  for (const Jump& jump : largest) {
+    excess += jump.size;
+    if (excess >= -slack) {
+      box.lowest = jump.place;
+      break;
+    }
+  }
+  excess = start;
+  for (const Jump& jump : smallest) {
+    if (excess <= slack) box.highest = jump.place;
+    excess += jump.size;
+  }
+  return box;
+}
+
+}  // namespace detail
+
+// The lines that can meet the level within a range of steps, in their order after its start.
+inline ErrorLines near_level(const ErrorLines& lines, StepRange steps, bool is_monotone) {
+  const Box box = is_monotone ? detail::level_box(lines, steps) : detail::sign_box(lines, steps);
+  return collapse(lines, box);
+}
+
+// Put lines into their order after the step `from`.
+inline void sort_lines(ErrorLines& lines) {
+  const Vector<std::uint32_t> order = order_after(lines, lines.from);
+  Vector<ErrorLine> sorted(lines.size());
+  std::transform(order.begin(), order.end(), sorted.begin(),
+                 [&](std::uint32_t k) { return lines.line[k]; });
+  lines.line.swap(sorted);
+}
+
+}  // namespace rocpath
