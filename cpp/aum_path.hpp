@@ -47,8 +47,17 @@ class AumPathSearch {
     const double middle = scale_.middle(steps);
     if (lines.size() <= few || !is_inside(middle, steps)) return sweep_range(lines, steps);
     interrupt_();
-    search(near_level(lines, {steps.low, middle}, is_monotone_), {steps.low, middle});
-    search(near_level(lines, {middle, steps.high}, is_monotone_), {middle, steps.high});
+    for (const StepRange half : {StepRange{steps.low, middle}, StepRange{middle, steps.high}}) {
+      const ErrorLines near = near_level(lines, half, is_monotone_);
+      // Towards a point where many lines meet, halves keep as many lines as the whole, at any
+      // scale; then the crossings are fewer than the halves to come.
+      constexpr std::size_t not_many = 512;
+      const bool is_hopeless = near.size() <= not_many && 10 * near.size() > 7 * lines.size();
+      if (is_hopeless)
+        sweep_range(near, half);
+      else
+        search(near, half);
+    }
   }
 
   void sweep_range(ErrorLines lines, StepRange steps) {

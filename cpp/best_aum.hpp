@@ -70,7 +70,8 @@ class AumSearch {
     SweepRow last{};
   };
 
-  static constexpr std::size_t few = 64;     // lines to sweep
+  static constexpr std::size_t few = 64;  // lines to sweep
+  static constexpr std::size_t not_many = 512;
   static constexpr std::size_t many = 4096;  // lines worth a sample
 
   const LineArrays& lines_;
@@ -104,8 +105,11 @@ class AumSearch {
       const double step = scale_.middle(near.steps);
       if (!is_inside(step, near.steps)) break;
       (has_reached(near.lines, step) ? near.steps.high : near.steps.low) = step;
-      if (near.steps.low > 0.0 || std::isfinite(near.steps.high))
-        near.lines = near_level(near.lines, near.steps, true);
+      if (!(near.steps.low > 0.0) && std::isinf(near.steps.high)) continue;
+      const std::size_t n_before = near.lines.size();
+      near.lines = near_level(near.lines, near.steps, true);
+      // Where many lines meet in one point, or repeat, they stay at any scale.
+      if (near.lines.size() <= not_many && 10 * near.lines.size() > 7 * n_before) break;
     }
     return near;
   }

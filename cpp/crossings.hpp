@@ -142,6 +142,7 @@ inline int compare_at(const Line& a, const Line& b, double step) {
   const double left = a.at(step);
   const double right = b.at(step);
   if (left != right) return left < right ? -1 : 1;  // correctly rounded, so certain
+  if (a.intercept == b.intercept && a.slope == b.slope) return 0;
   ExactSum difference;
   difference.add_product(1.0, a.intercept);
   difference.add_product(-1.0, b.intercept);
