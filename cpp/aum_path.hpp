@@ -42,21 +42,22 @@ class AumPathSearch {
   Interrupt interrupt_;
   AumPath path_;
 
-  void search(const ErrorLines& lines, StepRange steps) {
+  // `n_stuck` halvings in a row have not reduced the lines.
+  void search(const ErrorLines& lines, StepRange steps, int n_stuck = 0) {
     constexpr std::size_t few = 48;
+    constexpr std::size_t not_many = 512;
     const double middle = scale_.middle(steps);
     if (lines.size() <= few || !is_inside(middle, steps)) return sweep_range(lines, steps);
     interrupt_();
     for (const StepRange half : {StepRange{steps.low, middle}, StepRange{middle, steps.high}}) {
       const ErrorLines near = near_level(lines, half, is_monotone_);
       // Towards a point where many lines meet, halves keep as many lines as the whole, at any
-      // scale; then the crossings are fewer than the halves to come.
-      constexpr std::size_t not_many = 512;
-      const bool is_hopeless = near.size() <= not_many && 10 * near.size() > 7 * lines.size();
-      if (is_hopeless)
+      // scale; then their crossings are fewer than the halves to come.
+      const bool is_stuck = 10 * near.size() > 7 * lines.size();
+      if (is_stuck && (near.size() <= not_many || n_stuck >= 5))
         sweep_range(near, half);
       else
-        search(near, half);
+        search(near, half, is_stuck ? n_stuck + 1 : 0);
     }
   }
 

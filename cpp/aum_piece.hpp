@@ -14,6 +14,14 @@ class AumPiece {
   DoubleDouble intercept_sum;
   DoubleDouble slope_sum;
 
+  AumPiece() = default;
+  // Sums that were taken elsewhere, with the sums of the sizes of their terms.
+  AumPiece(DoubleDouble intercepts, DoubleDouble slopes, double intercept_size, double slope_size)
+      : intercept_sum(intercepts),
+        slope_sum(slopes),
+        intercept_size_(intercept_size),
+        slope_size_(slope_size) {}
+
   void add(DoubleDouble weight, const Line& line) {
     intercept_sum = intercept_sum + weight * line.intercept;
     slope_sum = slope_sum + weight * line.slope;
@@ -41,9 +49,7 @@ class AumPiece {
   }
 
   // Is the slope too small to tell its sign?
-  bool is_slope_in_doubt() const {
-    return std::fabs(slope_sum.value()) <= 0x1p-70 * slope_size_;
-  }
+  bool is_slope_in_doubt() const { return std::fabs(slope_sum.value()) <= 0x1p-70 * slope_size_; }
 
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.

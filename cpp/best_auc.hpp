@@ -12,10 +12,10 @@
 #pragma once
 
 #include <future>
-#include <map>
 #include <memory>
 #include <queue>
 
+#include "gain_bound.hpp"
 #include "windows.hpp"
 
 namespace rocpath {
@@ -31,130 +31,6 @@ struct BestAuc {
   std::uint64_t n_windows;
 };
 
-namespace detail {
-
-// The jumps of every line. Lines of equal jumps are of one kind, so that for labels a small number
-// a line and two pairs of jumps take the place of all of them, and stay in the cache.
-class Kinds {
- public:
-  struct Jump {
-    std::int64_t fp;
-    std::int64_t tp;
-  };
-
-  explicit Kinds(const ErrorLines& lines) : kind_(lines.size()) {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> number_of;
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      const ErrorLine& line = lines.line[k];
-      const auto number = static_cast<std::uint32_t>(jump_.size());
-      const auto [found, is_new] = number_of.try_emplace({line.fp, line.tp}, number);
-      if (is_new) jump_.push_back({line.fp, line.tp});
-      kind_[k] = found->second;
-    }
-  }
-
-  const Jump& operator[](std::uint32_t line) const { return jump_[kind_[line]]; }
-  std::span<const std::uint32_t> kind() const { return kind_; }
-  bool is_monotone() const {
-    return std::all_of(jump_.begin(), jump_.end(),
-                       [](const Jump& jump) { return jump.fp >= 0 && jump.tp >= 0; });
-  }
-
- private:
-  Vector<std::uint32_t> kind_;
-  Vector<Jump> jump_;
-};
-
-// Adds up what the pairs that change their order between two steps can gain at most.
-//
-// When line i rises above line j, AUC changes by fp_i tp_j - fp_j tp_i, of which the positive parts
-// of both terms count. The lines are visited from the top of the first order down; a Fenwick tree
-// holds the jumps of those visited by their rank in the second, so that each line finds the sum
-// over all lines that were above it and will be below.
-class GainBound {
- public:
-  explicit GainBound(const Kinds& jumps) : jumps_(jumps), is_monotone_(jumps.is_monotone()) {}
-
-  // `place` is memory to be used again.
-  int128 operator()(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
-                    Vector<std::uint32_t>& place) const {
-    return is_monotone_ ? sum<OneSign>(from, to, place) : sum<BothSigns>(from, to, place);
-  }
-
- private:
-  // Where no jump is negative, only fp_i tp_j is a gain.
-  struct OneSign {
-    std::int64_t tp = 0;
-
-    OneSign() = default;
-    explicit OneSign(const Kinds::Jump& jump) : tp(jump.tp) {}
-    static bool is_entered(const Kinds::Jump& jump) { return jump.tp != 0; }
-    static bool is_asked(const Kinds::Jump& jump) { return jump.fp != 0; }
-    void operator+=(const OneSign& other) { tp += other.tp; }
-    int128 gain(const Kinds::Jump& jump) const { return static_cast<int128>(jump.fp) * tp; }
-  };
-
-  // Positive and negative parts of all jumps.
-  struct BothSigns {
-    std::int64_t tp_up = 0;
-    std::int64_t tp_down = 0;
-    std::int64_t fp_up = 0;
-    std::int64_t fp_down = 0;
-
-    BothSigns() = default;
-    explicit BothSigns(const Kinds::Jump& jump)
-        : tp_up(std::max<std::int64_t>(jump.tp, 0)),
-          tp_down(tp_up - jump.tp),
-          fp_up(std::max<std::int64_t>(jump.fp, 0)),
-          fp_down(fp_up - jump.fp) {}
-    static bool is_entered(const Kinds::Jump&) { return true; }
-    static bool is_asked(const Kinds::Jump&) { return true; }
-    void operator+=(const BothSigns& other) {
-      tp_up += other.tp_up;
-      tp_down += other.tp_down;
-      fp_up += other.fp_up;
-      fp_down += other.fp_down;
-    }
-    int128 gain(const Kinds::Jump& jump) const {
-      const BothSigns own(jump);
-      return static_cast<int128>(own.fp_up) * tp_up + static_cast<int128>(own.fp_down) * tp_down +
-             static_cast<int128>(own.tp_down) * fp_up + static_cast<int128>(own.tp_up) * fp_down;
-    }
-  };
-
-  const Kinds& jumps_;
-  bool is_monotone_;
-
-  template <class Jumps>
-  int128 sum(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
-             Vector<std::uint32_t>& place) const {
-    // Only lines that are entered need a place in the tree: for labels, the positives.
-    place.resize(to.size());
-    std::uint32_t n_entered = 0;
-    for (const std::uint32_t line : to) {
-      place[line] = n_entered;
-      if (Jumps::is_entered(jumps_[line])) ++n_entered;
-    }
-    Vector<Jumps> tree(n_entered + 1);
-    int128 gain = 0;
-    for (std::size_t r = from.size(); r-- > 0;) {
-      const Kinds::Jump& jump = jumps_[from[r]];
-      const std::uint32_t own_place = place[from[r]];
-      if (Jumps::is_asked(jump)) {
-        Jumps below;
-        for (std::uint32_t k = own_place; k > 0; k &= k - 1) below += tree[k];
-        gain += below.gain(jump);
-      }
-      if (Jumps::is_entered(jump))
-        for (std::size_t k = own_place + 1; k < tree.size(); k += k & (~k + 1))
-          tree[k] += Jumps(jump);
-    }
-    return gain;
-  }
-};
-
-}  // namespace detail
-
 class AucSearch {
  public:
   AucSearch(const ErrorLines& lines, StepRange domain)
@@ -165,7 +41,8 @@ class AucSearch {
       n_fp += line.fp != 0 ? 1.0 : 0.0;
       n_tp += line.tp != 0 ? 1.0 : 0.0;
     }
-    doubled_perfect_auc_ = static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
+    doubled_perfect_auc_ =
+        static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
     mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
   }
 
@@ -188,12 +65,13 @@ class AucSearch {
       if (window.n_crossings < few_crossings)
         walk(window, doubled_tolerance, interrupt);
       else
-        split(window);
+        split(window, doubled_tolerance, few_crossings);
     }
     const int128 bound = windows_.empty() ? best_ : std::max(best_, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
     const StepRange interval = plateau(interrupt);
-    const double step = is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : best_step_;
+    const double step =
+        is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : best_step_;
     return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_)), n_windows_};
   }
 
@@ -203,12 +81,12 @@ class AucSearch {
 
   // Steps after `range.low`, up to `range.high`.
   struct AucWindow {
-    StepRange range;
-    SharedOrder from;    // the orders at both ends, unless there are too many windows to keep them
+    StepRange range{};
+    SharedOrder from;  // the orders at both ends, unless there are too many windows to keep them
     SharedOrder to;
-    int128 auc;          // doubled, just after the start
-    int128 bound;        // doubled, for every step inside
-    double n_crossings;  // of lines that change AUC, about
+    int128 auc = 0;            // doubled, just after the start
+    int128 bound = 0;          // doubled, for every step inside
+    double n_crossings = 0.0;  // of lines that change AUC, about
 
     bool operator<(const AucWindow& other) const { return bound < other.bound; }
   };
@@ -216,8 +94,8 @@ class AucSearch {
   const ErrorLines& lines_;
   StepRange domain_;
   StepScale scale_;
-  detail::Kinds jumps_;
-  detail::GainBound gain_bound_;
+  Kinds jumps_;
+  GainBound gain_bound_;
   double doubled_perfect_auc_ = 1.0;
   double mean_pair_ = 1.0;
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
@@ -285,8 +163,8 @@ class AucSearch {
     const int128 start = auc_of(*from);
     const int128 gain = 2 * gain_bound_(*from, *to, place_[thread]);
     const int128 loss = start + gain - auc_of(*to);
-    return {range,        std::move(from), std::move(to),
-            start,        start + gain,    static_cast<double>(gain + loss) / mean_pair_};
+    return {range, std::move(from), std::move(to),
+            start, start + gain,    static_cast<double>(gain + loss) / mean_pair_};
   }
 
   // Keep a window, unless it cannot hold anything better.
@@ -298,21 +176,58 @@ class AucSearch {
     windows_.push(std::move(window));
   }
 
-  // Sort and bound the two halves, each on a core of its own.
-  void split(const AucWindow& window) {
-    const auto [low, high] = window.range;
-    const double step = scale_.middle(window.range);
-    if (!is_inside(step, window.range)) return;  // nobody can step there
-    const SharedOrder between = shared_order(step, 0);
-    auto first_half = std::async(std::launch::async, [&, low = low] {
-      const SharedOrder from = window.from ? window.from : shared_order(low, 1);
-      return bounded({low, step}, from, between, 1);
-    });
-    const SharedOrder to = window.to ? window.to : shared_order(high, 0);
-    const AucWindow second_half = bounded({step, high}, between, to, 0);
-    if (second_half.auc > best_) try_step(step, *between);
-    keep(second_half);
-    keep(first_half.get());
+  // Into as many parts as it takes, about, to bring their bounds down to what counts.
+  Vector<double> cuts(const AucWindow& window, int128 tolerance) const {
+    const auto gain = static_cast<double>(window.bound - window.auc);
+    const auto room = static_cast<double>(std::max<int128>(best_ + tolerance - window.auc, 1));
+    const auto n_parts = static_cast<std::size_t>(std::clamp(gain / room, 2.0, 8.0));
+    Vector<double> cut{window.range.low};
+    for (std::size_t k = 1; k < n_parts; ++k) {
+      const double step =
+          n_parts == 2
+              ? scale_.middle(window.range)
+              : scale_.within(window.range, static_cast<double>(k) / static_cast<double>(n_parts));
+      if (is_inside(step, {cut.back(), window.range.high})) cut.push_back(step);
+    }
+    if (cut.size() == 1 && is_inside(scale_.middle(window.range), window.range))
+      cut.push_back(scale_.middle(window.range));
+    cut.push_back(window.range.high);
+    return cut;
+  }
+
+  // The parts of a window, in order; none if nobody can step inside.
+  std::vector<AucWindow> parts(const AucWindow& window, int128 tolerance, std::size_t thread) {
+    const Vector<double> cut = cuts(window, tolerance);
+    std::vector<AucWindow> part;
+    SharedOrder from = window.from ? window.from : shared_order(cut.front(), thread);
+    for (std::size_t k = 1; k < cut.size() && cut.size() > 2; ++k) {
+      const bool is_last = k + 1 == cut.size();
+      SharedOrder to = is_last && window.to ? window.to : shared_order(cut[k], thread);
+      part.push_back(bounded({cut[k - 1], cut[k]}, from, to, thread));
+      from = std::move(to);
+    }
+    return part;
+  }
+
+  // Split the window with the largest bound, and the next one too, each on a core of its own.
+  void split(const AucWindow& window, int128 tolerance, double few_crossings) {
+    std::future<std::vector<AucWindow>> others;
+    if (!windows_.empty() && windows_.top().bound > best_ + tolerance &&
+        windows_.top().n_crossings >= few_crossings) {
+      others = std::async(std::launch::async, [this, tolerance, other = windows_.top()] {
+        return parts(other, tolerance, 1);
+      });
+      windows_.pop();
+    }
+    take(parts(window, tolerance, 0));
+    if (others.valid()) take(others.get());
+  }
+
+  void take(const std::vector<AucWindow>& part) {
+    for (const AucWindow& one : part) {
+      if (one.auc > best_) try_step(one.range.low, *one.from);
+      keep(one);
+    }
   }
 
   // Twice the change of AUC at a crossing.
@@ -389,8 +304,8 @@ class AucSearch {
       int128 change = 0;
       for (std::size_t k = 0; k < part.crossings.size(); ++k) {
         change += auc_change(part.crossings[k]);
-        const bool is_last = k + 1 == part.crossings.size() ||
-                             part.crossings[k + 1].step != part.crossings[k].step;
+        const bool is_last =
+            k + 1 == part.crossings.size() || part.crossings[k + 1].step != part.crossings[k].step;
         if (is_last && change != 0) return part.crossings[k].step;
       }
       from = part.to;

@@ -4,8 +4,8 @@
 // minimum lies. A random sample of the lines says where to look: a box of steps and thresholds. One
 // pass over all lines turns those outside the box into sums; on the others the range of steps is
 // narrowed by exact slopes, and swept when few lines are left. The sample decides the time, not the
-// answer: slopes are used only where the level lies inside the box, and a box without the minimum is
-// replaced by a larger one.
+// answer: slopes are used only where the level lies inside the box, and a box without the minimum
+// is replaced by a larger one.
 //
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
@@ -25,6 +25,12 @@ struct BestAum {
   double slope_after = 0.0;   // and to its right; not negative
 };
 
+// The smallest AUM, given the row after which it does not fall: on a flat stretch that of the
+// stretch, which the rounded start of it may just miss.
+inline double value_of(const SweepRow& row) {
+  return row.aum_slope_after == 0.0 ? row.aum_after : row.aum;
+}
+
 class AumSearch {
  public:
   AumSearch(const LineArrays& lines, double max_step, Interrupt interrupt)
@@ -37,12 +43,11 @@ class AumSearch {
     const Near near = find(lines_, {0.0, max_step_}, 0);
     const Walk walk = walked(near);
     if (!walk.reached) {  // AUM falls up to the last step
-      const double value =
-          walk.last.aum + walk.last.aum_slope_after * (max_step_ - walk.last.step);
+      const double value = walk.last.aum + walk.last.aum_slope_after * (max_step_ - walk.last.step);
       return {{max_step_, max_step_}, max_step_, value, walk.last.aum_slope_after, 0.0};
     }
     const SweepRow& first = *walk.reached;
-    BestAum best{{first.step, max_step_}, first.step, first.aum, walk.slope_before, 0.0};
+    BestAum best{{first.step, max_step_}, first.step, value_of(first), walk.slope_before, 0.0};
     // A flat minimum may go on beyond the range.
     const bool is_open = !walk.risen && near.steps.high < max_step_;
     const Walk rest = is_open ? walked(find(lines_, {near.steps.high, max_step_}, 1)) : walk;
@@ -119,7 +124,7 @@ class AumSearch {
   template <class Lines>
   Near find(const Lines& lines, StepRange steps, int least) const {
     if (lines.size() > many)
-      for (double confidence = 4.0; confidence < 100.0; confidence *= 4.0) {
+      for (double confidence = 3.0; confidence < 100.0; confidence *= 4.0) {
         const Box box = box_by_sample(lines, steps, 0.0, confidence);
         if (!(box.steps.low > 0.0) && std::isinf(box.steps.high)) break;
         const ErrorLines inside = collapsed(lines, box);
@@ -198,9 +203,8 @@ class AumSearch {
   }
 
   static auto reaches(double slope) {
-    return [slope](const ErrorLines& lines, double step) {
-      return slope_after(lines, step) >= slope;
-    };
+    return
+        [slope](const ErrorLines& lines, double step) { return slope_after(lines, step) >= slope; };
   }
 
   // The lines that matter where the slope lies within +-slope, as far as a smaller sample can tell.
@@ -250,25 +254,28 @@ inline BestAum first_min_aum(const ErrorLines& lines, double max_step, const Int
   std::optional<SweepRow> rise;
   SweepRow last{};
   double slope_before = 0.0;
-  const double end = sweep(
-      lines, {Stop::never, std::numeric_limits<std::uint64_t>::max(), max_step}, interrupt,
-      [&](const SweepRow& row) {
-        if (row.aum_slope_after < 0.0) {
-          start.reset();
-        } else if (!start) {
-          start = row;
-          slope_before = last.aum_slope_after;
-        }
-        if (row.aum_slope_after > 0.0) rise = row;
-        last = row;
-        return !rise;
-      });
+  const double end =
+      sweep(lines, {Stop::never, std::numeric_limits<std::uint64_t>::max(), max_step}, interrupt,
+            [&](const SweepRow& row) {
+              if (row.aum_slope_after < 0.0) {
+                start.reset();
+              } else if (!start) {
+                start = row;
+                slope_before = last.aum_slope_after;
+              }
+              if (row.aum_slope_after > 0.0) rise = row;
+              last = row;
+              return !rise;
+            });
   if (!start) {
     const double value = last.aum + last.aum_slope_after * (max_step - last.step);
     return {{max_step, max_step}, max_step, value, last.aum_slope_after, 0.0};
   }
-  BestAum best{{start->step, rise ? rise->step : std::min(end, max_step)}, start->step, start->aum,
-               slope_before, rise ? rise->aum_slope_after : 0.0};
+  BestAum best{{start->step, rise ? rise->step : std::min(end, max_step)},
+               start->step,
+               value_of(*start),
+               slope_before,
+               rise ? rise->aum_slope_after : 0.0};
   const double middle = StepScale(lines).middle(best.interval);
   if (is_inside(middle, best.interval)) best.step = middle;
   return best;

@@ -19,14 +19,20 @@ class StepScale {
  public:
   explicit StepScale(const ErrorLines& lines) : scale_(typical_step(lines)) {}
 
-  // A step well inside the range, equal to one of its ends only where no float64 lies between.
-  double middle(StepRange range) const {
+  // The step at a share of the way from the start of the range to its end; the way to infinity is
+  // as long as that to the typical step.
+  double within(StepRange range, double share) const {
     const auto place = [&](double step) {
       return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
     };
-    const double half = 0.5 * (place(range.low) + place(range.high));
-    const double step = scale_ * half / (1.0 - std::fabs(half));
-    if (step > range.low && step < range.high && std::isfinite(step)) return step;
+    const double at = (1.0 - share) * place(range.low) + share * place(range.high);
+    return scale_ * at / (1.0 - std::fabs(at));
+  }
+
+  // A step well inside the range, equal to one of its ends only where no float64 lies between.
+  double middle(StepRange range) const {
+    const double step = within(range, 0.5);
+    if (is_inside(step, range) && std::isfinite(step)) return step;
     // Halve the number of float64 numbers in between instead.
     constexpr double largest = std::numeric_limits<double>::max();
     const auto bits = [](double x) {
@@ -227,8 +233,7 @@ inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossi
   const auto bucket = [&](const Crossing& crossing) {
     const double place = (crossing.step - range.low) * scale;
     if (!(place > 0.0)) return std::size_t{0};
-    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place)
-                                                  : n_buckets - 1;
+    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
   };
   scratch.bucket_start.assign(n_buckets, 0);
   for (const Crossing& crossing : crossings) ++scratch.bucket_start[bucket(crossing)];

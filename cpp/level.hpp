@@ -111,9 +111,8 @@ bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& bel
       up_to_high.fp += one.fp;
       up_to_high.tp += one.tp;
     }
-    const bool is_bracket =
-        (low == -infinity || !min_error.has_passed_level(below_low)) &&
-        (high == infinity || min_error.has_passed_level(up_to_high));
+    const bool is_bracket = (low == -infinity || !min_error.has_passed_level(below_low)) &&
+                            (high == infinity || min_error.has_passed_level(up_to_high));
     if (!is_bracket) continue;
     below = below_low;
     return kept.size() < size;

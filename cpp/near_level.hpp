@@ -35,8 +35,7 @@ class LinePlaces {
   // Correctly rounded, so strict comparisons of places hold for the exact ones.
   Places operator()(const Line& line) const {
     const double first = is_finite_ ? line.at(low_) : line.slope;
-    const double last =
-        is_finite_ ? line.at(high_) : std::fma(high_, line.intercept, line.slope);
+    const double last = is_finite_ ? line.at(high_) : std::fma(high_, line.intercept, line.slope);
     return {std::min(first, last), std::max(first, last)};
   }
 
@@ -45,6 +44,47 @@ class LinePlaces {
   double low_;
   double high_;
 };
+
+namespace detail {
+
+// Sums of jump * intercept and jump * slope, compensated: as accurate as in double-double.
+class JumpSums {
+ public:
+  void add(std::int64_t jump, const Line& line) {
+    if (jump == 0) return;
+    const double count = static_cast<double>(jump);
+    add(intercept_, count, line.intercept);
+    add(slope_, count, line.slope);
+    // Beyond 2^53 the count is rounded.
+    const auto rest = static_cast<double>(jump - static_cast<std::int64_t>(count));
+    if (rest != 0.0) {
+      add(intercept_, rest, line.intercept);
+      add(slope_, rest, line.slope);
+    }
+    intercept_size_ += std::fabs(count * line.intercept);
+    slope_size_ += std::fabs(count * line.slope);
+  }
+
+  AumPiece times(double unit) const {
+    return AumPiece(two_sum(intercept_.high, intercept_.low) * unit,
+                    two_sum(slope_.high, slope_.low) * unit, intercept_size_ * std::fabs(unit),
+                    slope_size_ * std::fabs(unit));
+  }
+
+ private:
+  DoubleDouble intercept_;
+  DoubleDouble slope_;
+  double intercept_size_ = 0.0;
+  double slope_size_ = 0.0;
+
+  static void add(DoubleDouble& sum, double a, double b) {
+    const DoubleDouble product = two_product(a, b);
+    const DoubleDouble next = two_sum(sum.high, product.high);
+    sum = {next.high, sum.low + (next.low + product.low)};
+  }
+};
+
+}  // namespace detail
 
 // One pass over some lines, and a pure function of them: those that stay outside the box become
 // sums, the others are kept. Parts of the lines can be treated apart and their results added up.
@@ -57,19 +97,24 @@ ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, cons
   result.from = box.steps.low;
   if (begin == 0) result.take_outside(lines);
   const LinePlaces places(box.steps);
+  detail::JumpSums below;
+  detail::JumpSums above;
   for (std::size_t k = begin; k < end; ++k) {
     const ErrorLine& line = lines[k];
     const auto [lowest, highest] = places(line);
     result.total += {line.fp, line.tp};
     if (highest < box.lowest) {
       result.below += {line.fp, line.tp};
-      if (line.fp != 0) result.outside.add(-(from_integer(line.fp) * lines.fp_unit), line);
+      below.add(line.fp, line);
     } else if (lowest > box.highest) {
-      if (line.tp != 0) result.outside.add(from_integer(line.tp) * lines.tp_unit, line);
+      above.add(line.tp, line);
     } else {
       result.line.push_back(line);
     }
   }
+  // Below, min(FP, FN) rises by a line's FP; above, it falls by its TP.
+  result.outside.add(below.times(-lines.fp_unit));
+  result.outside.add(above.times(lines.tp_unit));
   return result;
 }
 
@@ -111,8 +156,8 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   Vector<Jump> smallest;  // the other way round
   for (const ErrorLine& line : lines.line) {
     const auto [lowest, highest] = places(line);
-    const double size = static_cast<double>(line.fp) * lines.fp_unit +
-                        static_cast<double>(line.tp) * lines.tp_unit;
+    const double size =
+        static_cast<double>(line.fp) * lines.fp_unit + static_cast<double>(line.tp) * lines.tp_unit;
     largest.push_back({size > 0.0 ? lowest : highest, size});
     smallest.push_back({size > 0.0 ? highest : lowest, size});
   }

@@ -37,9 +37,7 @@ inline Level find_level(const BreakpointArrays& bp, std::span<const double> thre
                         const MinError& min_error) {
   return rocpath::find_level(
       threshold.size(),
-      [&](std::size_t b) {
-        return WeightedThreshold{threshold[b], bp.fp[b], bp.tp[b]};
-      },
+      [&](std::size_t b) { return WeightedThreshold{threshold[b], bp.fp[b], bp.tp[b]}; },
       min_error);
 }
 

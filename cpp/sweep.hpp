@@ -2,8 +2,8 @@
 //
 // The paper keeps a queue of the next crossings of neighbouring lines. Here the steps are cut into
 // windows instead, whose crossings are found and sorted together (windows.hpp), and the paper's
-// constant-time updates apply them one after the other (order_state.hpp). Memory is O(B), a crossing
-// costs O(1), and an early stop costs at most two windows too much.
+// constant-time updates apply them one after the other (order_state.hpp). Memory is O(B), a
+// crossing costs O(1), and an early stop costs at most two windows too much.
 //
 // Time O(B log B + I) for I crossings, where the paper has O((B + I) log B).
 #pragma once
@@ -28,6 +28,7 @@ struct SweepRow {
   double step;
   double aum;
   double aum_slope_after;
+  double aum_after;  // the value of AUM's next piece at the step: as aum, but for rounding the step
   double auc;        // at the step, ties joined by a diagonal
   double auc_after;  // just after it
   std::uint64_t n_groups;
@@ -42,7 +43,8 @@ inline int128 doubled_auc_at_start(const ErrorLines& lines) {
   for (std::size_t begin = 0, end = 0; begin < lines.size(); begin = end) {
     std::int64_t fp = 0;
     std::int64_t tp = 0;
-    for (; end < lines.size() && is_tied_at(lines.line[begin], lines.line[end], lines.from); ++end) {
+    for (; end < lines.size() && is_tied_at(lines.line[begin], lines.line[end], lines.from);
+         ++end) {
       fp += lines.line[end].fp;
       tp += lines.line[end].tp;
     }
@@ -52,9 +54,9 @@ inline int128 doubled_auc_at_start(const ErrorLines& lines) {
   return doubled_auc;
 }
 
-// Hand every row, beginning with the start, to `emit(row)` until it returns false or a limit is reached. Returns the step up
-// to which the rows tell everything: infinity when no line crosses another after the last row.
-// Requires: at least one line, positive total FP and TP, max_step >= 0.
+// Hand every row, beginning with the start, to `emit(row)` until it returns false or a limit is
+// reached. Returns the step up to which the rows tell everything: infinity when no line crosses
+// another after the last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
 template <class Emit>
 double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt,
              Emit&& emit) {
@@ -71,9 +73,15 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
-    const bool goes_on = emit(SweepRow{
-        step, aum_at_kink(aum_before, state.aum(), step), state.aum().slope(),
-        0.5 * state.auc(auc_at), state.auc(auc_after), n_groups, n_swaps, state.n_converging()});
+    const bool goes_on = emit(SweepRow{.step = step,
+                                       .aum = aum_at_kink(aum_before, state.aum(), step),
+                                       .aum_slope_after = state.aum().slope(),
+                                       .aum_after = state.aum().at(step),
+                                       .auc = 0.5 * state.auc(auc_at),
+                                       .auc_after = state.auc(auc_after),
+                                       .n_groups = n_groups,
+                                       .n_swaps = n_swaps,
+                                       .queue_size = state.n_converging()});
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum:
@@ -105,7 +113,8 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     target = std::min(2 * target, largest_target);
     n_found += window.crossings.size() + window.n_dense_swaps;
   };
-  // While one window is applied, another thread finds the next one; for few lines it is not worth it.
+  // While one window is applied, another thread finds the next one; for few lines it is not worth
+  // it.
   const auto policy = lines.size() < 512 ? std::launch::deferred : std::launch::async;
   Window window;
   Window next_window;

@@ -33,7 +33,8 @@ class Windows {
     std::iota(order_.begin(), order_.end(), 0U);
   }
 
-  // From the order after a step. Crossings of two lines of one kind are left out, if kinds are given.
+  // From the order after a step. Crossings of two lines of one kind are left out, if kinds are
+  // given.
   Windows(const ErrorLines& lines, double from, Vector<std::uint32_t> order,
           std::span<const std::uint32_t> kind = {})
       : lines_(lines),
@@ -53,8 +54,8 @@ class Windows {
       window.to = std::max(next_step, std::min(from_ + width_, max_step));
       const std::size_t n_placed = collect(window);
       if (n_placed == order_.size()) {
-        const double ratio =
-            static_cast<double>(target) / static_cast<double>(std::max<std::size_t>(n_exchanges_, 1));
+        const double ratio = static_cast<double>(target) /
+                             static_cast<double>(std::max<std::size_t>(n_exchanges_, 1));
         width_ = (window.to - from_) * std::clamp(ratio, 0.25, 8.0);
         is_sparse_ = ratio > 8.0;
         break;

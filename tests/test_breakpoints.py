@@ -128,7 +128,10 @@ def test_bad_labels_are_named(options, message):
             {"example": [0, 0, 0.5]},
             r"example must be whole numbers, got 0.5 at index 2",
         ),
-        ({"value": [0, 1, np.inf]}, r"value must be finite and below .* got inf at index 2"),
+        (
+            {"value": [0, 1, np.inf]},
+            r"value must be finite and below .* got inf at index 2",
+        ),
         ({"value": [0, 1]}, r"example and value must have the same length"),
         ({"fp_diff": [1, 1]}, r"fp_diff must have one entry for each of the 3"),
         ({"fp_diff": [-1, 2, 0]}, r"fp_diff must never bring the false positives"),
@@ -167,7 +170,9 @@ def test_bad_penalty_errors_are_named(change, message):
 
 
 def test_text_is_not_a_number():
-    with pytest.raises(TypeError, match=r"value must be real numbers, got \['a', 'b'\]"):
+    with pytest.raises(
+        TypeError, match=r"value must be real numbers, got \['a', 'b'\]"
+    ):
         rp.ErrorBreakpoints([0, 1], ["a", "b"], [1, 0], [0, -1])
     with pytest.raises(TypeError, match=r"margin must be a number, got '1'"):
         rp.ErrorBreakpoints.from_labels([0, 1], margin="1")

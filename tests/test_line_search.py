@@ -309,8 +309,14 @@ def test_steps_beyond_the_known_path_are_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"intercept": [0, np.nan]}, r"intercept must be finite and below .* got nan at index 1"),
-        ({"slope": [np.inf, 0]}, r"slope must be finite and below .* got inf at index 0"),
+        (
+            {"intercept": [0, np.nan]},
+            r"intercept must be finite and below .* got nan at index 1",
+        ),
+        (
+            {"slope": [np.inf, 0]},
+            r"slope must be finite and below .* got inf at index 0",
+        ),
         ({"slope": [0]}, r"intercept and slope must have the same length"),
         ({"fp_diff": [1]}, r"fp_diff must have one entry for each of the 2"),
         ({"fp_diff": [0, 0]}, r"fp_diff must sum to a positive number, got 0"),
@@ -333,9 +339,21 @@ def test_bad_lines_are_named(change, message):
     ("options", "error", "message"),
     [
         ({"stop": "min"}, ValueError, r"stop must be None or .*got 'min'"),
-        ({"max_crossings": -1}, ValueError, r"must be a whole number from 0 up, got -1"),
-        ({"max_crossings": 1.5}, ValueError, r"must be a whole number from 0 up, got 1.5"),
-        ({"max_crossings": np.inf}, ValueError, r"max_crossings must be a whole number"),
+        (
+            {"max_crossings": -1},
+            ValueError,
+            r"must be a whole number from 0 up, got -1",
+        ),
+        (
+            {"max_crossings": 1.5},
+            ValueError,
+            r"must be a whole number from 0 up, got 1.5",
+        ),
+        (
+            {"max_crossings": np.inf},
+            ValueError,
+            r"max_crossings must be a whole number",
+        ),
         ({"max_crossings": "3"}, TypeError, r"max_crossings must be a number, got '3'"),
         ({"max_step": "1"}, TypeError, r"max_step must be a number, got '1'"),
         ({"max_step": -1.0}, ValueError, r"max_step must be a number from 0 up"),
@@ -390,7 +408,9 @@ def test_best_auc_is_the_maximum_of_all_steps(columns, max_step, two_sided):
     directions = [slope, [-s for s in slope]] if two_sided else [slope]
     best_of_all = -np.inf
     for one_way in directions:
-        path = rp.sweep(rp.Lines(intercept, one_way, fp_diff, fn_diff), max_step=max_step)
+        path = rp.sweep(
+            rp.Lines(intercept, one_way, fp_diff, fn_diff), max_step=max_step
+        )
         ends = np.append(path.step[1:], path.end if max_step is None else max_step)
         # A stretch counts if some float64 lies strictly inside.
         is_open = np.nextafter(path.step, np.inf) < ends
@@ -406,7 +426,9 @@ def test_best_auc_is_the_maximum_of_all_steps(columns, max_step, two_sided):
     assert best.value == pytest.approx(best_of_all, 1e-12, 1e-14)
     assert best.value == best.bound
     exact = oracle.as_lines(*columns)
-    assert best.value == pytest.approx(float(oracle.auc(exact, best.step)), 1e-12, 1e-14)
+    assert best.value == pytest.approx(
+        float(oracle.auc(exact, best.step)), 1e-12, 1e-14
+    )
     low, high = best.interval
     assert low < best.step < high or low == best.step == high or best.step == max_step
     if low < high:

@@ -128,7 +128,9 @@ def test_bad_predictions_are_named(function):
         ValueError, match=r"one entry for each of the 2 examples, got 3"
     ):
         function(bp, [1, 2, 3])
-    with pytest.raises(ValueError, match=r"predictions must be finite and below .*, got nan"):
+    with pytest.raises(
+        ValueError, match=r"predictions must be finite and below .*, got nan"
+    ):
         function(bp, [1, np.nan])
     with pytest.raises(TypeError, match=r"bp must be ErrorBreakpoints, got list"):
         function([0, 1], [1, 2])

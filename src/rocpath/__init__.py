@@ -2,10 +2,7 @@
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.line_search import (
-    AumPath,
-    BestStep,
     Lines,
-    StepPath,
     aum_path,
     best_auc_step,
     best_aum_step,
@@ -19,6 +16,7 @@ from rocpath.roc import (
     aum_gradient,
     roc_curve,
 )
+from rocpath.step_paths import AumPath, BestStep, StepPath
 
 __all__ = [
     "AumPath",

@@ -40,7 +40,9 @@ def finite_vector(
             f"{name} must be below {LARGEST_VALUE:g} in size, got {describe(values)}."
         ) from None
     # NaN fails this comparison too.
-    if vector.size and not (-LARGEST_VALUE < vector.min() <= vector.max() < LARGEST_VALUE):
+    if vector.size and not (
+        -LARGEST_VALUE < vector.min() <= vector.max() < LARGEST_VALUE
+    ):
         is_good = np.abs(vector) < LARGEST_VALUE
         worst = is_good.argmin()
         raise ValueError(
@@ -132,4 +134,4 @@ def _real_number(name: str, number: object) -> float:
     try:
         return float(number)
     except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
+        return float("-inf") if str(number).startswith("-") else float("inf")

@@ -20,6 +20,7 @@ from rocpath.arguments import (
     whole_number,
     whole_numbers,
 )
+from rocpath.penalty_errors import PenaltyRows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -200,7 +201,7 @@ class ErrorBreakpoints:
         -------
         ErrorBreakpoints
         """
-        rows = _PenaltyRows.sorted(example, min_penalty, fp, fn)
+        rows = PenaltyRows.sorted(example, min_penalty, fp, fn)
         # Row k-1 has the next larger penalty of the same example, so a smaller
         # prediction: passing from it to row k, the prediction grows past
         # -log(penalty of row k-1).
@@ -264,66 +265,6 @@ class Jumps:
         return cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit, is_monotone)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PenaltyRows:
-    """Rows of penalty errors, by example, from the largest penalty to 0."""
-
-    example: NDArray[np.int64]
-    min_penalty: NDArray[np.float64]
-    fp: NDArray[np.float64]
-    fn: NDArray[np.float64]
-
-    @classmethod
-    def sorted(
-        cls,
-        example: ArrayLike,
-        min_penalty: ArrayLike,
-        fp: ArrayLike,
-        fn: ArrayLike,
-    ) -> _PenaltyRows:
-        columns: dict[str, NDArray[Any]] = {
-            "example": whole_numbers("example", example),
-            "min_penalty": finite_vector("min_penalty", min_penalty),
-            "fp": finite_vector("fp", fp),
-            "fn": finite_vector("fn", fn),
-        }
-        same_length(**columns)
-        if columns["example"].size == 0:
-            raise ValueError("example must name at least one row, got none.")
-        for name, column in columns.items():
-            if column.min() < 0:
-                raise ValueError(
-                    f"{name} must not be negative, got {column.min()} at index "
-                    f"{column.argmin()}."
-                )
-        order = np.lexsort((-columns["min_penalty"], columns["example"]))
-        rows = cls(**{name: column[order] for name, column in columns.items()})
-        is_last = np.append(rows.example[1:] != rows.example[:-1], True)
-        no_zero = is_last & (rows.min_penalty != 0)
-        if no_zero.any():
-            worst = no_zero.argmax()
-            raise ValueError(
-                "min_penalty must contain 0 for every example, got a smallest value of "
-                f"{rows.min_penalty[worst]} for example {rows.example[worst]}."
-            )
-        is_repeated = ~is_last[:-1] & (rows.min_penalty[1:] == rows.min_penalty[:-1])
-        if is_repeated.any():
-            worst = is_repeated.argmax()
-            raise ValueError(
-                "min_penalty must not repeat within an example, got "
-                f"{rows.min_penalty[worst]} twice for example {rows.example[worst]}."
-            )
-        return rows
-
-    def largest_errors(self) -> tuple[float, float]:
-        """Sum over examples the largest FP and FN that a prediction can cause."""
-        start = np.flatnonzero(np.append(True, self.example[1:] != self.example[:-1]))
-        end = np.append(start[1:], self.example.size) - 1
-        largest_fp = np.maximum.reduceat(self.fp, start) - self.fp[start]
-        largest_fn = np.maximum.reduceat(self.fn, start) - self.fn[end]
-        return float(largest_fp.sum()), float(largest_fn.sum())
-
-
 def _whole_jumps(
     name: str, diff: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], float]:
@@ -340,8 +281,8 @@ def _whole_jumps(
     if is_lost.any():
         worst = is_lost.argmax()
         raise ValueError(
-            f"{name} must not be as uneven: {diff[worst]} at index {worst} is lost next "
-            f"to a sum of {total}. Leave it out or make it larger."
+            f"{name} must not be as uneven: {diff[worst]} at index {worst} is lost "
+            f"next to a sum of {total}. Leave it out or make it larger."
         )
     return count, unit
 
@@ -392,9 +333,10 @@ def _positive_mask(y: ArrayLike, positive: Any) -> NDArray[np.bool_]:
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
     # NaN and NaT differ from themselves.
-    is_missing = np.asarray(labels != labels) | np.equal(labels, None)  # noqa: PLR0124
-    if labels.dtype.kind == "f":
+    if labels.dtype.kind in "buif":
         is_missing = ~np.isfinite(labels)
+    else:
+        is_missing = np.array([x is None or x != x for x in labels], dtype=bool)
     if is_missing.any():
         worst = is_missing.argmax()
         raise ValueError(
