@@ -73,10 +73,12 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
+    const double aum = aum_at_kink(aum_before, state.aum(), step);
+    const bool is_kink = !is_same(aum_before, state.aum());
     const bool goes_on = emit(SweepRow{.step = step,
-                                       .aum = aum_at_kink(aum_before, state.aum(), step),
+                                       .aum = aum,
                                        .aum_slope_after = state.aum().slope(),
-                                       .aum_after = state.aum().at(step),
+                                       .aum_after = is_kink ? state.aum().at(step) : aum,
                                        .auc = 0.5 * state.auc(auc_at),
                                        .auc_after = state.auc(auc_after),
                                        .n_groups = n_groups,
@@ -85,8 +87,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum:
-        if (slope_sign == unknown || !is_same(aum_before, state.aum()))
-          slope_sign = state.slope_sign();
+        if (slope_sign == unknown || is_kink) slope_sign = state.slope_sign();
         // Convex AUM that has stopped falling never falls again; any other may.
         return slope_sign < 0 || (slope_sign == 0 && !is_monotone);
       case Stop::first_max_auc:

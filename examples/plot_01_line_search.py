@@ -23,11 +23,13 @@ direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
 lines = rp.Lines.from_predictions(bp, predictions, direction)
 
 # %%
-# The sweep stops at the first minimum of AUM, which for labels is the global one.
-path = rp.sweep(lines, stop="first_min_aum")
-moved = predictions + path.step[-1] * direction
-
-print(f"{len(lines):,} lines, {path.n_swaps.sum():,} crossings up to the best step")
-for when, scores in (("before", predictions), ("after", moved)):
+# The best step for AUM, and the best of all steps for AUC, each with a certificate.
+for name, best in (
+    ("start", None),
+    ("smallest AUM", rp.best_aum_step(lines)),
+    ("largest AUC", rp.best_auc_step(lines)),
+):
+    step = 0.0 if best is None else best.step
+    scores = predictions + step * direction
     aum, auc = rp.aum(bp, scores), rp.auc(bp, scores)
-    print(f"{when:6} the step: AUM {aum:.4f}, AUC {auc:.4f}")
+    print(f"{name:12}  step {step:.5f}  AUM {aum:.4f}  AUC {auc:.4f}")
