@@ -66,6 +66,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const bool is_monotone = lines.is_monotone();
   constexpr int unknown = 2;
   int slope_sign = unknown;
+  double last_auc = 0.0;
   std::uint64_t n_rows = 0;
 
   // Update the areas, then ask the stop rule; false ends the sweep.
@@ -75,15 +76,18 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
     const double aum = aum_at_kink(aum_before, state.aum(), step);
     const bool is_kink = !is_same(aum_before, state.aum());
-    const bool goes_on = emit(SweepRow{.step = step,
-                                       .aum = aum,
-                                       .aum_slope_after = state.aum().slope(),
-                                       .aum_after = is_kink ? state.aum().at(step) : aum,
-                                       .auc = 0.5 * state.auc(auc_at),
-                                       .auc_after = state.auc(auc_after),
-                                       .n_groups = n_groups,
-                                       .n_swaps = n_swaps,
-                                       .queue_size = state.n_converging()});
+    // Most crossings leave AUC alone, and divisions take time.
+    if (n_rows == 1 || auc_after != auc_before) last_auc = state.auc(auc_after);
+    const bool goes_on =
+        emit(SweepRow{.step = step,
+                      .aum = aum,
+                      .aum_slope_after = state.aum().slope(),
+                      .aum_after = is_kink ? state.aum().at(step) : aum,
+                      .auc = auc_at == 2 * auc_after ? last_auc : 0.5 * state.auc(auc_at),
+                      .auc_after = last_auc,
+                      .n_groups = n_groups,
+                      .n_swaps = n_swaps,
+                      .queue_size = state.n_converging()});
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum:

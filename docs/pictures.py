@@ -9,7 +9,7 @@ import numpy as np
 import rocpath as rp
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
 ORANGE, BLUE, GREY = "#d55e00", "#0072b2", "0.6"
