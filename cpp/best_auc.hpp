@@ -248,7 +248,7 @@ class AucSearch {
     int128 doubled_auc = window.auc;
     while (from < end) {
       interrupt();
-      parts.next(2 * lines_.size() + 1024, end, part);
+      parts.next(6 * lines_.size() + 1024, end, part);
       if (part.n_dense_swaps > 0) {
         doubled_auc = auc_of(part.dense_order);
       } else {
