@@ -28,7 +28,6 @@ struct BestAuc {
   StepRange interval;  // around the step, where AUC keeps the best value
   double value;
   double bound;  // no step has a larger AUC
-  std::uint64_t n_windows;
 };
 
 class AucSearch {
@@ -51,7 +50,7 @@ class AucSearch {
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
     const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
-    improve(0.0, auc_at(0.0, order_after(lines_, 0.0)));
+    improve(0.0, doubled_auc_at(lines_, 0.0, order_after(lines_, 0.0)));
     const SharedOrder start = shared_order(domain_.low, 0);
     const SharedOrder end = shared_order(domain_.high, 0);
     try_step(domain_.low, *start);
@@ -72,7 +71,7 @@ class AucSearch {
     const StepRange interval = plateau(interrupt);
     const double step =
         is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : best_step_;
-    return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_)), n_windows_};
+    return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_))};
   }
 
  private:
@@ -120,26 +119,8 @@ class AucSearch {
     return doubled;
   }
 
-  // Twice the AUC at the step itself, where lines may be tied.
-  int128 auc_at(double step, const Order& order) const {
-    int128 doubled = 0;
-    std::int64_t tp_below = 0;
-    for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end++) {
-      const ErrorLine& first = lines_.line[order[begin]];
-      std::int64_t fp = first.fp;
-      std::int64_t tp = first.tp;
-      for (; end < order.size() && compare_at(first, lines_.line[order[end]], step) == 0; ++end) {
-        fp += lines_.line[order[end]].fp;
-        tp += lines_.line[order[end]].tp;
-      }
-      doubled += static_cast<int128>(fp) * (2 * tp_below + tp);
-      tp_below += tp;
-    }
-    return doubled;
-  }
-
   void try_step(double step, const Order& order) {
-    if (std::isfinite(step)) improve(step, auc_at(step, order));
+    if (std::isfinite(step)) improve(step, doubled_auc_at(lines_, step, order));
   }
 
   void improve(double step, int128 doubled_auc) {
@@ -283,7 +264,7 @@ class AucSearch {
   // The interval around the best step without a change of AUC.
   StepRange plateau(const Interrupt& interrupt) const {
     const Order order = order_after(lines_, best_step_);
-    if (auc_at(best_step_, order) != auc_of(order)) return {best_step_, best_step_};
+    if (doubled_auc_at(lines_, best_step_, order) != auc_of(order)) return {best_step_, best_step_};
     // Towards smaller steps, look at the mirror image.
     ErrorLines mirrored = lines_;
     for (ErrorLine& line : mirrored.line) line.slope = -line.slope;

@@ -161,6 +161,22 @@ inline bool is_tied_at(const Line& a, const Line& b, double step) {
   return step == 0.0 ? a.intercept == b.intercept : compare_at(a, b, step) == 0;
 }
 
+// Twice the AUC at a step, given the order after it; lines that are tied there count one half.
+inline int128 doubled_auc_at(const ErrorLines& lines, double step,
+                             std::span<const std::uint32_t> order) {
+  int128 doubled = 0;
+  std::int64_t tp_below = 0;
+  for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end++) {
+    const ErrorLine& first = lines.line[order[begin]];
+    ErrorSums tied{first.fp, first.tp};
+    for (; end < order.size() && is_tied_at(first, lines.line[order[end]], step); ++end)
+      tied += {lines.line[order[end]].fp, lines.line[order[end]].tp};
+    doubled += static_cast<int128>(tied.fp) * (2 * tp_below + tied.tp);
+    tp_below += tied.tp;
+  }
+  return doubled;
+}
+
 // Memory for `order_after`, to be used again.
 struct OrderBuffers {
   Vector<double> key;

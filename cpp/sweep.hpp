@@ -36,24 +36,6 @@ struct SweepRow {
   std::uint64_t queue_size;
 };
 
-// Twice the AUC at the first step, where lines may be tied.
-inline int128 doubled_auc_at_start(const ErrorLines& lines) {
-  int128 doubled_auc = 0;
-  std::int64_t tp_below = 0;
-  for (std::size_t begin = 0, end = 0; begin < lines.size(); begin = end) {
-    std::int64_t fp = 0;
-    std::int64_t tp = 0;
-    for (; end < lines.size() && is_tied_at(lines.line[begin], lines.line[end], lines.from);
-         ++end) {
-      fp += lines.line[end].fp;
-      tp += lines.line[end].tp;
-    }
-    doubled_auc += static_cast<int128>(fp) * (2 * tp_below + tp);
-    tp_below += tp;
-  }
-  return doubled_auc;
-}
-
 // Hand every row, beginning with the start, to `emit(row)` until it returns false or a limit is
 // reached. Returns the step up to which the rows tell everything: infinity when no line crosses
 // another after the last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
@@ -103,7 +85,8 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };
 
   const double start = lines.from;
-  if (!finish_row(start, state.aum(), doubled_auc_at_start(lines), 0, 0)) return end_after(start);
+  if (!finish_row(start, state.aum(), doubled_auc_at(lines, start, state.order()), 0, 0))
+    return end_after(start);
   constexpr std::size_t near = 12;
   constexpr std::size_t far = 24;
   const double last_step = std::min(limits.max_step, std::numeric_limits<double>::max());

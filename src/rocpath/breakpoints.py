@@ -226,6 +226,21 @@ class ErrorBreakpoints:
         return cls(rows.example[before], value, fp_diff, fn_diff, n_examples=n_examples)
 
 
+def per_example(
+    name: str, values: ArrayLike, bp: ErrorBreakpoints
+) -> NDArray[np.float64]:
+    """Return a finite vector with one entry for each example, or raise."""
+    if not isinstance(bp, ErrorBreakpoints):
+        raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
+    vector = finite_vector(name, values, copy=False)
+    if vector.size != bp.n_examples:
+        raise ValueError(
+            f"{name} must have one entry for each of the {bp.n_examples} examples, "
+            f"got {vector.size}."
+        )
+    return vector
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Jumps:
     """Hold jumps of FP and FN, also as whole numbers of a unit for exact sums."""

@@ -17,7 +17,7 @@ from rocpath.arguments import (
     set_fields,
     whole_number,
 )
-from rocpath.breakpoints import ErrorBreakpoints, Jumps
+from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
 from rocpath.step_paths import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -103,16 +103,8 @@ class Lines:
         -------
         Lines
         """
-        if not isinstance(bp, ErrorBreakpoints):
-            raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
-        prediction = finite_vector("predictions", predictions, copy=False)
-        change = finite_vector("direction", direction, copy=False)
-        for name, vector in (("predictions", prediction), ("direction", change)):
-            if vector.size != bp.n_examples:
-                raise ValueError(
-                    f"{name} must have one entry for each of the {bp.n_examples} "
-                    f"examples, got {vector.size}."
-                )
+        prediction = per_example("predictions", predictions, bp)
+        change = per_example("direction", direction, bp)
         with np.errstate(over="ignore"):
             intercept = bp.value - prediction[bp.example]
         lines = object.__new__(cls)

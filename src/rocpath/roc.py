@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath import _core
-from rocpath.arguments import finite_vector
-from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.breakpoints import ErrorBreakpoints, per_example
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -176,7 +175,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     >>> curve.threshold[2]
     array([2., 4.])
     """
-    prediction = _checked_predictions(bp, predictions)
+    prediction = per_example("predictions", predictions, bp)
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     jumps = bp.jumps
     fp = _sums_below(jumps.fp, group, threshold.size)
@@ -203,24 +202,10 @@ def _sums_below(
     return np.cumsum(total)
 
 
-def _checked_predictions(
-    bp: ErrorBreakpoints, predictions: ArrayLike
-) -> NDArray[np.float64]:
-    if not isinstance(bp, ErrorBreakpoints):
-        raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
-    prediction = finite_vector("predictions", predictions, copy=False)
-    if prediction.size != bp.n_examples:
-        raise ValueError(
-            f"predictions must have one entry for each of the {bp.n_examples} "
-            f"examples, got {prediction.size}."
-        )
-    return prediction
-
-
 def _core_arguments(
     bp: ErrorBreakpoints, predictions: ArrayLike
 ) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    prediction = _checked_predictions(bp, predictions)
+    prediction = per_example("predictions", predictions, bp)
     jumps = bp.jumps
     arrays = {
         "value": bp.value,
