@@ -2,10 +2,11 @@
 //
 // AUC is a sum over pairs of lines that changes only when they cross. In a window of steps it never
 // exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
-// pairs whose order differs between the two ends: a merge sort adds up their gains in O(B log B).
-// The window with the largest bound is split until few lines cross inside; then its crossings are
-// listed in order, and AUC is known everywhere in it. The search ends when no bound exceeds the
-// best value found by more than the tolerance.
+// pairs whose order differs between the two ends: their gains are added up in O(B log B)
+// (gain_bound.hpp). The window with the largest bound is split until few lines cross inside; then
+// its crossings are listed in order, and AUC is known everywhere in it. Two windows are explored at
+// a time, each on a core of its own. The search ends when no bound exceeds the best value found by
+// more than the tolerance.
 //
 // Only steps that a float64 can take count: a value is attained strictly between two crossings
 // that differ as float64 numbers. Memory O(B): the orders at the ends of at most 64 windows.
@@ -16,7 +17,6 @@
 #include <queue>
 
 #include "gain_bound.hpp"
-#include "windows.hpp"
 
 namespace rocpath {
 
@@ -50,33 +50,35 @@ class AucSearch {
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
     const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
-    improve(0.0, doubled_auc_at(lines_, 0.0, order_after(lines_, 0.0)));
+    found_.improve(0.0, doubled_auc_at(lines_, 0.0, order_after(lines_, 0.0)));
     const SharedOrder start = shared_order(domain_.low, 0);
     const SharedOrder end = shared_order(domain_.high, 0);
-    try_step(domain_.low, *start);
-    try_step(domain_.high, *end);
+    try_step(domain_.low, start->order);
+    try_step(domain_.high, end->order);
     keep(bounded(domain_, start, end, 0));
-    while (!windows_.empty() && windows_.top().bound > best_ + doubled_tolerance) {
-      const AucWindow window = windows_.top();
-      windows_.pop();
+    while (is_open(doubled_tolerance)) {
       interrupt();
-      progress(auc(best_), auc(window.bound), n_windows_);
-      if (window.n_crossings < few_crossings)
-        walk(window, doubled_tolerance, interrupt);
-      else
-        split(window, doubled_tolerance, few_crossings);
+      progress(auc(found_.best), auc(windows_.top().bound), n_windows_);
+      explore_two(doubled_tolerance, few_crossings, interrupt);
     }
-    const int128 bound = windows_.empty() ? best_ : std::max(best_, windows_.top().bound);
+    const int128 bound =
+        windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
-    const StepRange interval = plateau(interrupt);
+    const StepRange interval = auc_plateau(lines_, jumps_, found_.step, domain_, interrupt);
     const double step =
-        is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : best_step_;
-    return {step, interval, auc(best_), auc(std::max(bound, pruned_bound_))};
+        is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : found_.step;
+    return {step, interval, auc(found_.best), auc(std::max(bound, found_.pruned_bound))};
   }
 
  private:
   using Order = Vector<std::uint32_t>;
-  using SharedOrder = std::shared_ptr<const Order>;
+
+  // The lines just after a step, and twice the AUC there.
+  struct OrderAndAuc {
+    Order order;
+    int128 auc;
+  };
+  using SharedOrder = std::shared_ptr<const OrderAndAuc>;
 
   // Steps after `range.low`, up to `range.high`.
   struct AucWindow {
@@ -90,6 +92,19 @@ class AucSearch {
     bool operator<(const AucWindow& other) const { return bound < other.bound; }
   };
 
+  // The best step met so far, with twice its AUC.
+  struct Found {
+    int128 best = std::numeric_limits<std::int64_t>::min();
+    double step = 0.0;
+    int128 pruned_bound = best;  // of the stretches left out because of the tolerance
+
+    void improve(double at, int128 doubled_auc) {
+      if (doubled_auc <= best) return;
+      best = doubled_auc;
+      step = at;
+    }
+  };
+
   const ErrorLines& lines_;
   StepRange domain_;
   StepScale scale_;
@@ -100,50 +115,29 @@ class AucSearch {
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
   std::array<Vector<std::uint32_t>, 2> place_;
   std::priority_queue<AucWindow> windows_;
-  int128 best_ = std::numeric_limits<std::int64_t>::min();
-  int128 pruned_bound_ = best_;
-  double best_step_ = 0.0;
+  Found found_;
   std::uint64_t n_windows_ = 0;
 
   double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
 
-  // Twice the AUC in this order.
-  int128 auc_of(const Order& order) const {
-    int128 doubled = 0;
-    std::int64_t tp_below = 0;
-    for (const std::uint32_t line : order) {
-      const auto& [fp, tp] = jumps_[line];
-      doubled += static_cast<int128>(fp) * (2 * tp_below + tp);
-      tp_below += tp;
-    }
-    return doubled;
-  }
-
   void try_step(double step, const Order& order) {
-    if (std::isfinite(step)) improve(step, doubled_auc_at(lines_, step, order));
+    if (std::isfinite(step)) found_.improve(step, doubled_auc_at(lines_, step, order));
   }
 
-  void improve(double step, int128 doubled_auc) {
-    if (doubled_auc <= best_) return;
-    best_ = doubled_auc;
-    best_step_ = step;
-  }
-
-  // AUC is constant in the range: take a step inside, if there is one.
-  void improve_inside(StepRange range, int128 doubled_auc) {
-    if (doubled_auc <= best_) return;
-    const double step = scale_.middle(range);
-    if (is_inside(step, range)) improve(step, doubled_auc);
+  bool is_open(int128 tolerance) const {
+    return !windows_.empty() && windows_.top().bound > found_.best + tolerance;
   }
 
   SharedOrder shared_order(double step, std::size_t thread) {
-    return std::make_shared<const Order>(order_after(lines_, step, sort_[thread]));
+    Order order = order_after(lines_, step, sort_[thread]);
+    const int128 auc = jumps_.doubled_auc(order);
+    return std::make_shared<const OrderAndAuc>(std::move(order), auc);
   }
 
   AucWindow bounded(StepRange range, SharedOrder from, SharedOrder to, std::size_t thread) {
-    const int128 start = auc_of(*from);
-    const int128 gain = 2 * gain_bound_(*from, *to, place_[thread]);
-    const int128 loss = start + gain - auc_of(*to);
+    const int128 start = from->auc;
+    const int128 gain = 2 * gain_bound_(from->order, to->order, place_[thread]);
+    const int128 loss = start + gain - to->auc;
     return {range, std::move(from), std::move(to),
             start, start + gain,    static_cast<double>(gain + loss) / mean_pair_};
   }
@@ -152,7 +146,7 @@ class AucSearch {
   void keep(AucWindow window) {
     constexpr std::size_t most_with_orders = 64;
     ++n_windows_;
-    if (window.bound <= best_) return;
+    if (window.bound <= found_.best) return;
     if (windows_.size() >= most_with_orders) window.from = window.to = nullptr;
     windows_.push(std::move(window));
   }
@@ -160,7 +154,8 @@ class AucSearch {
   // Into as many parts as it takes, about, to bring their bounds down to what counts.
   Vector<double> cuts(const AucWindow& window, int128 tolerance) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
-    const auto room = static_cast<double>(std::max<int128>(best_ + tolerance - window.auc, 1));
+    const auto room =
+        static_cast<double>(std::max<int128>(found_.best + tolerance - window.auc, 1));
     const auto n_parts = static_cast<std::size_t>(std::clamp(gain / room, 2.0, 8.0));
     Vector<double> cut{window.range.low};
     for (std::size_t k = 1; k < n_parts; ++k) {
@@ -190,108 +185,99 @@ class AucSearch {
     return part;
   }
 
-  // Split the window with the largest bound, and the next one too, each on a core of its own.
-  void split(const AucWindow& window, int128 tolerance, double few_crossings) {
-    std::future<std::vector<AucWindow>> others;
-    if (!windows_.empty() && windows_.top().bound > best_ + tolerance &&
-        windows_.top().n_crossings >= few_crossings) {
-      others = std::async(std::launch::async, [this, tolerance, other = windows_.top()] {
-        return parts(other, tolerance, 1);
+  // What comes of a window: smaller ones, or the best step in it.
+  struct Explored {
+    std::vector<AucWindow> parts;
+    Found found;
+  };
+
+  Explored explored(const AucWindow& window, int128 tolerance, double few_crossings,
+                    std::size_t thread, const Interrupt& interrupt) {
+    if (window.n_crossings < few_crossings) return {{}, walked(window, tolerance, interrupt)};
+    return {parts(window, tolerance, thread), found_};
+  }
+
+  // Explore the window with the largest bound, and the next one too, each on a core of its own.
+  void explore_two(int128 tolerance, double few_crossings, const Interrupt& interrupt) {
+    const AucWindow first = pop();
+    std::future<Explored> other;
+    if (is_open(tolerance)) {
+      const auto policy = lines_.size() < 512 ? std::launch::deferred : std::launch::async;
+      other = std::async(policy, [=, this, second = pop()] {
+        return explored(second, tolerance, few_crossings, 1, [] {});
       });
-      windows_.pop();
     }
-    take(parts(window, tolerance, 0));
-    if (others.valid()) take(others.get());
+    const Explored one = explored(first, tolerance, few_crossings, 0, interrupt);
+    if (other.valid()) take(other.get());
+    take(one);
   }
 
-  void take(const std::vector<AucWindow>& part) {
-    for (const AucWindow& one : part) {
-      if (one.auc > best_) try_step(one.range.low, *one.from);
-      keep(one);
-    }
+  AucWindow pop() {
+    AucWindow window = windows_.top();
+    windows_.pop();
+    return window;
   }
 
-  // Twice the change of AUC at a crossing.
-  int128 auc_change(const Crossing& crossing) const {
-    const auto& a = jumps_[crossing.lower];
-    const auto& b = jumps_[crossing.upper];
-    return 2 * (static_cast<int128>(a.fp) * b.tp - static_cast<int128>(b.fp) * a.tp);
+  void take(const Explored& one) {
+    found_.improve(one.found.step, one.found.best);
+    found_.pruned_bound = std::max(found_.pruned_bound, one.found.pruned_bound);
+    for (const AucWindow& part : one.parts) {
+      if (part.auc > found_.best) try_step(part.range.low, part.from->order);
+      keep(part);
+    }
   }
 
   // Go through a window in small parts, and list the crossings of those that may hold a better one.
-  void walk(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) {
+  Found walked(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double end = std::min(window.range.high, largest);
     double from = std::max(window.range.low, -largest);
-    Windows parts(lines_, from, window.from ? *window.from : order_after(lines_, window.range.low),
+    Windows parts(lines_, from,
+                  window.from ? window.from->order : order_after(lines_, window.range.low),
                   jumps_.kind());
     Window part;
     int128 doubled_auc = window.auc;
+    Found found = found_;
     while (from < end) {
       interrupt();
       parts.next(6 * lines_.size() + 1024, end, part);
       if (part.n_dense_swaps > 0) {
-        doubled_auc = auc_of(part.dense_order);
+        doubled_auc = jumps_.doubled_auc(part.dense_order);
       } else {
         int128 gain = 0;
         int128 change = 0;
         for (const Crossing& crossing : part.crossings) {
-          gain += std::max<int128>(auc_change(crossing), 0);
-          change += auc_change(crossing);
+          gain += std::max<int128>(jumps_.doubled_auc_change(crossing), 0);
+          change += jumps_.doubled_auc_change(crossing);
         }
-        if (doubled_auc + gain > best_ + tolerance) {
+        if (doubled_auc + gain > found.best + tolerance) {
           parts.sort(part);
-          list(part, from, doubled_auc);
+          list(part, from, doubled_auc, found);
         } else {
-          pruned_bound_ = std::max(pruned_bound_, doubled_auc + gain);
+          found.pruned_bound = std::max(found.pruned_bound, doubled_auc + gain);
         }
         doubled_auc += change;
       }
       from = part.to;
     }
+    return found;
   }
 
   // Look at every stretch between two crossings.
-  void list(const Window& part, double since, int128 doubled_auc) {
+  void list(const Window& part, double since, int128 doubled_auc, Found& found) const {
     for (const Crossing& crossing : part.crossings) {
-      if (crossing.step > since) improve_inside({since, crossing.step}, doubled_auc);
+      if (crossing.step > since) improve_inside({since, crossing.step}, doubled_auc, found);
       since = std::max(since, crossing.step);
-      doubled_auc += auc_change(crossing);
+      doubled_auc += jumps_.doubled_auc_change(crossing);
     }
-    improve_inside({since, part.to}, doubled_auc);
+    improve_inside({since, part.to}, doubled_auc, found);
   }
 
-  // The interval around the best step without a change of AUC.
-  StepRange plateau(const Interrupt& interrupt) const {
-    const Order order = order_after(lines_, best_step_);
-    if (doubled_auc_at(lines_, best_step_, order) != auc_of(order)) return {best_step_, best_step_};
-    // Towards smaller steps, look at the mirror image.
-    ErrorLines mirrored = lines_;
-    for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
-    return {-end_of_plateau(mirrored, -best_step_, -domain_.low, interrupt),
-            end_of_plateau(lines_, best_step_, domain_.high, interrupt)};
-  }
-
-  double end_of_plateau(const ErrorLines& lines, double from, double limit,
-                        const Interrupt& interrupt) const {
-    Windows parts(lines, from, order_after(lines, from), jumps_.kind());
-    Window part;
-    const double end = std::min(limit, std::numeric_limits<double>::max());
-    while (from < end) {
-      interrupt();
-      parts.next(lines.size() / 8 + 64, end, part);
-      if (part.n_dense_swaps > 0) return part.to;
-      parts.sort(part);
-      int128 change = 0;
-      for (std::size_t k = 0; k < part.crossings.size(); ++k) {
-        change += auc_change(part.crossings[k]);
-        const bool is_last =
-            k + 1 == part.crossings.size() || part.crossings[k + 1].step != part.crossings[k].step;
-        if (is_last && change != 0) return part.crossings[k].step;
-      }
-      from = part.to;
-    }
-    return limit;
+  // AUC is constant in the range: take a step inside, if there is one.
+  void improve_inside(StepRange range, int128 doubled_auc, Found& found) const {
+    if (doubled_auc <= found.best) return;
+    const double step = scale_.middle(range);
+    if (is_inside(step, range)) found.improve(step, doubled_auc);
   }
 };
 

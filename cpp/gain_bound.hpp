@@ -1,50 +1,50 @@
 // How much AUC can gain at most between two steps, given the orders of the lines there.
 #pragma once
 
-#include <map>
-
-#include "crossings.hpp"
+#include "auc_changes.hpp"
 
 namespace rocpath {
 
-// The jumps of every line. Lines of equal jumps are of one kind, so that for labels a small number
-// a line and two pairs of jumps take the place of all of them, and stay in the cache.
-class Kinds {
+// Sums over the entries before a place, where few are added and many are asked for: every level
+// holds the sums within blocks of 64 entries of the level below.
+template <class Sum>
+class PrefixSums {
  public:
-  struct Jump {
-    std::int64_t fp;
-    std::int64_t tp;
-  };
-
-  explicit Kinds(const ErrorLines& lines) : kind_(lines.size()) {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> number_of;
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      const ErrorLine& line = lines.line[k];
-      const auto number = static_cast<std::uint32_t>(jump_.size());
-      const auto [found, is_new] = number_of.try_emplace({line.fp, line.tp}, number);
-      if (is_new) jump_.push_back({line.fp, line.tp});
-      kind_[k] = found->second;
+  explicit PrefixSums(std::size_t n_entries) {
+    for (std::size_t n = n_entries;; n = n / width + 1) {
+      level_.emplace_back(n + 1);
+      if (n < width) break;
     }
   }
 
-  const Jump& operator[](std::uint32_t line) const { return jump_[kind_[line]]; }
-  std::span<const std::uint32_t> kind() const { return kind_; }
-  bool is_monotone() const {
-    return std::all_of(jump_.begin(), jump_.end(),
-                       [](const Jump& jump) { return jump.fp >= 0 && jump.tp >= 0; });
+  void add(std::size_t place, const Sum& amount) {
+    for (Vector<Sum>& level : level_) {
+      const std::size_t end = std::min((place / width + 1) * width, level.size());
+      for (std::size_t k = place + 1; k < end; ++k) level[k] += amount;
+      place /= width;
+    }
+  }
+
+  Sum before(std::size_t place) const {
+    Sum sum;
+    for (const Vector<Sum>& level : level_) {
+      sum += level[place];
+      place /= width;
+    }
+    return sum;
   }
 
  private:
-  Vector<std::uint32_t> kind_;
-  Vector<Jump> jump_;
+  static constexpr std::size_t width = 64;
+  std::vector<Vector<Sum>> level_;
 };
 
 // Adds up what the pairs that change their order between two steps can gain at most.
 //
 // When line i rises above line j, AUC changes by fp_i tp_j - fp_j tp_i, of which the positive parts
-// of both terms count. The lines are visited from the top of the first order down; a Fenwick tree
-// holds the jumps of those visited by their rank in the second, so that each line finds the sum
-// over all lines that were above it and will be below.
+// of both terms count. The lines are visited from the top of the first order down, and the jumps of
+// those visited are summed by their rank in the second, so that each line finds the sum over all
+// lines that were above it and will be below.
 class GainBound {
  public:
   explicit GainBound(const Kinds& jumps) : jumps_(jumps), is_monotone_(jumps.is_monotone()) {}
@@ -102,26 +102,20 @@ class GainBound {
   template <class Jumps>
   int128 sum(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
              Vector<std::uint32_t>& place) const {
-    // Only lines that are entered need a place in the tree: for labels, the positives.
+    // Only lines that are entered need a place: for labels, the positives.
     place.resize(to.size());
     std::uint32_t n_entered = 0;
     for (const std::uint32_t line : to) {
       place[line] = n_entered;
       if (Jumps::is_entered(jumps_[line])) ++n_entered;
     }
-    Vector<Jumps> tree(n_entered + 1);
+    PrefixSums<Jumps> visited(n_entered);
     int128 gain = 0;
     for (std::size_t r = from.size(); r-- > 0;) {
       const Kinds::Jump& jump = jumps_[from[r]];
       const std::uint32_t own_place = place[from[r]];
-      if (Jumps::is_asked(jump)) {
-        Jumps below;
-        for (std::uint32_t k = own_place; k > 0; k &= k - 1) below += tree[k];
-        gain += below.gain(jump);
-      }
-      if (Jumps::is_entered(jump))
-        for (std::size_t k = own_place + 1; k < tree.size(); k += k & (~k + 1))
-          tree[k] += Jumps(jump);
+      if (Jumps::is_asked(jump)) gain += visited.before(own_place).gain(jump);
+      if (Jumps::is_entered(jump)) visited.add(own_place, Jumps(jump));
     }
     return gain;
   }

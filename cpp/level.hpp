@@ -52,18 +52,25 @@ struct Level {
   ErrorSums after;
 };
 
-inline Level level_by_sorting(Vector<WeightedThreshold>& candidates, ErrorSums below,
+// Halve the candidates at their median until the one is left where FP reaches FN.
+inline Level level_by_halving(Vector<WeightedThreshold>& candidates, ErrorSums below,
                               const MinError& min_error) {
-  std::sort(candidates.begin(), candidates.end(),
-            [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
-  Level level{candidates.front().threshold, below, below};
-  for (const WeightedThreshold& next : candidates) {
-    if (next.threshold != level.threshold) {
-      if (min_error.has_passed_level(level.after)) break;
-      level = {next.threshold, level.after, level.after};
-    }
-    level.after.fp += next.fp;
-    level.after.tp += next.tp;
+  std::span<WeightedThreshold> rest(candidates);
+  for (ErrorSums sums = below; rest.size() > 1;) {
+    const std::size_t half = rest.size() / 2;
+    std::nth_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(half), rest.end(),
+                     [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
+    ErrorSums up_to_half = sums;
+    for (const WeightedThreshold& one : rest.first(half)) up_to_half += {one.fp, one.tp};
+    const bool has_passed = min_error.has_passed_level(up_to_half);
+    rest = has_passed ? rest.first(half) : rest.subspan(half);
+    if (!has_passed) sums = up_to_half;
+  }
+  // Equal thresholds may have fallen into different halves.
+  Level level{rest.front().threshold, below, below};
+  for (const WeightedThreshold& one : candidates) {
+    if (one.threshold < level.threshold) level.before += {one.fp, one.tp};
+    if (one.threshold <= level.threshold) level.after += {one.fp, one.tp};
   }
   return level;
 }
@@ -135,7 +142,7 @@ Level find_level(std::size_t size, Get get, const MinError& min_error, ErrorSums
         candidates.size(), [&](std::size_t k) { return candidates[k]; }, min_error, below, kept);
     candidates.swap(kept);
   }
-  return level_by_sorting(candidates, below, min_error);
+  return level_by_halving(candidates, below, min_error);
 }
 
 }  // namespace rocpath
