@@ -1,6 +1,7 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.descent import Descent, minimize_aum
 from rocpath.line_search import (
     Lines,
     aum_path,
@@ -21,6 +22,7 @@ from rocpath.step_paths import AumPath, BestStep, StepPath
 __all__ = [
     "AumPath",
     "BestStep",
+    "Descent",
     "ErrorBreakpoints",
     "Lines",
     "RocCurve",
@@ -32,6 +34,7 @@ __all__ = [
     "aum_path",
     "best_auc_step",
     "best_aum_step",
+    "minimize_aum",
     "roc_curve",
     "sweep",
 ]
