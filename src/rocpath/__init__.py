@@ -2,6 +2,7 @@
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import Descent, minimize_aum
+from rocpath.estimators import AUCClassifier
 from rocpath.line_search import (
     Lines,
     aum_path,
@@ -20,6 +21,7 @@ from rocpath.roc import (
 from rocpath.step_paths import AumPath, BestStep, StepPath
 
 __all__ = [
+    "AUCClassifier",
     "AumPath",
     "BestStep",
     "Descent",

@@ -45,7 +45,7 @@ def weighted_sums(X: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float64
     """Compute ``X @ weights`` in float64, without a float64 copy of X."""
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ weights, dtype=np.float64)
-    return np.concatenate([block @ weights for _, block in _blocks(X)])
+    return np.concatenate([block @ weights for _, block in dense_blocks(X)])
 
 
 def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -53,13 +53,15 @@ def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X.T @ factor, dtype=np.float64)
     total = np.zeros(X.shape[1])
-    for rows, block in _blocks(X):
+    for rows, block in dense_blocks(X):
         total += block.T @ factor[rows]
     return total
 
 
-def _blocks(X: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Give the rows block by block, as new float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)
     for begin in range(0, max(X.shape[0], 1), n_rows):
         rows = slice(begin, begin + n_rows)
-        yield rows, X[rows].astype(np.float64)
+        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        yield rows, block.astype(np.float64)

@@ -1,0 +1,97 @@
+"""Columns of a feature matrix on a common scale, without a copy of the matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from rocpath.linear import Matrix, dense_blocks, sums_over_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_REACH = 2.0  # standard deviations that a clipped column may be away from its mean
+_FEW_VALUES = 10
+_MANY_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Hold center and scale of every column.
+
+    Attributes
+    ----------
+    center : array, shape (n_features,)
+        Weighted means.
+    scale : array, shape (n_features,)
+        Weighted standard deviations; infinite for a constant column, which so becomes
+        zero.
+    is_tailed : array of bool, shape (n_features,)
+        Whether a column has enough different values to have tails.
+    """
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    is_tailed: NDArray[np.bool_]
+
+    @classmethod
+    def measured(cls, X: Matrix, weight: NDArray[np.float64]) -> Columns:
+        """Measure the columns of a matrix, rows counted by their weights."""
+        share = weight / weight.sum()
+        center = sums_over_rows(X, share)
+        variance, largest = _spread(X, share, center)
+        deviation = np.sqrt(variance)
+        # Rounding leaves a constant column this much variation at most.
+        rounding = 1e-7 if sparse.issparse(X) else 1e-12
+        is_constant = deviation <= rounding * largest
+        return cls(
+            center=center,
+            scale=np.where(is_constant, np.inf, deviation),
+            is_tailed=_count_values(X) > _FEW_VALUES,
+        )
+
+    def blocks(
+        self, X: Matrix, *, clipped: bool
+    ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Give the scaled rows block by block, tails cut off if asked for.
+
+        Columns are cut at two standard deviations from their means: a convex loss is
+        then not ruled by a few outliers.
+        """
+        reach = np.where(self.is_tailed & clipped, _REACH, np.inf)
+        for rows, block in dense_blocks(X):
+            block -= self.center
+            block /= self.scale
+            yield rows, np.clip(block, -reach, reach, out=block)
+
+
+def _spread(
+    X: Matrix, share: NDArray[np.float64], center: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return variance and largest absolute value of each column."""
+    if sparse.issparse(X):
+        squares = sums_over_rows(X.multiply(X).tocsr(), share)
+        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
+        return np.maximum(squares - center**2, 0.0), largest
+    variance = np.zeros(X.shape[1])
+    largest = np.zeros(X.shape[1])
+    for rows, block in dense_blocks(X):
+        largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
+        variance += share[rows] @ (block - center) ** 2
+    return variance, largest
+
+
+def _count_values(X: Matrix) -> NDArray[np.intp]:
+    """Count the values of each column, in the first rows if there are many."""
+    head = X[:_MANY_ROWS]
+    if sparse.issparse(head):
+        columns = sparse.csc_array(head)
+        ends = zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
+        return np.array([np.unique(columns.data[a:b]).size + 1 for a, b in ends])
+    ordered = np.sort(head, axis=0)
+    return np.asarray(1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0))

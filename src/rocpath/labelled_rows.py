@@ -1,0 +1,142 @@
+"""Rows with binary labels and weights: what a ranking is fitted to and judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.columns import Columns
+from rocpath.convex_start import ConvexProblem, LinearModel
+from rocpath.linear import Matrix, weighted_sums
+from rocpath.roc import auc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SMALLEST_SLOPE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """Features, labels, weights, and a random rank of each row within its class."""
+
+    X: Matrix
+    is_positive: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    rank: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.is_positive.size
+
+    def at(self, chosen: NDArray[np.bool_]) -> LabelledRows:
+        """Select rows."""
+        return LabelledRows(
+            self.X[chosen],
+            self.is_positive[chosen],
+            self.weight[chosen],
+            self.rank[chosen],
+        )
+
+    def thinned(self, most: int) -> LabelledRows:
+        """Keep rows of the lowest ranks, so that no class has many."""
+        is_kept = np.zeros(len(self), dtype=bool)
+        for members in (self.is_positive, ~self.is_positive):
+            ranks = np.unique(self.rank[members])
+            last = ranks[min(most, ranks.size) - 1]
+            is_kept |= members & (self.rank <= last)
+        return self if is_kept.all() else self.at(is_kept)
+
+    def fewest_different(self) -> int:
+        """Count the different rows of the smaller class."""
+        sides = (self.is_positive, ~self.is_positive)
+        return min(np.unique(self.rank[side]).size for side in sides)
+
+    @property
+    def breakpoints(self) -> ErrorBreakpoints:
+        """Their error functions."""
+        return ErrorBreakpoints.from_labels(
+            self.is_positive, sample_weight=self.weight, positive=True
+        )
+
+    @property
+    def balanced_weight(self) -> NDArray[np.float64]:
+        """Weights of which each class has one half."""
+        positive = self.weight[self.is_positive].sum()
+        negative = self.weight[~self.is_positive].sum()
+        total = np.where(self.is_positive, positive, negative)
+        return np.asarray(self.weight / (2.0 * total))
+
+    def predictions(self, model: LinearModel) -> NDArray[np.float64]:
+        """Predict every row."""
+        return weighted_sums(self.X, model.coef) + model.intercept
+
+    def auc(self, coef: NDArray[np.float64]) -> float:
+        """Compute the AUC of a linear model."""
+        return auc(self.breakpoints, weighted_sums(self.X, coef))
+
+    def standardized(self, coef: NDArray[np.float64]) -> LinearModel:
+        """Give predictions mean 0 and variance 1, both classes counted alike."""
+        prediction = weighted_sums(self.X, coef)
+        weight = self.balanced_weight
+        mean = float(weight @ prediction)
+        spread = float(np.sqrt(weight @ (prediction - mean) ** 2))
+        if not spread > 1e-12 * np.abs(prediction).max():
+            return LinearModel(np.zeros_like(coef), 0.0)
+        return LinearModel(coef / spread, -mean / spread)
+
+    def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
+        """Fit log-odds to scores (Platt), with the class weights of other rows."""
+        total = like.weight.sum()
+        share = like.weight[like.is_positive].sum() / total
+        weight = 2.0 * self.balanced_weight
+        weight *= np.where(self.is_positive, share, 1.0 - share)
+        one_column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
+        sign = np.where(self.is_positive, 1.0, -1.0)
+        problem = ConvexProblem(
+            score[:, None], one_column, False, sign, weight, "logistic"
+        )
+        (model,) = problem.solutions([1e-3])
+        if model.coef[0] < _SMALLEST_SLOPE:
+            # Held-out scores that rank no better than chance tell the share alone.
+            return LogOdds(_SMALLEST_SLOPE, float(np.log(share / (1.0 - share))))
+        return LogOdds(float(model.coef[0]), model.intercept)
+
+
+class LogOdds(NamedTuple):
+    """Log-odds as a linear function of a score; the slope is positive."""
+
+    slope: float
+    intercept: float
+
+    def after(self, model: LinearModel) -> LinearModel:
+        """Combine with the linear model that gives the score."""
+        return LinearModel(
+            self.slope * model.coef, self.slope * model.intercept + self.intercept
+        )
+
+
+def auc_with_influence(
+    rows: LabelledRows, coef: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the AUC of a linear model, and the influence of each row on it.
+
+    The sum of squared influences is DeLong's variance of the AUC, and that of the
+    differences of influences the variance of the difference of two AUCs.
+    """
+    score = weighted_sums(rows.X, coef)
+    place = np.unique(score, return_inverse=True)[1]
+    share = np.empty(len(rows))
+    won = np.empty(len(rows))
+    for side in (rows.is_positive, ~rows.is_positive):
+        share[side] = rows.weight[side] / rows.weight[side].sum()
+        at = np.bincount(place[side], share[side], minlength=int(place.max()) + 1)
+        # Which part of this class is below a row of the other one; ties count half.
+        below = np.cumsum(at) - 0.5 * at
+        won[~side] = below[place[~side]]
+    won[~rows.is_positive] = 1.0 - won[~rows.is_positive]
+    area = float(share[rows.is_positive] @ won[rows.is_positive])
+    return area, share * (won - area)

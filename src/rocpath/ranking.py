@@ -1,0 +1,272 @@
+"""Fit one linear ranking: convex starts, averaged, then an ascent of AUC.
+
+What is averaged, and how far the ascent goes, is decided by AUC on rows held out: a
+start counts by how surely it is not worse than the best one, and a stage of the ascent
+must be better than its start by two standard errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rocpath.auc_ascent import Ascent, Stage
+from rocpath.columns import Columns
+from rocpath.convex_start import (
+    MOST_COLUMNS_FOR_NEWTON,
+    ConvexProblem,
+    LinearModel,
+    Loss,
+)
+from rocpath.labelled_rows import LabelledRows, auc_with_influence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+_ALPHAS = tuple(10.0**power for power in range(1, -7, -1))
+_FEWEST_OF_A_CLASS = 10  # to hold some out
+_MOST_OF_A_CLASS = 10_000  # to choose by
+_MOST_OF_A_CLASS_TO_CLIMB = 4_000
+_MOST_STARTS_OF_MANY_ROWS = 2
+_SMALLEST_SHARE = 0.05
+
+
+class Settings(NamedTuple):
+    """How to fit a ranking."""
+
+    n_folds: int
+    n_gradient_steps: int
+    n_rounds: int
+    rng: np.random.RandomState
+    progress: Callable[[str], None]
+
+
+class ConvexStart(NamedTuple):
+    """A loss, whether tails are clipped for it, and the penalty."""
+
+    loss: Loss
+    is_clipped: bool
+    alpha: float
+
+
+_PLAIN_START = ConvexStart("logistic", is_clipped=False, alpha=0.01)
+
+
+class History(NamedTuple):
+    """How a ranking was found; AUC and errors are those on rows held out.
+
+    Attributes
+    ----------
+    start : list of ConvexStart
+        The starts tried; empty where one was given.
+    start_auc : array, shape (n_starts,)
+        Mean over the folds.
+    share : array, shape (n_starts,)
+        Of each start in the average.
+    stage_auc : array, shape (n_stages,)
+        Mean over the folds, of the averaged start and of each stage of the ascent.
+    stage_error : array, shape (n_stages,)
+        Standard error of the gain over the averaged start.
+    chosen : int
+        The stage taken.
+    """
+
+    start: list[ConvexStart]
+    start_auc: NDArray[np.float64]
+    share: NDArray[np.float64]
+    stage_auc: NDArray[np.float64]
+    stage_error: NDArray[np.float64]
+    chosen: int
+
+
+class Ranking(NamedTuple):
+    """A linear model whose predictions are log-odds, and how it was found."""
+
+    model: LinearModel
+    history: History
+
+
+def fit_ranking(
+    rows: LabelledRows,
+    settings: Settings,
+    given: NDArray[np.float64] | None = None,
+) -> Ranking:
+    """Fit a linear ranking; weights given take the place of the convex starts."""
+    if rows.fewest_different() < max(_FEWEST_OF_A_CLASS, settings.n_folds):
+        return _plain_ranking(rows, given)
+    chosen_by = rows.thinned(_MOST_OF_A_CLASS)
+    starts = _convex_starts(rows.X.shape[1]) if given is None else []
+    validation = _Validation(chosen_by, starts, settings, given)
+    settings.progress("choosing a start")
+    start_auc, share = validation.choose_start()
+    settings.progress("climbing on parts of the rows")
+    stage_auc, stage_error, chosen, score = validation.choose_stage(share)
+
+    settings.progress("climbing on all rows")
+    if len(rows) > len(chosen_by):
+        share = _largest_only(share, _MOST_STARTS_OF_MANY_ROWS)
+    coef = _average(_fitted(rows, starts, share, given), share, rows)
+    if chosen > 0:
+        climbed = _stages(rows, coef, settings)[chosen].coef
+        # The ascent may have seen only a part of the rows.
+        if rows.auc(climbed) > rows.auc(coef):
+            coef = climbed
+    model = rows.standardized(coef)
+    odds = chosen_by.log_odds(score, like=rows)
+    history = History(starts, start_auc, share, stage_auc, stage_error, chosen)
+    return Ranking(odds.after(model), history)
+
+
+class _Validation:
+    """Fits to all folds but one, tried on that one."""
+
+    def __init__(
+        self,
+        rows: LabelledRows,
+        starts: list[ConvexStart],
+        settings: Settings,
+        given: NDArray[np.float64] | None,
+    ) -> None:
+        self._rows = rows
+        self._starts = starts
+        self._settings = settings
+        self._given = given
+        self._fold = rows.rank % settings.n_folds
+        self._coefs: list[list[NDArray[np.float64]]] = []
+
+    def choose_start(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return AUC and share of each start."""
+        n_starts = max(len(self._starts), 1)
+        everyone = np.ones(n_starts)
+        for fold in range(self._settings.n_folds):
+            train = self._rows.at(self._fold != fold)
+            self._coefs.append(_fitted(train, self._starts, everyone, self._given))
+        mean_auc, influence = self._held_out(self._coefs)
+        best = int(mean_auc.argmax())
+        error = np.sqrt(((influence - influence[:, [best]]) ** 2).sum(axis=0))
+        behind = mean_auc[best] - mean_auc
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.exp(-0.5 * np.where(behind > 0, behind / error, 0.0) ** 2)
+        share[share < _SMALLEST_SHARE] = 0.0
+        return mean_auc, share / share.sum()
+
+    def choose_stage(
+        self, share: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64]]:
+        """Return AUC and error of each stage, the stage to take, and its scores."""
+        stages = []
+        trains = []
+        for fold, coefs in enumerate(self._coefs):
+            train = self._rows.at(self._fold != fold)
+            used = [coef for coef, part in zip(coefs, share, strict=True) if part > 0]
+            start = _average(used, share, train)
+            stages.append(
+                [stage.coef for stage in _stages(train, start, self._settings)]
+            )
+            trains.append(train)
+        mean_auc, influence = self._held_out(stages)
+        error = np.sqrt(((influence - influence[:, [0]]) ** 2).sum(axis=0))
+        chosen = int((mean_auc - mean_auc[0] - 2.0 * error).argmax())
+        score = np.empty(len(self._rows))
+        for fold, train in enumerate(trains):
+            is_out = self._fold == fold
+            model = train.standardized(stages[fold][chosen])
+            score[is_out] = self._rows.at(is_out).predictions(model)
+        return mean_auc, error, chosen, score
+
+    def _held_out(
+        self, coefs: list[list[NDArray[np.float64]]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return AUC by model, mean over folds, and the rows' influence on it."""
+        n_folds = self._settings.n_folds
+        mean_auc = np.zeros(len(coefs[0]))
+        influence = np.empty((len(self._rows), len(coefs[0])))
+        for fold in range(n_folds):
+            is_out = self._fold == fold
+            test = self._rows.at(is_out)
+            for k, coef in enumerate(coefs[fold]):
+                area, on_rows = auc_with_influence(test, coef)
+                mean_auc[k] += area / n_folds
+                influence[is_out, k] = on_rows / n_folds
+        return mean_auc, influence
+
+
+def _convex_starts(n_features: int) -> list[ConvexStart]:
+    clippings = (False, True) if n_features <= MOST_COLUMNS_FOR_NEWTON else (False,)
+    losses: tuple[Loss, ...] = ("logistic", "squared_hinge")
+    return [
+        ConvexStart(loss, is_clipped, alpha)
+        for loss in losses
+        for is_clipped in clippings
+        for alpha in _ALPHAS
+    ]
+
+
+def _fitted(
+    rows: LabelledRows,
+    starts: Sequence[ConvexStart],
+    share: NDArray[np.float64],
+    given: NDArray[np.float64] | None,
+) -> list[NDArray[np.float64]]:
+    """Fit the starts that have a share, in order."""
+    if given is not None:
+        return [given]
+    alphas: dict[tuple[Loss, bool], list[float]] = {}
+    for (loss, is_clipped, alpha), part in zip(starts, share, strict=True):
+        if part > 0:
+            alphas.setdefault((loss, is_clipped), []).append(alpha)
+    columns = Columns.measured(rows.X, rows.balanced_weight)
+    sign = np.where(rows.is_positive, 1.0, -1.0)
+    return [
+        model.coef
+        for (loss, is_clipped), path in alphas.items()
+        for model in ConvexProblem(
+            rows.X, columns, is_clipped, sign, rows.balanced_weight, loss
+        ).solutions(path)
+    ]
+
+
+def _average(
+    coefs: Sequence[NDArray[np.float64]],
+    share: NDArray[np.float64],
+    rows: LabelledRows,
+) -> NDArray[np.float64]:
+    """Average models whose predictions have the same spread."""
+    parts = zip(share[share > 0], coefs, strict=True)
+    scaled = [part * rows.standardized(coef).coef for part, coef in parts]
+    return np.asarray(np.sum(scaled, axis=0))
+
+
+def _stages(
+    rows: LabelledRows, start: NDArray[np.float64], settings: Settings
+) -> list[Stage]:
+    climbed_on = rows.thinned(_MOST_OF_A_CLASS_TO_CLIMB)
+    return Ascent(
+        X=climbed_on.X,
+        bp=climbed_on.breakpoints,
+        scale=Columns.measured(climbed_on.X, climbed_on.balanced_weight).scale,
+        n_gradient_steps=settings.n_gradient_steps,
+        n_rounds=settings.n_rounds,
+        rng=settings.rng,
+    ).stages(start)
+
+
+def _largest_only(share: NDArray[np.float64], n_kept: int) -> NDArray[np.float64]:
+    kept = np.zeros_like(share)
+    largest = np.argsort(share)[-n_kept:]
+    kept[largest] = share[largest] / share[largest].sum()
+    return kept
+
+
+def _plain_ranking(rows: LabelledRows, given: NDArray[np.float64] | None) -> Ranking:
+    """Fit a regularized model, for too few rows to hold some out."""
+    starts = [_PLAIN_START] if given is None else []
+    (coef,) = _fitted(rows, starts, np.ones(1), given)
+    model = rows.standardized(coef)
+    odds = rows.log_odds(rows.predictions(model), like=rows)
+    nothing = np.zeros(0)
+    history = History(starts, nothing, np.ones(1), nothing, nothing, 0)
+    return Ranking(odds.after(model), history)

@@ -1,0 +1,10 @@
+"""The estimators keep scikit-learn's contract."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rocpath as rp
+
+
+@parametrize_with_checks([rp.AUCClassifier()])
+def test_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
