@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["start", "gradient", "coordinates"]
 
-_TOLERANCE = 1e-5
+_TOLERANCE = 3e-4
 _RIDGE = 0.01
 _MOST_COLUMNS = 64  # in one round of coordinates
 _MOST_COLUMNS_TO_WHITEN = 1000

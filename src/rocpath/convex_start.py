@@ -29,7 +29,7 @@ Loss = Literal["logistic", "squared_hinge"]
 
 MOST_COLUMNS_FOR_NEWTON = 1000
 _MOST_ENTRIES_TO_KEEP = 2**22
-_MOST_ITERATIONS = 50
+_MOST_ITERATIONS = 30
 
 
 class LinearModel(NamedTuple):
@@ -117,7 +117,7 @@ def _newton(
             gradient += with_one.T @ slope[rows]
             hessian += with_one.T @ (with_one * curvature[rows, None])
         hessian.flat[:: weights.size + 1] += 1e-10
-        if np.abs(gradient).max() <= 1e-8:
+        if np.abs(gradient).max() <= 1e-7:
             break
         step = -linalg.solve(hessian, gradient, assume_a="pos")
         change = _predict(step, blocks)

@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
-from rocpath.folds import ranks_within_classes, row_numbers
 from rocpath.labelled_rows import LabelledRows
 from rocpath.linear import weighted_sums
 from rocpath.ranking import Settings, fit_ranking
@@ -40,7 +39,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_folds : int
-        Parts of the rows, each held out once. Equal rows are in one part.
+        Parts of the rows, each held out once.
     n_gradient_steps : int
         Most steps along gradients.
     n_rounds : int
@@ -115,8 +114,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like, shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
-            How much each row counts. A weight of 2 is as the row twice, one of 0 as
-            no row.
+            How much each row counts; rows of weight 0 are left out.
 
         Returns
         -------
@@ -141,14 +139,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if before is not None and before.shape != (self._n_rankings, X.shape[1]):
             before = None
         rng = check_random_state(self.random_state)
-        number = row_numbers(X, rng)
         rankings = []
         for k in range(self._n_rankings):
             is_positive = place == (k if self._n_rankings > 1 else 1)
-            rank = ranks_within_classes(number, is_positive)
             rankings.append(
                 fit_ranking(
-                    LabelledRows(X, is_positive, weight, rank),
+                    LabelledRows.shuffled(X, is_positive, weight, rng),
                     self._settings(k, rng),
                     None if before is None else before[k],
                 )

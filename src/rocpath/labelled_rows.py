@@ -10,7 +10,7 @@ import numpy as np
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.columns import Columns
 from rocpath.convex_start import ConvexProblem, LinearModel
-from rocpath.linear import Matrix, weighted_sums
+from rocpath.linear import Matrix, dense_blocks, weighted_sums
 from rocpath.roc import auc
 
 if TYPE_CHECKING:
@@ -32,6 +32,20 @@ class LabelledRows:
         """Return the number of rows."""
         return self.is_positive.size
 
+    @classmethod
+    def shuffled(
+        cls,
+        X: Matrix,
+        is_positive: NDArray[np.bool_],
+        weight: NDArray[np.float64],
+        rng: np.random.RandomState,
+    ) -> LabelledRows:
+        """Draw the ranks."""
+        rank = np.empty(is_positive.size, dtype=np.intp)
+        for members in (is_positive, ~is_positive):
+            rank[members] = rng.permutation(np.count_nonzero(members))
+        return cls(X, is_positive, weight, rank)
+
     def at(self, chosen: NDArray[np.bool_]) -> LabelledRows:
         """Select rows."""
         return LabelledRows(
@@ -50,10 +64,16 @@ class LabelledRows:
             is_kept |= members & (self.rank <= last)
         return self if is_kept.all() else self.at(is_kept)
 
-    def fewest_different(self) -> int:
-        """Count the different rows of the smaller class."""
-        sides = (self.is_positive, ~self.is_positive)
-        return min(np.unique(self.rank[side]).size for side in sides)
+    def fewest_different(self, enough: int) -> int:
+        """Count the different rows of the smaller class, as far as is enough."""
+        counts = []
+        for members in (self.is_positive, ~self.is_positive):
+            n_members = np.count_nonzero(members)
+            if n_members < 10 * enough:
+                blocks = [block for _, block in dense_blocks(self.X[members])]
+                n_members = np.unique(np.concatenate(blocks), axis=0).shape[0]
+            counts.append(int(n_members))
+        return min(counts)
 
     @property
     def breakpoints(self) -> ErrorBreakpoints:

@@ -2,7 +2,7 @@
 
 What is averaged, and how far the ascent goes, is decided by AUC on rows held out: a
 start counts by how surely it is not worse than the best one, and a stage of the ascent
-must be better than its start by two standard errors.
+must be better than its start by one and a half standard errors.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_ALPHAS = tuple(10.0**power for power in range(1, -7, -1))
+_ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
 _MOST_OF_A_CLASS = 10_000  # to choose by
-_MOST_OF_A_CLASS_TO_CLIMB = 4_000
+_MOST_OF_A_CLASS_TO_CLIMB = 3_000
 _MOST_STARTS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
+_SURELY = 1.5  # standard errors by which a stage must be better
 
 
 class Settings(NamedTuple):
@@ -95,7 +96,8 @@ def fit_ranking(
     given: NDArray[np.float64] | None = None,
 ) -> Ranking:
     """Fit a linear ranking; weights given take the place of the convex starts."""
-    if rows.fewest_different() < max(_FEWEST_OF_A_CLASS, settings.n_folds):
+    enough = max(_FEWEST_OF_A_CLASS, settings.n_folds)
+    if rows.fewest_different(enough) < enough:
         return _plain_ranking(rows, given)
     chosen_by = rows.thinned(_MOST_OF_A_CLASS)
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
@@ -169,7 +171,7 @@ class _Validation:
             trains.append(train)
         mean_auc, influence = self._held_out(stages)
         error = np.sqrt(((influence - influence[:, [0]]) ** 2).sum(axis=0))
-        chosen = int((mean_auc - mean_auc[0] - 2.0 * error).argmax())
+        chosen = int((mean_auc - mean_auc[0] - _SURELY * error).argmax())
         score = np.empty(len(self._rows))
         for fold, train in enumerate(trains):
             is_out = self._fold == fold
