@@ -49,13 +49,20 @@ class ConvexProblem(NamedTuple):
     weight: NDArray[np.float64]
     loss: Loss
 
-    def solutions(self, alphas: Sequence[float]) -> list[LinearModel]:
+    def solutions(
+        self, alphas: Sequence[float], start: NDArray[np.float64] | None = None
+    ) -> list[LinearModel]:
         """Solve for one penalty after the other, each from the last solution."""
         n_features = self.X.shape[1]
         solve = _quasi_newton
         if n_features <= MOST_COLUMNS_FOR_NEWTON:
             solve = partial(_newton, blocks=self._blocks())
         weights = np.zeros(n_features + 1)  # the last one is the intercept
+        if start is not None:
+            is_varying = np.isfinite(self.columns.scale)
+            scaled = start[is_varying] * self.columns.scale[is_varying]
+            weights[:-1][is_varying] = scaled
+            weights[-1] = self.columns.center @ start
         found = []
         for alpha in alphas:
             weights = solve(self, alpha, weights)

@@ -31,6 +31,7 @@ _FEWEST_OF_A_CLASS = 10  # to hold some out
 _MOST_OF_A_CLASS = 10_000  # to choose by
 _MOST_OF_A_CLASS_TO_CLIMB = 3_000
 _MOST_STARTS_OF_MANY_ROWS = 2
+_FOLDS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
 _SURELY = 1.5  # standard errors by which a stage must be better
 
@@ -100,24 +101,29 @@ def fit_ranking(
     if rows.fewest_different(enough) < enough:
         return _plain_ranking(rows, given)
     chosen_by = rows.thinned(_MOST_OF_A_CLASS)
+    has_many = len(rows) > len(chosen_by)
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
-    validation = _Validation(chosen_by, starts, settings, given)
+    n_tried = min(_FOLDS_OF_MANY_ROWS, settings.n_folds) if has_many else None
+    validation = _Validation(chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
     settings.progress("climbing on parts of the rows")
     stage_auc, stage_error, chosen, score = validation.choose_stage(share)
 
     settings.progress("climbing on all rows")
-    if len(rows) > len(chosen_by):
+    near = None
+    if has_many:
         share = _largest_only(share, _MOST_STARTS_OF_MANY_ROWS)
-    coef = _average(_fitted(rows, starts, share, given), share, rows)
+        near = _fitted(chosen_by, starts, share, given)
+    coef = _average(_fitted(rows, starts, share, given, near), share, rows)
     if chosen > 0:
         climbed = _stages(rows, coef, settings)[chosen].coef
         # The ascent may have seen only a part of the rows.
         if rows.auc(climbed) > rows.auc(coef):
             coef = climbed
     model = rows.standardized(coef)
-    odds = chosen_by.log_odds(score, like=rows)
+    is_scored = np.isfinite(score)
+    odds = chosen_by.at(is_scored).log_odds(score[is_scored], like=rows)
     history = History(starts, start_auc, share, stage_auc, stage_error, chosen)
     return Ranking(odds.after(model), history)
 
@@ -131,8 +137,10 @@ class _Validation:
         starts: list[ConvexStart],
         settings: Settings,
         given: NDArray[np.float64] | None,
+        n_tried: int | None,
     ) -> None:
         self._rows = rows
+        self._n_tried = n_tried or settings.n_folds
         self._starts = starts
         self._settings = settings
         self._given = given
@@ -143,7 +151,7 @@ class _Validation:
         """Return AUC and share of each start."""
         n_starts = max(len(self._starts), 1)
         everyone = np.ones(n_starts)
-        for fold in range(self._settings.n_folds):
+        for fold in range(self._n_tried):
             train = self._rows.at(self._fold != fold)
             self._coefs.append(_fitted(train, self._starts, everyone, self._given))
         mean_auc, influence = self._held_out(self._coefs)
@@ -172,7 +180,7 @@ class _Validation:
         mean_auc, influence = self._held_out(stages)
         error = np.sqrt(((influence - influence[:, [0]]) ** 2).sum(axis=0))
         chosen = int((mean_auc - mean_auc[0] - _SURELY * error).argmax())
-        score = np.empty(len(self._rows))
+        score = np.full(len(self._rows), np.nan)
         for fold, train in enumerate(trains):
             is_out = self._fold == fold
             model = train.standardized(stages[fold][chosen])
@@ -183,9 +191,9 @@ class _Validation:
         self, coefs: list[list[NDArray[np.float64]]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return AUC by model, mean over folds, and the rows' influence on it."""
-        n_folds = self._settings.n_folds
+        n_folds = self._n_tried
         mean_auc = np.zeros(len(coefs[0]))
-        influence = np.empty((len(self._rows), len(coefs[0])))
+        influence = np.zeros((len(self._rows), len(coefs[0])))
         for fold in range(n_folds):
             is_out = self._fold == fold
             test = self._rows.at(is_out)
@@ -212,8 +220,9 @@ def _fitted(
     starts: Sequence[ConvexStart],
     share: NDArray[np.float64],
     given: NDArray[np.float64] | None,
+    near: Sequence[NDArray[np.float64]] | None = None,
 ) -> list[NDArray[np.float64]]:
-    """Fit the starts that have a share, in order."""
+    """Fit the starts that have a share, in order, from near solutions if known."""
     if given is not None:
         return [given]
     alphas: dict[tuple[Loss, bool], list[float]] = {}
@@ -222,13 +231,14 @@ def _fitted(
             alphas.setdefault((loss, is_clipped), []).append(alpha)
     columns = Columns.measured(rows.X, rows.balanced_weight)
     sign = np.where(rows.is_positive, 1.0, -1.0)
-    return [
-        model.coef
-        for (loss, is_clipped), path in alphas.items()
-        for model in ConvexProblem(
+    fitted: list[NDArray[np.float64]] = []
+    for (loss, is_clipped), path in alphas.items():
+        problem = ConvexProblem(
             rows.X, columns, is_clipped, sign, rows.balanced_weight, loss
-        ).solutions(path)
-    ]
+        )
+        start = None if near is None else near[len(fitted)]
+        fitted += [model.coef for model in problem.solutions(path, start)]
+    return fitted
 
 
 def _average(
