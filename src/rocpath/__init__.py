@@ -1,5 +1,6 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
+from rocpath import changepoint
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.line_search import (
     Lines,
@@ -32,6 +33,7 @@ __all__ = [
     "aum_path",
     "best_auc_step",
     "best_aum_step",
+    "changepoint",
     "roc_curve",
     "sweep",
 ]

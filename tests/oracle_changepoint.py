@@ -1,0 +1,88 @@
+"""Segmentation and model selection by their definitions, without care for time."""
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import log
+
+
+def normal_cost(x, weight):
+    """Sum of squares around the mean, exactly."""
+    mean = sum(w * v for v, w in zip(x, weight, strict=True)) / sum(weight)
+    return sum(w * (v - mean) ** 2 for v, w in zip(x, weight, strict=True))
+
+
+def poisson_cost(x, weight):
+    """Sum of mu - x log mu at the mean."""
+    total = sum(w * v for v, w in zip(x, weight, strict=True))
+    return float(total) - (
+        float(total) * log(total / sum(weight)) if total > 0 else 0.0
+    )
+
+
+COSTS = {"normal": normal_cost, "poisson": poisson_cost}
+
+
+def best_costs(x, weight, max_changes, cost):
+    """Smallest cost with 0..max_changes changes, by dynamic programming over ends."""
+    x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
+    n = len(x)
+    one = {
+        (a, b): COSTS[cost](x[a:b], weight[a:b])
+        for a in range(n)
+        for b in range(a + 1, n + 1)
+    }
+    best = [{end: one[0, end] for end in range(1, n + 1)}]
+    for k in range(1, max_changes + 1):
+        best.append(
+            {
+                end: min(best[-1][start] + one[start, end] for start in range(k, end))
+                for end in range(k + 1, n + 1)
+            }
+        )
+    return [row[n] for row in best]
+
+
+def up_down_cost(x, weight, changes, cost):
+    """Smallest cost of the given changes with means that go up, down, up, ...
+
+    At the optimum, tied neighbours share the mean of their data, so it is enough to try
+    every way to tie neighbours and keep those whose means alternate.
+    """
+    ends = [0, *changes, len(x)]
+    n_segments = len(ends) - 1
+    costs = []
+    for n_untied in range(n_segments):
+        for untied in combinations(range(1, n_segments), n_untied):
+            blocks = [0, *untied, n_segments]
+            total, means = 0, []
+            for a, b in pairwise(blocks):
+                part = slice(ends[a], ends[b])
+                total += COSTS[cost](x[part], weight[part])
+                mass = sum(weight[part])
+                mean = sum(
+                    w * v for v, w in zip(x[part], weight[part], strict=True)
+                ) / Fraction(mass)
+                means += [mean] * (b - a)
+            if all(
+                (means[j] - means[j - 1]) * (1 if j % 2 else -1) >= 0
+                for j in range(1, n_segments)
+            ):
+                costs.append(total)
+    return min(costs)
+
+
+def best_up_down_costs(x, weight, max_changes, cost):
+    """Smallest cost with 0..max_changes changes, trying them all."""
+    x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
+    return [
+        min(
+            up_down_cost(x, weight, changes, cost)
+            for changes in combinations(range(1, len(x)), k)
+        )
+        for k in range(max_changes + 1)
+    ]
+
+
+def selected(cost, n_changes, penalty):
+    """Changes of the least cost + penalty * changes; the fewest of equals."""
+    return min((c + penalty * k, k) for c, k in zip(cost, n_changes, strict=True))[1]
