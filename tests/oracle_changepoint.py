@@ -86,3 +86,24 @@ def best_up_down_costs(x, weight, max_changes, cost):
 def selected(cost, n_changes, penalty):
     """Changes of the least cost + penalty * changes; the fewest of equals."""
     return min((c + penalty * k, k) for c, k in zip(cost, n_changes, strict=True))[1]
+
+
+def label_error(kind, start, end, changes, n):
+    """One label's false positive and false negative, looking at every place."""
+    peaks = list(zip(changes[::2], [*changes[1::2], n], strict=False))
+    inside = [t for t in range(n + 1) if start < t <= end]
+    if kind in ("no_change", "one_change", "at_least_one_change"):
+        count = sum(t in changes for t in inside)
+    elif kind == "peak_start":
+        count = sum(t in [a for a, _ in peaks] for t in inside)
+    elif kind == "peak_end":
+        # A peak that the sequence cuts off has no end.
+        count = sum(t in changes[1::2] for t in inside)
+    else:
+        # Observation t - 1 fills (t - 1, t].
+        count = sum(any(a <= t - 1 < b for t in inside) for a, b in peaks)
+    if kind in ("no_change", "no_peaks"):
+        return int(count > 0), 0
+    if kind in ("at_least_one_change", "peaks"):
+        return 0, int(count == 0)
+    return int(count > 1), int(count == 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -260,7 +260,7 @@ class _Sequence:
         )
 
     def fit(
-        self, found: dict[str, NDArray[np.int32]], n_changes: NDArray[np.int64]
+        self, found: dict[str, Any], n_changes: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cost of each model and the means of all segments."""
         costs, mean = _core.fit_models(
