@@ -6,6 +6,7 @@ from rocpath.changepoint.error_functions import (
     penalty_errors,
     target_interval,
 )
+from rocpath.changepoint.features import SequenceFeatures, sequence_features
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.segmentation import (
     Segmentation,
@@ -22,11 +23,13 @@ __all__ = [
     "PenaltyErrors",
     "Segmentation",
     "Segmentations",
+    "SequenceFeatures",
     "error_breakpoints",
     "label_errors",
     "model_selection",
     "penalty_errors",
     "segment",
     "segment_penalty",
+    "sequence_features",
     "target_interval",
 ]
