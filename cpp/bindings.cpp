@@ -10,6 +10,7 @@
 #include "aum_path.hpp"
 #include "best_auc.hpp"
 #include "best_aum.hpp"
+#include "interval_path.hpp"
 #include "roc.hpp"
 #include "segment_models.hpp"
 
@@ -364,4 +365,33 @@ NB_MODULE(_core, m) {
       },
       "x"_a.noconvert(), "weight"_a.noconvert(), "position"_a.noconvert(), "is_tied"_a.noconvert(),
       "n_changes"_a.noconvert(), "cost"_a, "Costs of the models, and means of their segments.");
+
+  m.def(
+      "largest_interval_penalty",
+      [](Array<double> feature, Array<double> low, Array<double> high) {
+        const nb::gil_scoped_release release;
+        return rocpath::IntervalDescent({view(feature), view(low), view(high)}).largest_penalty();
+      },
+      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
+      "The smallest L1 penalty for which interval regression has no coefficients.");
+
+  m.def(
+      "interval_path",
+      [](Array<double> feature, Array<double> low, Array<double> high, Array<double> penalty,
+         double tolerance, std::size_t max_steps) {
+        rocpath::IntervalPath path;
+        {
+          const nb::gil_scoped_release release;
+          path = rocpath::interval_path({view(feature), view(low), view(high)}, view(penalty),
+                                        tolerance, max_steps, SignalCheck());
+        }
+        nb::dict columns;
+        columns["coefficient"] = to_array(std::move(path.coefficient));
+        columns["intercept"] = to_array(std::move(path.intercept));
+        columns["violation"] = to_array(std::move(path.violation));
+        columns["n_steps"] = to_array(std::move(path.n_steps));
+        return columns;
+      },
+      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "penalty"_a.noconvert(),
+      "tolerance"_a, "max_steps"_a, "Interval regression for decreasing L1 penalties.");
 }

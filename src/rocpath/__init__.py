@@ -2,6 +2,7 @@
 
 from rocpath import changepoint
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.interval_regression import IntervalRegression
 from rocpath.line_search import (
     Lines,
     aum_path,
@@ -23,6 +24,7 @@ __all__ = [
     "AumPath",
     "BestStep",
     "ErrorBreakpoints",
+    "IntervalRegression",
     "Lines",
     "RocCurve",
     "StepPath",
