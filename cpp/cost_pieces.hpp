@@ -82,6 +82,9 @@ struct NormalCost {
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
   }
+  static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
+    return difference(a, b, mu);
+  }
   static double slope_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
     return 2 * (a.weight * (mu - a.mean) - b.weight * (mu - b.mean));
   }
@@ -99,14 +102,17 @@ struct PoissonCost {
   }
 
   // u - log(1 + u) lies between u^2 / 2 and u^2 / (2 + 2u), which mostly decides without it.
-  static bool is_within(const CostPiece& piece, double mu, double gap) {
-    if (piece.mean == 0.0 || mu == 0.0) return excess(piece, mu) <= gap;
+  static Range excess_bounds(const CostPiece& piece, double mu) {
+    if (piece.mean == 0.0 || mu == 0.0) return {excess(piece, mu), excess(piece, mu)};
     const double distance = mu - piece.mean;
     const double one = piece.weight * distance * distance / (2 * piece.mean);
     const double other = one * piece.mean / mu;
-    if (one <= gap && other <= gap) return true;
-    if (one > gap && other > gap) return false;
-    return excess(piece, mu) <= gap;
+    return {std::min(one, other), std::max(one, other)};
+  }
+  static bool is_within(const CostPiece& piece, double mu, double gap) {
+    const Range bounds = excess_bounds(piece, mu);
+    if (bounds.high <= gap) return true;
+    return bounds.low <= gap && excess(piece, mu) <= gap;
   }
 
   static void add(CostPiece& piece, double x, double weight) {
@@ -146,6 +152,17 @@ struct PoissonCost {
       if (std::fabs(move) <= 1e-15 * beyond) break;
     }
     return piece.mean * (1 + beyond);
+  }
+
+  // As the difference, but right only in its sign.
+  static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
+    if (mu > 0.0) {
+      const Range of_a = excess_bounds(a, mu), of_b = excess_bounds(b, mu);
+      if (const double most = (a.base - b.base) + (of_a.high - of_b.low); most < 0.0) return most;
+      if (const double least = (a.base - b.base) + (of_a.low - of_b.high); least > 0.0)
+        return least;
+    }
+    return difference(a, b, mu);
   }
 
   // Near mu = 0 the logarithms decide: the limit is infinite unless they cancel.

@@ -149,14 +149,13 @@ class UpDown {
     const double near = is_up ? piece.low : piece.high;
     const double far = is_up ? piece.high : piece.low;
     const double turn = piece.best_mean();
-    const double least = value_at<Cost>(piece.cost, turn);
-    if (least >= level.cost.base) {
+    const double gap = level.cost.base - piece.cost.base;
+    if (!(gap > 0.0 && Cost::is_within(piece.cost, turn, gap))) {
       emit(offer, level, near, far);
       return;
     }
     double leave = near;
-    if (value_at<Cost>(piece.cost, near) > level.cost.base) {
-      const double gap = level.cost.base - piece.cost.base;
+    if (!Cost::is_within(piece.cost, near, gap)) {
       leave = is_up ? Cost::lower_root(piece.cost, gap) : Cost::upper_root(piece.cost, gap);
       leave = std::clamp(leave, std::min(near, turn), std::max(near, turn));
       emit(offer, level, near, leave);
@@ -166,7 +165,7 @@ class UpDown {
     emit(offer, same, leave, turn);
     level = none_;
     if (turn == far) return;
-    level.cost = {least, 0.0, 0.0};
+    level.cost = {value_at<Cost>(piece.cost, turn), 0.0, 0.0};
     level.node = tree.make(position, piece.node, false);
     emit(offer, level, turn, far);
   }
@@ -196,8 +195,8 @@ class UpDown {
     const std::array<double, 3> place{low, has_turn ? turn : high, high};
     for (std::size_t part = 0; part < (has_turn ? 2U : 1U); ++part) {
       const double from = place[part], to = place[part + 1];
-      const double before = Cost::difference(old.cost, offered.cost, from);
-      const double after = Cost::difference(old.cost, offered.cost, to);
+      const double before = Cost::sign_of_difference(old.cost, offered.cost, from);
+      const double after = Cost::sign_of_difference(old.cost, offered.cost, to);
       const bool is_old_first = before < 0.0 || (before == 0.0 && after <= 0.0);
       if ((before < 0.0 && after > 0.0) || (before > 0.0 && after < 0.0)) {
         const double cross = detail::root_between(
