@@ -354,7 +354,7 @@ NB_MODULE(_core, m) {
   m.def(
       "fit_models",
       [](Array<double> x, Array<double> weight, Array<std::int32_t> position,
-         Array<std::uint8_t> is_tied, Array<std::int64_t> n_changes, rocpath::SegmentCost cost) {
+         Array<std::int32_t> is_tied, Array<std::int64_t> n_changes, rocpath::SegmentCost cost) {
         rocpath::ModelFits fits;
         {
           const nb::gil_scoped_release release;

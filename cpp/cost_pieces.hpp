@@ -19,6 +19,7 @@ struct CostPiece {
   double base = 0.0;
   double weight = 0.0;
   double mean = 0.0;
+  double counts = 0.0;  // weight * mean; only for Poisson, where it is a sum without rounding
 };
 
 struct Range {
@@ -97,8 +98,10 @@ struct NormalCost {
 struct PoissonCost {
   static double excess(const CostPiece& piece, double mu) {
     if (piece.mean == 0.0) return piece.weight * mu;
+    // Near the mean the two terms cancel; far below it, their sum with 1 does.
     const double beyond = (mu - piece.mean) / piece.mean;
-    return std::max(0.0, piece.weight * piece.mean * (beyond - std::log1p(beyond)));
+    const double log_ratio = beyond < -0.5 ? std::log(mu / piece.mean) : std::log1p(beyond);
+    return std::max(0.0, piece.counts * (beyond - log_ratio));
   }
 
   // u - log(1 + u) lies between u^2 / 2 and u^2 / (2 + 2u), which mostly decides without it.
@@ -117,22 +120,21 @@ struct PoissonCost {
 
   static void add(CostPiece& piece, double x, double weight) {
     const double total = piece.weight + weight;
-    const double share = weight / total;
-    const double mean = piece.mean + share * (x - piece.mean);
+    const double counts = piece.counts + weight * x;
+    const double mean = counts / total;
     if (piece.mean > 0.0) {
-      const double growth = share * (x - piece.mean) / piece.mean;
-      piece.base -= piece.weight * piece.mean * std::log1p(growth);
+      const double growth = weight / total * (x - piece.mean) / piece.mean;
+      piece.base -= piece.counts * std::log1p(growth);
     }
     piece.base += detail::times_log_ratio(weight * x, x, mean);
-    piece.mean = mean;
-    piece.weight = total;
+    piece = {piece.base, total, mean, counts};
   }
 
   // Solves r - 1 - log r = gap / (weight * mean) for r = mu / mean below 1, in log r, by Newton
   // from outside: the function is convex, so the steps never pass the root.
   static double lower_root(const CostPiece& piece, double gap) {
     if (piece.mean == 0.0) return 0.0;
-    const double level = gap / (piece.weight * piece.mean);
+    const double level = gap / piece.counts;
     double log_ratio = -(level + std::sqrt(2 * level));
     for (int step = 0; step < 30 && log_ratio < 0.0; ++step) {
       const double rise = std::expm1(log_ratio);
@@ -144,7 +146,7 @@ struct PoissonCost {
   }
   static double upper_root(const CostPiece& piece, double gap) {
     if (piece.mean == 0.0) return gap / piece.weight;
-    const double level = gap / (piece.weight * piece.mean);
+    const double level = gap / piece.counts;
     double beyond = level + std::sqrt(2 * level);
     for (int step = 0; step < 30 && beyond > 0.0; ++step) {
       const double move = (beyond - std::log1p(beyond) - level) * (1 + beyond) / beyond;
@@ -168,16 +170,14 @@ struct PoissonCost {
   // Near mu = 0 the logarithms decide: the limit is infinite unless they cancel.
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     if (mu > 0.0) return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
-    const double more_counts = a.weight * a.mean - b.weight * b.mean;
-    if (more_counts != 0.0) return std::copysign(infinity, more_counts);
-    const double counts = a.weight * a.mean;
-    return (a.base - b.base) + detail::times_log_ratio(counts, a.mean, b.mean);
+    if (a.counts != b.counts) return std::copysign(infinity, a.counts - b.counts);
+    return (a.base - b.base) + detail::times_log_ratio(a.counts, a.mean, b.mean);
   }
   static double slope_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
-    return (a.weight - b.weight) - (a.weight * a.mean - b.weight * b.mean) / mu;
+    return (a.weight - b.weight) - (a.counts - b.counts) / mu;
   }
   static double turning_point(const CostPiece& a, const CostPiece& b) {
-    return (a.weight * a.mean - b.weight * b.mean) / (a.weight - b.weight);
+    return (a.counts - b.counts) / (a.weight - b.weight);
   }
 
  private:

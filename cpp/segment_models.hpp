@@ -80,7 +80,7 @@ struct ModelFits {
 // Fit every model; segments that a constraint ties get one mean. Requires: model k has n_changes[k]
 // of the positions, in increasing order.
 inline ModelFits fit_models(const Observations& data, std::span<const std::int32_t> position,
-                            std::span<const std::uint8_t> is_tied,
+                            std::span<const std::int32_t> is_tied,
                             std::span<const std::int64_t> n_changes, SegmentCost cost) {
   ModelFits fits;
   std::size_t next = 0;

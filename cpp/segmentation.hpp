@@ -49,7 +49,7 @@ class Candidates {
   // From here on a segment may begin at `start`, after `value` paid for the data before.
   void offer(double value, std::int32_t start) {
     const auto newcomer = static_cast<std::uint32_t>(candidates_.size());
-    candidates_.push_back({{value, 0.0, 0.0}, start, 0});
+    candidates_.push_back({{.base = value}, start, 0});
     if (newcomer == 0) {
       intervals_.assign(1, {means_.high, newcomer});
       return;
@@ -125,7 +125,7 @@ class Candidates {
 // at x[t]. `is_tied` says that a constraint holds the means on both sides equal.
 struct Changes {
   Vector<std::int32_t> position;
-  Vector<std::uint8_t> is_tied;
+  Vector<std::int32_t> is_tied;
 };
 
 // The best changes for 0..max_changes of them. Requires: 0 <= max_changes < n, positive weights.

@@ -165,7 +165,7 @@ class UpDown {
     emit(offer, same, leave, turn);
     level = none_;
     if (turn == far) return;
-    level.cost = {value_at<Cost>(piece.cost, turn), 0.0, 0.0};
+    level.cost = {.base = value_at<Cost>(piece.cost, turn)};
     level.node = tree.make(position, piece.node, false);
     emit(offer, level, turn, far);
   }
@@ -195,8 +195,8 @@ class UpDown {
     const std::array<double, 3> place{low, has_turn ? turn : high, high};
     for (std::size_t part = 0; part < (has_turn ? 2U : 1U); ++part) {
       const double from = place[part], to = place[part + 1];
-      const double before = Cost::sign_of_difference(old.cost, offered.cost, from);
-      const double after = Cost::sign_of_difference(old.cost, offered.cost, to);
+      const double before = sign_at(old.cost, offered.cost, from);
+      const double after = sign_at(old.cost, offered.cost, to);
       const bool is_old_first = before < 0.0 || (before == 0.0 && after <= 0.0);
       if ((before < 0.0 && after > 0.0) || (before > 0.0 && after < 0.0)) {
         const double cross = detail::root_between(
@@ -211,6 +211,13 @@ class UpDown {
     }
   }
 
+  // Which of two costs is larger at mu. Those that differ only by rounding, as where the same data
+  // are split at different places, count as equal, or slivers of pieces would pile up there.
+  static double sign_at(const CostPiece& a, const CostPiece& b, double mu) {
+    const double difference = Cost::sign_of_difference(a, b, mu);
+    return std::fabs(difference) <= 1e-14 * std::max(a.base, b.base) ? 0.0 : difference;
+  }
+
   void take(UpDownPiece piece, double low, double high) {
     if (!(low < high)) return;
     piece.low = low;
@@ -219,7 +226,7 @@ class UpDown {
   }
 
   static constexpr UpDownPiece none_{
-      {std::numeric_limits<double>::infinity(), 0.0, 0.0}, 0.0, 0.0, -1};
+      {.base = std::numeric_limits<double>::infinity()}, 0.0, 0.0, -1};
   Range means_;
   UpDownFunction lowered_;
 };

@@ -4,6 +4,9 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from math import log
 
+import numpy as np
+from scipy.special import xlogy
+
 
 def normal_cost(x, weight):
     """Sum of squares around the mean, exactly."""
@@ -81,6 +84,40 @@ def best_up_down_costs(x, weight, max_changes, cost):
         )
         for k in range(max_changes + 1)
     ]
+
+
+def up_down_costs_on_candidates(x, weight, max_changes, cost):
+    """As `best_up_down_costs`, for longer sequences and in float64.
+
+    The means of an optimum are means of stretches of the data, so dynamic programming
+    over those means alone is exact.
+    """
+    x, weight = np.asarray(x, float), np.asarray(weight, float)
+    n = x.size
+    total, mass = (np.append(0, np.cumsum(v)) for v in (weight * x, weight))
+    mean = np.unique(
+        [
+            (total[b] - total[a]) / (mass[b] - mass[a])
+            for a in range(n)
+            for b in range(a + 1, n + 1)
+        ]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = np.array(
+            [
+                w * ((v - mean) ** 2 if cost == "normal" else mean - xlogy(v, mean))
+                for v, w in zip(x, weight, strict=True)
+            ]
+        )
+    best = np.full((max_changes + 1, mean.size), np.inf)
+    best[0] = one[0]
+    for t in range(1, n):
+        up = np.minimum.accumulate(best, axis=1)
+        down = np.minimum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
+        for k in range(max_changes, 0, -1):
+            best[k] = np.minimum(best[k], (up if k % 2 else down)[k - 1])
+        best += one[t]
+    return best.min(axis=1)
 
 
 def selected(cost, n_changes, penalty):

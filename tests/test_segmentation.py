@@ -52,6 +52,15 @@ def test_up_down_costs_are_the_smallest(sequence, cost):
     assert models.cost == near(oracle.best_up_down_costs(x, weight, len(x) - 1, cost))
 
 
+@given(sequences(max_size=30), kinds)
+def test_longer_up_down_costs_are_the_smallest(sequence, cost):
+    x, weight = sequence
+    max_changes = min(6, len(x) - 1)
+    models = cp.segment(x, max_changes, cost=cost, weights=weight, constraint="up_down")
+    expected = oracle.up_down_costs_on_candidates(x, weight, max_changes, cost)
+    assert models.cost == near(expected)
+
+
 @given(sequences(max_size=20), kinds, constraints)
 def test_changes_and_means_have_the_cost_and_keep_the_rules(sequence, cost, constraint):
     x, weight = sequence
@@ -164,6 +173,14 @@ def test_background_of_zero_counts():
     assert models.changes[2].tolist() == [3, 6]
     assert models.mean[2] == near([0, 26 / 3, 0])
     assert models.cost[2] == near(26 - 26 * np.log(26 / 3))
+
+
+def test_costs_that_meet_at_a_mean_of_zero():
+    # The same counts, split at different zeros, cost the same as the mean goes to 0.
+    x = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    models = cp.segment(x, 1, cost="poisson", constraint="up_down")
+    assert models.changes[1].tolist() == [1]
+    assert models.cost[1] == near(4 - 4 * np.log(0.4))
 
 
 def test_constraint_can_cost():
