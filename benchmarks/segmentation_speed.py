@@ -61,8 +61,9 @@ def compare_with_ruptures(rows):
 
 
 def growth(rows):
-    print("| search | cost | constraint | seconds at " + ", ".join(map(str, LENGTHS)))
-    print(" | exponent |\n|---|---|---|---|---|")
+    lengths = ", ".join(f"{n:,}" for n in LENGTHS)
+    print(f"| search | cost | constraint | seconds at n = {lengths} | exponent |")
+    print("|---|---|---|---|---|")
     for what in ("segment", "segment_penalty"):
         for kind in ("normal", "poisson"):
             for constraint in (None, "up_down"):

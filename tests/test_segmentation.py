@@ -196,8 +196,17 @@ def test_single_observation_and_extreme_penalties():
     assert cp.segment([3.0], 0).cost.tolist() == [0.0]
     x = [1.0, 1.0, 4.0, 4.0, 2.0]
     assert cp.segment_penalty(x, np.inf).n_changes == 0
+    assert cp.segment_penalty(x, 0.0).changes.tolist() == [2, 4]
     assert cp.segment_penalty(x, 0.0).cost == 0
+    assert cp.segment_penalty([2.0] * 9, 0.0).n_changes == 0
     assert cp.segment_penalty(x, np.inf, constraint="up_down").n_changes == 0
+
+
+def test_a_run_may_be_split_under_the_constraint():
+    # Up, down, up from 1 over 2 to 3 needs a peak and a background of mean 2.
+    best = cp.segment_penalty([1, 2, 2, 3], 0.01, constraint="up_down")
+    assert best.changes.tolist() == [1, 2, 3]
+    assert best.cost == 0
 
 
 def test_results_are_read_only():

@@ -194,13 +194,18 @@ def segment_penalty(
     """
     data = _Sequence.checked(x, weights, cost, constraint)
     penalty = number_from_zero("penalty", penalty)
+    # A change inside a run of equal values never helps, and for penalty 0 would not
+    # hurt. Under a constraint it may help.
+    is_new = np.append(True, data.x[1:] != data.x[:-1])
+    start = np.flatnonzero(is_new if constraint is None else np.ones(data.x.size))
     found = _core.segment_penalty(
-        data.scaled,
-        data.scaled_weight,
+        data.scaled[start],
+        np.add.reduceat(data.scaled_weight, start),
         penalty / data.cost_unit,
         data.cost,
         data.constraint,
     )
+    found["position"] = start[found["position"]].astype(np.int32)
     position = read_only(found["position"].astype(np.int64))
     costs, mean = data.fit(found, np.array([position.size]))
     return Segmentation(float(costs[0]), position, mean, penalty, data.x.size)
