@@ -183,6 +183,19 @@ def test_costs_that_meet_at_a_mean_of_zero():
     assert models.cost[1] == near(4 - 4 * np.log(0.4))
 
 
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_clear_peaks_need_no_constraint(cost):
+    # Long enough that changes no longer in use are thrown away on the way.
+    x = np.random.default_rng(2).poisson(np.tile(np.repeat([3, 9], 700), 4)[:-700])
+    settings = {"cost": cost, "constraint": "up_down"}
+    free, peaks = cp.segment(x, 8, cost=cost), cp.segment(x, 8, **settings)
+    assert peaks.changes[6].tolist() == free.changes[6].tolist()
+    assert peaks.cost[6] == near(free.cost[6])
+    assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (
+        peaks.changes[6].tolist()
+    )
+
+
 def test_constraint_can_cost():
     # By hand: up then down cannot fit 3 | 1 | 2 better than by one mean for 3 and 1.
     models = cp.segment([3, 1, 2], 2, constraint="up_down")
