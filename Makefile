@@ -27,6 +27,7 @@ format: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core_speed.py
 	$(BIN)/python benchmarks/search_speed.py
+	$(BIN)/python benchmarks/segmentation_speed.py
 
 # The property tests against a core built with AddressSanitizer and UBSan, in a place of its own.
 sanitize: $(VENV)/installed

@@ -10,7 +10,9 @@
 #include "aum_path.hpp"
 #include "best_auc.hpp"
 #include "best_aum.hpp"
+#include "interval_path.hpp"
 #include "roc.hpp"
+#include "segment_models.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -76,6 +78,13 @@ nb::dict to_dict(const rocpath::BestAum& best) {
   result["interval"] = std::pair(best.interval.low, best.interval.high);
   result["value"] = best.value;
   return result;
+}
+
+nb::dict to_dict(rocpath::Changes changes) {
+  nb::dict columns;
+  columns["position"] = to_array(std::move(changes.position));
+  columns["is_tied"] = to_array(std::move(changes.is_tied));
+  return columns;
 }
 
 struct SweepColumns {
@@ -303,4 +312,86 @@ NB_MODULE(_core, m) {
       },
       "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
       "fp_unit"_a, "tp_unit"_a, "max_step"_a, "Every kink of AUM as a function of the step.");
+
+  nb::enum_<rocpath::SegmentCost>(m, "SegmentCost")
+      .value("normal", rocpath::SegmentCost::normal)
+      .value("poisson", rocpath::SegmentCost::poisson);
+
+  nb::enum_<rocpath::SegmentConstraint>(m, "SegmentConstraint")
+      .value("none", rocpath::SegmentConstraint::none)
+      .value("up_down", rocpath::SegmentConstraint::up_down);
+
+  m.def(
+      "segment",
+      [](Array<double> x, Array<double> weight, std::size_t max_changes, rocpath::SegmentCost cost,
+         rocpath::SegmentConstraint constraint) {
+        rocpath::Changes changes;
+        {
+          const nb::gil_scoped_release release;
+          changes = rocpath::segment({view(x), view(weight)}, max_changes, cost, constraint,
+                                     SignalCheck());
+        }
+        return to_dict(std::move(changes));
+      },
+      "x"_a.noconvert(), "weight"_a.noconvert(), "max_changes"_a, "cost"_a, "constraint"_a,
+      "The best changes for 0..max_changes of them, one model after the other.");
+
+  m.def(
+      "segment_penalty",
+      [](Array<double> x, Array<double> weight, double penalty, rocpath::SegmentCost cost,
+         rocpath::SegmentConstraint constraint) {
+        rocpath::Changes changes;
+        {
+          const nb::gil_scoped_release release;
+          changes = rocpath::segment_penalty({view(x), view(weight)}, penalty, cost, constraint,
+                                             SignalCheck());
+        }
+        return to_dict(std::move(changes));
+      },
+      "x"_a.noconvert(), "weight"_a.noconvert(), "penalty"_a, "cost"_a, "constraint"_a,
+      "The best changes for a penalty on each.");
+
+  m.def(
+      "fit_models",
+      [](Array<double> x, Array<double> weight, Array<std::int32_t> position,
+         Array<std::int32_t> is_tied, Array<std::int64_t> n_changes, rocpath::SegmentCost cost) {
+        rocpath::ModelFits fits;
+        {
+          const nb::gil_scoped_release release;
+          fits = rocpath::fit_models({view(x), view(weight)}, view(position), view(is_tied),
+                                     view(n_changes), cost);
+        }
+        return std::pair(to_array(std::move(fits.cost)), to_array(std::move(fits.mean)));
+      },
+      "x"_a.noconvert(), "weight"_a.noconvert(), "position"_a.noconvert(), "is_tied"_a.noconvert(),
+      "n_changes"_a.noconvert(), "cost"_a, "Costs of the models, and means of their segments.");
+
+  m.def(
+      "largest_interval_penalty",
+      [](Array<double> feature, Array<double> low, Array<double> high) {
+        const nb::gil_scoped_release release;
+        return rocpath::IntervalDescent({view(feature), view(low), view(high)}).largest_penalty();
+      },
+      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
+      "The smallest L1 penalty for which interval regression has no coefficients.");
+
+  m.def(
+      "interval_path",
+      [](Array<double> feature, Array<double> low, Array<double> high, Array<double> penalty,
+         double tolerance, std::size_t max_steps) {
+        rocpath::IntervalPath path;
+        {
+          const nb::gil_scoped_release release;
+          path = rocpath::interval_path({view(feature), view(low), view(high)}, view(penalty),
+                                        tolerance, max_steps, SignalCheck());
+        }
+        nb::dict columns;
+        columns["coefficient"] = to_array(std::move(path.coefficient));
+        columns["intercept"] = to_array(std::move(path.intercept));
+        columns["violation"] = to_array(std::move(path.violation));
+        columns["n_steps"] = to_array(std::move(path.n_steps));
+        return columns;
+      },
+      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "penalty"_a.noconvert(),
+      "tolerance"_a, "max_steps"_a, "Interval regression for decreasing L1 penalties.");
 }

@@ -1,8 +1,10 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
+from rocpath import changepoint
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import Descent, minimize_aum
 from rocpath.estimators import AUCClassifier
+from rocpath.interval_regression import IntervalRegression
 from rocpath.line_search import (
     Lines,
     aum_path,
@@ -26,6 +28,7 @@ __all__ = [
     "BestStep",
     "Descent",
     "ErrorBreakpoints",
+    "IntervalRegression",
     "Lines",
     "RocCurve",
     "StepPath",
@@ -36,6 +39,7 @@ __all__ = [
     "aum_path",
     "best_auc_step",
     "best_aum_step",
+    "changepoint",
     "minimize_aum",
     "roc_curve",
     "sweep",

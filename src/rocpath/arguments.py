@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+Number = TypeVar("Number", bound=np.generic)
 
 # Thresholds and slopes below this, and jumps whose sizes sum to less, keep every
 # product of them within float64.
@@ -119,6 +121,12 @@ def set_fields(frozen: object, **values: object) -> None:
     """Set the fields of a frozen dataclass while it is being made."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
+
+
+def read_only(array: NDArray[Number]) -> NDArray[Number]:
+    """Return the array itself, made read-only."""
+    array.setflags(write=False)
+    return array
 
 
 def describe(values: object) -> str:

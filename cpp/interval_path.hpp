@@ -1,0 +1,225 @@
+// Linear regression on intervals: the smallest mean squared hinge loss plus an L1 penalty on the
+// coefficients, for a decreasing sequence of penalties, each started from the one before.
+//
+//   loss(w, b) = mean over i of max(0, low_i - f_i)^2 + max(0, f_i - high_i)^2,  f = b + X w,
+//
+// where low and high are the ends of the intervals, moved inwards by the margin (so low may exceed
+// high), possibly infinite. Newton's method: the loss is replaced by its second-order expansion,
+// exact as long as no row passes an end; coordinate descent minimises that plus the penalty over
+// the coefficients that are not zero or must become so; a line search goes there. A solution is
+// accepted when no coordinate violates the optimality conditions by more than the tolerance. Time
+// of a step, with a active coefficients: n a^2 + n p; a handful of steps for each penalty.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace rocpath {
+
+struct IntervalData {
+  std::span<const double> feature;  // standardised, one feature after the other
+  std::span<const double> low;
+  std::span<const double> high;
+
+  std::size_t n_rows() const { return low.size(); }
+  std::size_t n_features() const { return feature.size() / low.size(); }
+  std::span<const double> column(std::size_t j) const {
+    return feature.subspan(j * n_rows(), n_rows());
+  }
+};
+
+struct IntervalPath {
+  Vector<double> coefficient;  // of each penalty, one after the other
+  Vector<double> intercept;
+  Vector<double> violation;  // of the optimality conditions
+  Vector<std::int64_t> n_steps;
+};
+
+class IntervalDescent {
+ public:
+  explicit IntervalDescent(const IntervalData& data)
+      : data_(data),
+        coefficient_(data.n_features()),
+        gradient_(data.n_features()),
+        fitted_(data.n_rows()),
+        slope_(data.n_rows()) {
+    update_slopes();
+  }
+
+  // The smallest penalty for which all coefficients are zero.
+  double largest_penalty() {
+    solve(std::numeric_limits<double>::infinity(), 0.0, 100, [] {});
+    double largest = 0.0;
+    for (const double slope : gradient_) largest = std::max(largest, std::fabs(slope));
+    return largest;
+  }
+
+  // Descend to the optimum; return by how much its conditions are violated.
+  template <class Check>
+  double solve(double penalty, double tolerance, std::size_t max_steps, Check check) {
+    double violation = update_gradient(penalty);
+    for (n_steps_ = 0; n_steps_ < max_steps && violation > tolerance; ++n_steps_) {
+      update_curvature();
+      minimise_expansion(penalty, 0.01 * violation);
+      if (!search_line(penalty)) break;
+      violation = update_gradient(penalty);
+      check();
+    }
+    return violation;
+  }
+
+  const std::vector<double>& coefficient() const { return coefficient_; }
+  double intercept() const { return intercept_; }
+  std::size_t n_steps() const { return n_steps_; }  // of the last solution
+
+ private:
+  double n() const { return static_cast<double>(data_.n_rows()); }
+
+  void update_slopes() {
+    for (std::size_t i = 0; i < fitted_.size(); ++i)
+      slope_[i] = 2.0 * (std::max(0.0, fitted_[i] - data_.high[i]) -
+                         std::max(0.0, data_.low[i] - fitted_[i]));
+  }
+
+  // The gradient, which coefficients may move, and the largest violation.
+  double update_gradient(double penalty) {
+    intercept_gradient_ = std::reduce(slope_.begin(), slope_.end()) / n();
+    double violation = std::fabs(intercept_gradient_);
+    active_.clear();
+    for (std::size_t j = 0; j < coefficient_.size(); ++j) {
+      const auto x = data_.column(j);
+      gradient_[j] = std::inner_product(x.begin(), x.end(), slope_.begin(), 0.0) / n();
+      const double own = coefficient_[j] == 0.0
+                             ? std::max(0.0, std::fabs(gradient_[j]) - penalty)
+                             : std::fabs(gradient_[j] + std::copysign(penalty, coefficient_[j]));
+      violation = std::max(violation, own);
+      if (own > 0.0 || coefficient_[j] != 0.0) active_.push_back(j);
+    }
+    return violation;
+  }
+
+  // Second derivatives between the intercept, which comes first, and the active coefficients.
+  void update_curvature() {
+    const std::size_t size = active_.size() + 1;
+    std::vector<double> weighted(data_.n_rows(), 0.0);
+    curvature_.assign(size * size, 0.0);
+    for (std::size_t a = 0; a < size; ++a) {
+      double bound = 0.0;
+      for (std::size_t i = 0; i < weighted.size(); ++i) {
+        const double n_acting = (fitted_[i] > data_.high[i]) + (fitted_[i] < data_.low[i]);
+        const double x = a == 0 ? 1.0 : data_.column(active_[a - 1])[i];
+        weighted[i] = 2.0 * n_acting * x / n();
+        bound += 2.0 * x * x / n();
+      }
+      for (std::size_t b = 0; b <= a; ++b) {
+        double sum = 0.0;
+        if (b == 0) {
+          sum = std::reduce(weighted.begin(), weighted.end());
+        } else {
+          const auto x = data_.column(active_[b - 1]);
+          for (std::size_t i = 0; i < x.size(); ++i) sum += weighted[i] * x[i];
+        }
+        curvature_[a * size + b] = curvature_[b * size + a] = sum;
+      }
+      // Where no row is past an end, or features are copies, the expansion has no single minimum.
+      curvature_[a * size + a] += 1e-9 * bound;
+    }
+  }
+
+  // Sets the move to the minimum of the expansion plus the penalty.
+  void minimise_expansion(double penalty, double tolerance) {
+    const std::size_t size = active_.size() + 1;
+    move_.assign(size, 0.0);
+    std::vector<double> slope(size, intercept_gradient_);  // of the expansion, at the move
+    for (std::size_t a = 1; a < size; ++a) slope[a] = gradient_[active_[a - 1]];
+    for (int round = 0; round < 10'000; ++round) {
+      double violation = 0.0;
+      for (std::size_t a = 0; a < size; ++a) {
+        const double bend = curvature_[a * size + a];
+        const double old = a == 0 ? 0.0 : coefficient_[active_[a - 1]] + move_[a];
+        const double target = bend * old - slope[a];
+        const double kept = a == 0 ? std::fabs(target) : std::max(0.0, std::fabs(target) - penalty);
+        const double moved = std::copysign(kept, target) / bend - old;
+        if (moved == 0.0) continue;
+        violation = std::max(violation, std::fabs(moved) * bend);
+        move_[a] += moved;
+        for (std::size_t b = 0; b < size; ++b) slope[b] += moved * curvature_[a * size + b];
+      }
+      if (violation <= tolerance) break;
+    }
+  }
+
+  // Go along the move as far as the objective falls enough; whether it falls at all.
+  bool search_line(double penalty) {
+    std::vector<double> direction(data_.n_rows(), move_[0]);
+    double expected = move_[0] * intercept_gradient_;
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+      const auto x = data_.column(active_[a]);
+      const double moved = move_[a + 1], old = coefficient_[active_[a]];
+      for (std::size_t i = 0; i < x.size(); ++i) direction[i] += moved * x[i];
+      expected += moved * gradient_[active_[a]];
+      if (moved != 0.0) expected += penalty * (std::fabs(old + moved) - std::fabs(old));
+    }
+    for (double step = 1.0; step > 1e-9; step /= 2) {
+      if (change_of_objective(direction, step, penalty) > 0.01 * step * expected) continue;
+      intercept_ += step * move_[0];
+      for (std::size_t a = 0; a < active_.size(); ++a)
+        coefficient_[active_[a]] += step * move_[a + 1];
+      for (std::size_t i = 0; i < fitted_.size(); ++i) fitted_[i] += step * direction[i];
+      update_slopes();
+      return true;
+    }
+    return false;
+  }
+
+  double change_of_objective(std::span<const double> direction, double step, double penalty) const {
+    const auto loss = [](double beyond) { return beyond > 0.0 ? beyond * beyond : 0.0; };
+    double change = 0.0;
+    for (std::size_t i = 0; i < fitted_.size(); ++i) {
+      const double moved = fitted_[i] + step * direction[i];
+      change += (loss(data_.low[i] - moved) - loss(data_.low[i] - fitted_[i])) +
+                (loss(moved - data_.high[i]) - loss(fitted_[i] - data_.high[i]));
+    }
+    change /= n();
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+      const double old = coefficient_[active_[a]], moved = step * move_[a + 1];
+      if (moved != 0.0) change += penalty * (std::fabs(old + moved) - std::fabs(old));
+    }
+    return change;
+  }
+
+  IntervalData data_;
+  std::vector<double> coefficient_, gradient_, fitted_, slope_;
+  std::vector<std::size_t> active_;
+  std::vector<double> curvature_, move_;
+  double intercept_ = 0.0;
+  double intercept_gradient_ = 0.0;
+  std::size_t n_steps_ = 0;
+};
+
+// Requires: penalties decrease; the tolerance is in units of the gradient.
+template <class Check>
+IntervalPath interval_path(const IntervalData& data, std::span<const double> penalty,
+                           double tolerance, std::size_t max_steps, Check check) {
+  IntervalDescent descent(data);
+  descent.largest_penalty();
+  IntervalPath path;
+  for (const double one : penalty) {
+    path.violation.push_back(descent.solve(one, tolerance, max_steps, check));
+    path.n_steps.push_back(static_cast<std::int64_t>(descent.n_steps()));
+    path.intercept.push_back(descent.intercept());
+    path.coefficient.insert(path.coefficient.end(), descent.coefficient().begin(),
+                            descent.coefficient().end());
+  }
+  return path;
+}
+
+}  // namespace rocpath

@@ -1,0 +1,35 @@
+"""Changepoints: sequences and labelled regions to segmentations and label errors."""
+
+from rocpath.changepoint.error_functions import (
+    PenaltyErrors,
+    error_breakpoints,
+    penalty_errors,
+    target_interval,
+)
+from rocpath.changepoint.features import SequenceFeatures, sequence_features
+from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
+from rocpath.changepoint.segmentation import (
+    Segmentation,
+    Segmentations,
+    segment,
+    segment_penalty,
+)
+from rocpath.changepoint.selection import ModelSelection, model_selection
+
+__all__ = [
+    "LabelErrors",
+    "Labels",
+    "ModelSelection",
+    "PenaltyErrors",
+    "Segmentation",
+    "Segmentations",
+    "SequenceFeatures",
+    "error_breakpoints",
+    "label_errors",
+    "model_selection",
+    "penalty_errors",
+    "segment",
+    "segment_penalty",
+    "sequence_features",
+    "target_interval",
+]

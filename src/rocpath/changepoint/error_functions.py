@@ -1,0 +1,252 @@
+"""Label errors of a sequence as a function of the penalty, and what is learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import (
+    describe,
+    finite_vector,
+    read_only,
+    same_length,
+    set_fields,
+    whole_number,
+    whole_numbers,
+)
+from rocpath.breakpoints import Denominator, ErrorBreakpoints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.labels import LabelErrors
+    from rocpath.changepoint.selection import ModelSelection
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PenaltyErrors:
+    """Hold the label errors of one sequence as a function of the penalty.
+
+    Row j holds for penalties from ``min_penalty[j]`` to below the next. Rows with equal
+    errors become one. Neither FP nor FN need be monotone.
+
+    Parameters
+    ----------
+    min_penalty : array-like, shape (n_rows,)
+        Smallest penalty of each row, increasing from 0.
+    fp, fn : array-like of int, shape (n_rows,)
+        False positives and false negatives.
+    possible_fp, possible_fn : int, optional
+        How many there can be; by default the most there are.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> errors = cp.PenaltyErrors([0, 2, 5], fp=[2, 1, 0], fn=[0, 0, 1])
+    >>> errors.at([-1.0, 1.0]).tolist()
+    [2, 1]
+    """
+
+    min_penalty: NDArray[np.float64]
+    fp: NDArray[np.int64]
+    fn: NDArray[np.int64]
+    possible_fp: int = field(default=None, kw_only=True)  # type: ignore[assignment]
+    possible_fn: int = field(default=None, kw_only=True)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """Check and freeze the arrays."""
+        penalty = finite_vector("min_penalty", self.min_penalty)
+        fp, fn = whole_numbers("fp", self.fp), whole_numbers("fn", self.fn)
+        same_length(min_penalty=penalty, fp=fp, fn=fn)
+        if penalty.size == 0 or penalty[0] != 0 or not (np.diff(penalty) > 0).all():
+            raise ValueError(
+                f"min_penalty must increase from 0, got {describe(penalty.tolist())}."
+            )
+        possible = {}
+        for kind, errors in (("fp", fp), ("fn", fn)):
+            most = getattr(self, f"possible_{kind}")
+            most = int(errors.max()) if most is None else most
+            possible[kind] = whole_number(f"possible_{kind}", most, least=0)
+            if errors.min() < 0 or errors.max() > possible[kind]:
+                row = (errors < 0).argmax() if errors.min() < 0 else errors.argmax()
+                raise ValueError(
+                    f"{kind} must be from 0 to possible_{kind} = {possible[kind]}, got "
+                    f"{errors[row]} in row {row}."
+                )
+        is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
+        set_fields(
+            self,
+            min_penalty=read_only(penalty[is_new]),
+            fp=read_only(fp[is_new]),
+            fn=read_only(fn[is_new]),
+            possible_fp=possible["fp"],
+            possible_fn=possible["fn"],
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.min_penalty.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        make = partial(
+            PenaltyErrors, possible_fp=self.possible_fp, possible_fn=self.possible_fn
+        )
+        return make, (self.min_penalty, self.fp, self.fn)
+
+    @property
+    def min_log_penalty(self) -> NDArray[np.float64]:
+        """Logarithm of ``min_penalty``, from minus infinity."""
+        with np.errstate(divide="ignore"):
+            return read_only(np.log(self.min_penalty))
+
+    def at(self, log_penalty: ArrayLike) -> Any:
+        """Return the number of errors, FP + FN, at a log penalty.
+
+        Parameters
+        ----------
+        log_penalty : float or array-like
+            Any number.
+
+        Returns
+        -------
+        int or array of int
+        """
+        at = np.asarray(log_penalty, dtype=np.float64)
+        if np.isnan(at).any():
+            raise ValueError("log_penalty must be numbers, got nan.")
+        row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
+        return (self.fp + self.fn)[row][()]
+
+
+def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:
+    """Compose which model a penalty selects with the errors of that model.
+
+    Parameters
+    ----------
+    selection : ModelSelection
+        From `model_selection` of all models of the sequence.
+    errors : LabelErrors
+        From `label_errors` of the same models, in the same order.
+
+    Returns
+    -------
+    PenaltyErrors
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> models = cp.segment([1, 1, 5, 5, 5, 2], 2)
+    >>> labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    >>> errors = cp.label_errors(models, labels)
+    >>> function = cp.penalty_errors(cp.model_selection(models.cost), errors)
+    >>> function.min_penalty.round(3).tolist()
+    [0.0, 6.75, 14.083]
+    >>> function.fp.tolist(), function.fn.tolist()
+    ([1, 0, 0], [0, 0, 1])
+    """
+    if selection.model.max() >= len(errors):
+        raise ValueError(
+            "errors must have one entry for each model of the selection, got "
+            f"{len(errors)} for model {selection.model.max()}."
+        )
+    return PenaltyErrors(
+        selection.min_penalty,
+        errors.fp[selection.model],
+        errors.fn[selection.model],
+        possible_fp=errors.possible_fp,
+        possible_fn=errors.possible_fn,
+    )
+
+
+def error_breakpoints(
+    functions: Sequence[PenaltyErrors], *, denominator: Denominator = "count"
+) -> ErrorBreakpoints:
+    """Collect the errors of many sequences as the breakpoints of predictions.
+
+    The prediction of a sequence is minus its log penalty.
+
+    Parameters
+    ----------
+    functions : list of PenaltyErrors
+        One for each sequence.
+    denominator : {"count", "rate"}
+        As for `ErrorBreakpoints.from_penalty_errors`.
+
+    Returns
+    -------
+    ErrorBreakpoints
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> one = cp.PenaltyErrors([0, 1, 4], fp=[1, 0, 0], fn=[0, 0, 1])
+    >>> two = cp.PenaltyErrors([0, 2], fp=[1, 0], fn=[0, 0])
+    >>> bp = cp.error_breakpoints([one, two])
+    >>> bp.example.tolist(), bp.fp_diff.tolist(), bp.fn_diff.tolist()
+    ([0, 0, 1], [0.0, 1.0, 1.0], [-1.0, 0.0, 0.0])
+    """
+    functions = checked_functions("functions", functions)
+    return ErrorBreakpoints.from_penalty_errors(
+        np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
+        np.concatenate([f.min_penalty for f in functions]),
+        np.concatenate([f.fp for f in functions]),
+        np.concatenate([f.fn for f in functions]),
+        denominator=denominator,
+        n_examples=len(functions),
+    )
+
+
+def target_interval(function: PenaltyErrors) -> tuple[float, float]:
+    """Return the log penalties with the fewest label errors.
+
+    Where several separate intervals have them, the longest; of infinite ones the one of
+    larger penalties, so of fewer changes.
+
+    Parameters
+    ----------
+    function : PenaltyErrors
+        The errors of one sequence.
+
+    Returns
+    -------
+    tuple of two floats
+        Lower and upper end; minus or plus infinity where there is none.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> errors = cp.PenaltyErrors([0, 1, 2, 8], fp=[2, 1, 0, 0], fn=[0, 0, 0, 1])
+    >>> [round(end, 3) for end in cp.target_interval(errors)]
+    [0.693, 2.079]
+    """
+    (function,) = checked_functions("function", [function])
+    errors = function.fp + function.fn
+    is_best = np.concatenate(([False], errors == errors.min(), [False]))
+    ends = np.append(function.min_log_penalty, np.inf)
+    lower = ends[np.flatnonzero(is_best[1:] & ~is_best[:-1])]
+    upper = ends[np.flatnonzero(is_best[:-1] & ~is_best[1:])]
+    length = upper - lower
+    best = np.flatnonzero(length == length.max())[-1]
+    return float(lower[best]), float(upper[best])
+
+
+def checked_functions(
+    name: str, functions: Sequence[PenaltyErrors]
+) -> list[PenaltyErrors]:
+    """Return a list of at least one error function, or raise."""
+    functions = list(functions)
+    if not functions:
+        raise ValueError(f"{name} must have at least one sequence, got none.")
+    for place, function in enumerate(functions):
+        if not isinstance(function, PenaltyErrors):
+            raise TypeError(
+                f"{name} must be PenaltyErrors, got {type(function).__name__} for "
+                f"sequence {place}."
+            )
+    return functions

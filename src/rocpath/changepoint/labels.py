@@ -1,0 +1,313 @@
+"""Labelled regions of a sequence, and the errors that segmentations make in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.arguments import (
+    describe,
+    finite_vector,
+    read_only,
+    same_length,
+    set_fields,
+    whole_number,
+    whole_numbers,
+)
+from rocpath.changepoint.segmentation import Segmentations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class _Kind(NamedTuple):
+    """What is counted in a region, and how many are right."""
+
+    counts: str
+    least: int
+    most: float
+
+
+_KINDS = {
+    "no_change": _Kind("change", 0, 0),
+    "one_change": _Kind("change", 1, 1),
+    "at_least_one_change": _Kind("change", 1, np.inf),
+    "no_peaks": _Kind("peak", 0, 0),
+    "peaks": _Kind("peak", 1, np.inf),
+    "peak_start": _Kind("peak_start", 1, 1),
+    "peak_end": _Kind("peak_end", 1, 1),
+}
+# Names that published label sets use.
+_ALIASES = {
+    "normal": "no_change",
+    "0breakpoints": "no_change",
+    "0changes": "no_change",
+    "1breakpoint": "one_change",
+    "1change": "one_change",
+    "breakpoint": "at_least_one_change",
+    ">0breakpoints": "at_least_one_change",
+    ">0changes": "at_least_one_change",
+    "noPeaks": "no_peaks",
+    "peakStart": "peak_start",
+    "peakEnd": "peak_end",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Hold the labelled regions of one sequence.
+
+    Region i is (start, end]: a change at t, where ``x[t]`` begins a new segment, lies
+    in it if start < t <= end. Each label counts at most one error:
+
+    ===================  =========================  ===================
+    kind                 false positive             false negative
+    ===================  =========================  ===================
+    no_change            any change inside
+    one_change           two or more changes        no change inside
+    at_least_one_change                             no change inside
+    no_peaks             any peak that overlaps
+    peaks                                           no peak overlaps
+    peak_start           two or more peak starts    no peak start inside
+    peak_end             two or more peak ends      no peak end inside
+    ===================  =========================  ===================
+
+    Other names: ``normal``, ``0breakpoints``, ``0changes`` for no change;
+    ``1breakpoint``, ``1change`` for one; ``breakpoint``, ``>0breakpoints``,
+    ``>0changes`` for at least one; ``noPeaks``, ``peakStart``, ``peakEnd``.
+
+    Parameters
+    ----------
+    start, end : array-like, shape (n_labels,)
+        The regions, which must not overlap.
+    kind : array-like of str, shape (n_labels,)
+        What is right in each region.
+    sequence : str, optional
+        Name of the sequence, for messages.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> labels = cp.Labels([0, 4], [4, 8], ["no_change", "one_change"])
+    >>> labels.possible_fp, labels.possible_fn
+    (2, 1)
+    """
+
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    kind: tuple[str, ...]
+    sequence: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check and freeze the arrays."""
+        where = self._where()
+        start = finite_vector(f"start{where}", self.start)
+        end = finite_vector(f"end{where}", self.end)
+        kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
+        same_length(start=start, end=end, kind=np.empty(len(kind)))
+        if start.size == 0:
+            raise ValueError(f"labels{where} must have at least one row, got none.")
+        for row, name in enumerate(kind):
+            if not isinstance(name, str) or _ALIASES.get(name, name) not in _KINDS:
+                known = ", ".join([*_KINDS, *_ALIASES])
+                raise ValueError(
+                    f"kind{where} must be one of {known}; got {name!r} in row {row}."
+                )
+        if not (start < end).all():
+            row = int((start < end).argmin())
+            raise ValueError(
+                f"start{where} must be below end, got {start[row]} and {end[row]} in "
+                f"row {row}."
+            )
+        order = np.argsort(start, kind="stable")
+        overlaps = end[order][:-1] > start[order][1:]
+        if overlaps.any():
+            place = overlaps.argmax()
+            first, second = sorted(order[place : place + 2].tolist())
+            raise ValueError(
+                f"labels{where} must not overlap, got ({start[first]}, {end[first]}] "
+                f"in row {first} and ({start[second]}, {end[second]}] in row {second}."
+            )
+        kind = tuple(_ALIASES.get(name, name) for name in kind)
+        set_fields(self, start=start, end=end, kind=kind)
+
+    def __len__(self) -> int:
+        """Return the number of labels."""
+        return len(self.kind)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        make = partial(Labels, sequence=self.sequence)
+        return make, (self.start, self.end, self.kind)
+
+    @property
+    def possible_fp(self) -> int:
+        """How many labels can count a false positive."""
+        return sum(_KINDS[kind].most < np.inf for kind in self.kind)
+
+    @property
+    def possible_fn(self) -> int:
+        """How many labels can count a false negative."""
+        return sum(_KINDS[kind].least > 0 for kind in self.kind)
+
+    def _where(self) -> str:
+        return "" if self.sequence is None else f" of sequence {self.sequence!r}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelErrors:
+    """Hold the label errors of every model of a sequence.
+
+    Attributes
+    ----------
+    fp, fn : array of int, shape (n_models,)
+        False positives and false negatives.
+    possible_fp, possible_fn : int
+        How many there can be.
+    """
+
+    fp: NDArray[np.int64]
+    fn: NDArray[np.int64]
+    possible_fp: int
+    possible_fn: int
+
+    def __len__(self) -> int:
+        """Return the number of models."""
+        return self.fp.size
+
+
+def label_errors(
+    changes: Segmentations | Sequence[ArrayLike],
+    labels: Labels,
+    *,
+    n: int | None = None,
+    position: ArrayLike | None = None,
+) -> LabelErrors:
+    """Count the label errors of every model.
+
+    For labels of peaks, segments 1, 3, ... are the peaks, as `segment` finds them with
+    ``constraint="up_down"``: a peak starts at a change and ends at the next one, or
+    with the sequence. It overlaps a region if it has a part between start and end.
+
+    Parameters
+    ----------
+    changes : Segmentations or list of array-like of int
+        The change positions of each model, each from 1 to n - 1.
+    labels : Labels
+        The labelled regions.
+    n : int, optional
+        Length of the sequence; not needed with `Segmentations` or ``position``.
+    position : array-like, shape (n,), optional
+        Where a change at each index lies in the units of the labels, increasing; the
+        index itself by default. For run-length coded data, the start of each run.
+
+    Returns
+    -------
+    LabelErrors
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> models = cp.segment([1, 1, 5, 5, 5, 2], 2)
+    >>> labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    >>> errors = cp.label_errors(models, labels)
+    >>> errors.fp.tolist(), errors.fn.tolist()
+    ([0, 0, 1], [1, 0, 0])
+    """
+    if not isinstance(labels, Labels):
+        raise TypeError(f"labels must be Labels, got {type(labels).__name__}.")
+    if isinstance(changes, Segmentations):
+        n, changes = changes.n, changes.changes
+    place = _places(n, position, labels)
+    fp = np.zeros(len(changes), dtype=np.int64)
+    fn = np.zeros(len(changes), dtype=np.int64)
+    kinds = [_KINDS[kind] for kind in labels.kind]
+    least = np.array([kind.least for kind in kinds])
+    most = np.array([kind.most for kind in kinds])
+    for k, model in enumerate(changes):
+        change = _checked_changes(model, k, place.size, labels)
+        counts = _counts(place[change], labels)
+        count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])
+        fp[k] = (count > most).sum()
+        fn[k] = (count < least).sum()
+    return LabelErrors(
+        read_only(fp), read_only(fn), labels.possible_fp, labels.possible_fn
+    )
+
+
+def _counts(
+    change: NDArray[np.float64], labels: Labels
+) -> dict[str, NDArray[np.int64]]:
+    """Count changes, peak starts, peak ends and overlapping peaks in every region."""
+    peak_start, peak_end = change[::2], change[1::2]
+    inside = {
+        name: np.searchsorted(places, labels.end, side="right")
+        - np.searchsorted(places, labels.start, side="right")
+        for name, places in (
+            ("change", change),
+            ("peak_start", peak_start),
+            ("peak_end", peak_end),
+        )
+    }
+    # Those that start before the end of the region, less those that end before it.
+    inside["peak"] = np.searchsorted(
+        peak_start, labels.end, side="left"
+    ) - np.searchsorted(peak_end, labels.start, side="right")
+    return inside
+
+
+def _places(
+    n: int | None, position: ArrayLike | None, labels: Labels
+) -> NDArray[np.float64]:
+    """Return where a change at each index lies; refuse labels outside."""
+    where = labels._where()
+    if position is None:
+        if n is None:
+            raise ValueError("n must be given with lists of changes, got None.")
+        n = whole_number("n", n, least=1)
+        is_inside = (labels.start >= 0) & (labels.end <= n)
+        low, high, place = 0.0, float(n), np.arange(float(n))
+    else:
+        place = finite_vector(f"position{where}", position)
+        if place.size == 0 or (n is not None and place.size != n):
+            raise ValueError(
+                f"position{where} must have one entry for each of the {n} "
+                f"observations, got {place.size}."
+            )
+        if not (np.diff(place) > 0).all():
+            worst = (np.diff(place) <= 0).argmax() + 1
+            raise ValueError(
+                f"position{where} must increase, got {place[worst]} at index {worst} "
+                f"after {place[worst - 1]}."
+            )
+        low, high = float(place[0]), float(place[-1])
+        # Regions may reach beyond the first and the last observation.
+        is_inside = (labels.end > low) & (labels.start < high)
+    if not is_inside.all():
+        row = int(is_inside.argmin())
+        raise ValueError(
+            f"labels{where} must lie within the sequence, from {low} to {high}, got "
+            f"({labels.start[row]}, {labels.end[row]}] in row {row}."
+        )
+    return place
+
+
+def _checked_changes(
+    changes: ArrayLike, k: int, n: int, labels: Labels
+) -> NDArray[np.int64]:
+    name = f"changes[{k}]{labels._where()}"
+    # An empty list is a vector of floats.
+    change = whole_numbers(name, np.asarray(changes))
+    if change.size and not (
+        change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()
+    ):
+        raise ValueError(
+            f"{name} must increase and lie from 1 to {n - 1}, the starts of new "
+            f"segments, got {describe(change.tolist())}."
+        )
+    return change

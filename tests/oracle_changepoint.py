@@ -1,0 +1,146 @@
+"""Segmentation and model selection by their definitions, without care for time."""
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import log
+
+import numpy as np
+from scipy.special import xlogy
+
+
+def normal_cost(x, weight):
+    """Sum of squares around the mean, exactly."""
+    mean = sum(w * v for v, w in zip(x, weight, strict=True)) / sum(weight)
+    return sum(w * (v - mean) ** 2 for v, w in zip(x, weight, strict=True))
+
+
+def poisson_cost(x, weight):
+    """Sum of mu - x log mu at the mean."""
+    total = sum(w * v for v, w in zip(x, weight, strict=True))
+    return float(total) - (
+        float(total) * log(total / sum(weight)) if total > 0 else 0.0
+    )
+
+
+COSTS = {"normal": normal_cost, "poisson": poisson_cost}
+
+
+def best_costs(x, weight, max_changes, cost):
+    """Smallest cost with 0..max_changes changes, by dynamic programming over ends."""
+    x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
+    n = len(x)
+    one = {
+        (a, b): COSTS[cost](x[a:b], weight[a:b])
+        for a in range(n)
+        for b in range(a + 1, n + 1)
+    }
+    best = [{end: one[0, end] for end in range(1, n + 1)}]
+    for k in range(1, max_changes + 1):
+        best.append(
+            {
+                end: min(best[-1][start] + one[start, end] for start in range(k, end))
+                for end in range(k + 1, n + 1)
+            }
+        )
+    return [row[n] for row in best]
+
+
+def up_down_cost(x, weight, changes, cost):
+    """Smallest cost of the given changes with means that go up, down, up, ...
+
+    At the optimum, tied neighbours share the mean of their data, so it is enough to try
+    every way to tie neighbours and keep those whose means alternate.
+    """
+    ends = [0, *changes, len(x)]
+    n_segments = len(ends) - 1
+    costs = []
+    for n_untied in range(n_segments):
+        for untied in combinations(range(1, n_segments), n_untied):
+            blocks = [0, *untied, n_segments]
+            total, means = 0, []
+            for a, b in pairwise(blocks):
+                part = slice(ends[a], ends[b])
+                total += COSTS[cost](x[part], weight[part])
+                mass = sum(weight[part])
+                mean = sum(
+                    w * v for v, w in zip(x[part], weight[part], strict=True)
+                ) / Fraction(mass)
+                means += [mean] * (b - a)
+            if all(
+                (means[j] - means[j - 1]) * (1 if j % 2 else -1) >= 0
+                for j in range(1, n_segments)
+            ):
+                costs.append(total)
+    return min(costs)
+
+
+def best_up_down_costs(x, weight, max_changes, cost):
+    """Smallest cost with 0..max_changes changes, trying them all."""
+    x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
+    return [
+        min(
+            up_down_cost(x, weight, changes, cost)
+            for changes in combinations(range(1, len(x)), k)
+        )
+        for k in range(max_changes + 1)
+    ]
+
+
+def up_down_costs_on_candidates(x, weight, max_changes, cost):
+    """As `best_up_down_costs`, for longer sequences and in float64.
+
+    The means of an optimum are means of stretches of the data, so dynamic programming
+    over those means alone is exact.
+    """
+    x, weight = np.asarray(x, float), np.asarray(weight, float)
+    n = x.size
+    total, mass = (np.append(0, np.cumsum(v)) for v in (weight * x, weight))
+    mean = np.unique(
+        [
+            (total[b] - total[a]) / (mass[b] - mass[a])
+            for a in range(n)
+            for b in range(a + 1, n + 1)
+        ]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = np.array(
+            [
+                w * ((v - mean) ** 2 if cost == "normal" else mean - xlogy(v, mean))
+                for v, w in zip(x, weight, strict=True)
+            ]
+        )
+    best = np.full((max_changes + 1, mean.size), np.inf)
+    best[0] = one[0]
+    for t in range(1, n):
+        up = np.minimum.accumulate(best, axis=1)
+        down = np.minimum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
+        for k in range(max_changes, 0, -1):
+            best[k] = np.minimum(best[k], (up if k % 2 else down)[k - 1])
+        best += one[t]
+    return best.min(axis=1)
+
+
+def selected(cost, n_changes, penalty):
+    """Changes of the least cost + penalty * changes; the fewest of equals."""
+    return min((c + penalty * k, k) for c, k in zip(cost, n_changes, strict=True))[1]
+
+
+def label_error(kind, start, end, changes, n):
+    """One label's false positive and false negative, looking at every place."""
+    peaks = list(zip(changes[::2], [*changes[1::2], n], strict=False))
+    inside = [t for t in range(n + 1) if start < t <= end]
+    if kind in ("no_change", "one_change", "at_least_one_change"):
+        count = sum(t in changes for t in inside)
+    elif kind == "peak_start":
+        count = sum(t in [a for a, _ in peaks] for t in inside)
+    elif kind == "peak_end":
+        # A peak that the sequence cuts off has no end.
+        count = sum(t in changes[1::2] for t in inside)
+    else:
+        # Observation t - 1 fills (t - 1, t].
+        count = sum(any(a <= t - 1 < b for t in inside) for a, b in peaks)
+    if kind in ("no_change", "no_peaks"):
+        return int(count > 0), 0
+    if kind in ("at_least_one_change", "peaks"):
+        return 0, int(count == 0)
+    return int(count > 1), int(count == 0)

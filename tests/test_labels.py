@@ -1,0 +1,193 @@
+"""Label errors of models and of penalties, and the breakpoints made of them."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_changepoint as oracle
+import rocpath as rp
+from rocpath import changepoint as cp
+
+KINDS = [
+    "no_change",
+    "one_change",
+    "at_least_one_change",
+    "no_peaks",
+    "peaks",
+    "peak_start",
+    "peak_end",
+]
+
+
+@st.composite
+def labelled_models(draw):
+    n = draw(st.integers(2, 12))
+    places = st.lists(st.integers(1, n - 1), unique=True).map(sorted)
+    models = draw(st.lists(places, min_size=1, max_size=4))
+    ends = sorted(draw(st.sets(st.integers(0, n), min_size=2)))
+    kinds = draw(
+        st.lists(st.sampled_from(KINDS), min_size=len(ends) - 1, max_size=len(ends) - 1)
+    )
+    return n, models, ends, kinds
+
+
+@given(labelled_models())
+def test_errors_equal_their_definition(case):
+    n, models, ends, kinds = case
+    errors = cp.label_errors(models, cp.Labels(ends[:-1], ends[1:], kinds), n=n)
+    for k, changes in enumerate(models):
+        pairs = [
+            oracle.label_error(kind, a, b, changes, n)
+            for kind, a, b in zip(kinds, ends[:-1], ends[1:], strict=True)
+        ]
+        assert errors.fp[k] == sum(fp for fp, _ in pairs)
+        assert errors.fn[k] == sum(fn for _, fn in pairs)
+    assert errors.fp.max() <= errors.possible_fp
+    assert errors.fn.max() <= errors.possible_fn
+
+
+@given(labelled_models())
+def test_positions_only_rename_the_places(case):
+    n, models, ends, kinds = case
+    position = np.arange(n) * 10.0 + 1000
+    labels = cp.Labels(ends[:-1], ends[1:], kinds)
+    if ends[-2] >= n - 1:
+        return
+    moved = cp.Labels(
+        np.array(ends[:-1]) * 10 + 1000, np.array(ends[1:]) * 10 + 1000, kinds
+    )
+    plain = cp.label_errors(models, labels, n=n)
+    renamed = cp.label_errors(models, moved, position=position)
+    assert renamed.fp.tolist() == plain.fp.tolist()
+    assert renamed.fn.tolist() == plain.fn.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "possible_fp", "possible_fn"),
+    [
+        ("normal", 1, 0),
+        ("0breakpoints", 1, 0),
+        ("1breakpoint", 1, 1),
+        ("1change", 1, 1),
+        ("breakpoint", 0, 1),
+        (">0changes", 0, 1),
+        ("noPeaks", 1, 0),
+        ("peaks", 0, 1),
+        ("peakStart", 1, 1),
+        ("peakEnd", 1, 1),
+    ],
+)
+def test_published_names_and_possible_errors(kind, possible_fp, possible_fn):
+    labels = cp.Labels([0], [3], [kind])
+    assert (labels.possible_fp, labels.possible_fn) == (possible_fp, possible_fn)
+    assert labels.kind[0] in KINDS
+
+
+def test_a_change_on_the_border_belongs_to_the_region_that_ends_there():
+    labels = cp.Labels([0, 3], [3, 6], ["at_least_one_change"] * 2)
+    errors = cp.label_errors([[3], [4]], labels, n=6)
+    assert errors.fn.tolist() == [1, 1]
+    first = cp.Labels([0], [3], ["at_least_one_change"])
+    assert cp.label_errors([[3], [4]], first, n=6).fn.tolist() == [0, 1]
+
+
+def test_errors_of_penalties_may_rise_and_fall():
+    # One change is right at 4, but the best single change of a tent is elsewhere.
+    models = [[], [2], [2, 4]]
+    selection = cp.model_selection([10.0, 4.0, 0.0])
+    labels = cp.Labels([0, 3], [3, 5], ["no_change", "one_change"])
+    function = cp.penalty_errors(selection, cp.label_errors(models, labels, n=6))
+    assert function.min_penalty.tolist() == [0, 4, 6]
+    assert function.fp.tolist() == [1, 1, 0]
+    assert function.fn.tolist() == [0, 1, 1]
+    assert function.at(np.log([0.1, 4, 5, 6, 99])).tolist() == [1, 2, 2, 1, 1]
+
+
+def test_target_interval_is_the_longest_with_the_fewest_errors():
+    def target(fp, fn):
+        return cp.target_interval(cp.PenaltyErrors([0, 1, 2, 8, 9], fp=fp, fn=fn))
+
+    assert target([1, 0, 0, 0, 0], [0, 0, 0, 1, 1]) == pytest.approx((0, np.log(8)))
+    # Split by an error: [1, 2) and [8, 9) in log length 0.69 and 0.12.
+    assert target([1, 0, 1, 0, 1], [0] * 5) == pytest.approx((0, np.log(2)))
+    assert target([0, 1, 1, 1, 0], [0] * 5) == pytest.approx((np.log(9), np.inf))
+    assert target([1] * 5, [1] * 5) == (-np.inf, np.inf)
+
+
+def test_breakpoints_of_many_sequences():
+    functions = [
+        cp.PenaltyErrors([0, 1, 4], fp=[2, 1, 1], fn=[0, 0, 2]),
+        cp.PenaltyErrors([0], fp=[0], fn=[0]),
+        cp.PenaltyErrors([0, 2], fp=[1, 0], fn=[0, 0]),
+    ]
+    bp = cp.error_breakpoints(functions)
+    assert bp.n_examples == 3
+    assert sorted(bp.value.tolist()) == pytest.approx([-np.log(4), -np.log(2), 0])
+    # Smaller penalties, larger predictions: only FP remain.
+    curve = rp.roc_curve(bp, np.full(3, 99.0))
+    assert curve.auc == pytest.approx(rp.auc(bp, np.zeros(3)))
+    rate = cp.error_breakpoints(functions, denominator="rate")
+    assert rate.fp_diff.sum() == pytest.approx(1)
+    assert rate.fn_diff.sum() == pytest.approx(-1)
+
+
+def test_functions_can_be_pickled_and_stay_read_only():
+    labels = cp.Labels([0], [3], ["normal"], sequence="one")
+    function = cp.PenaltyErrors([0, 1], [1, 0], [0, 0], possible_fp=3)
+    for thing, array in ((labels, "start"), (function, "fp")):
+        copy = pickle.loads(pickle.dumps(thing))
+        assert getattr(copy, array).tolist() == getattr(thing, array).tolist()
+        assert not getattr(copy, array).flags.writeable
+    assert pickle.loads(pickle.dumps(function)).possible_fp == 3
+    assert pickle.loads(pickle.dumps(labels)).sequence == "one"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "kind", "message"),
+    [
+        ([], [], [], "labels of sequence 'a' must have at least one row"),
+        ([0, 5], [1, 5], ["normal"] * 2, "start of sequence 'a'.*5.0 in row 1"),
+        ([0], [3], ["twoPeaks"], "kind of sequence 'a'.*'twoPeaks' in row 0"),
+        ([4, 0], [6, 5], ["normal"] * 2, "'a' must not overlap.*row 0 and.*row 1"),
+        ([0, np.nan], [3, 5], ["normal"] * 2, "start of sequence 'a'.*nan at index 1"),
+        ([0], [3], ["normal"] * 2, "same length"),
+    ],
+)
+def test_bad_labels_are_refused(start, end, kind, message):
+    with pytest.raises(ValueError, match=message):
+        cp.Labels(start, end, kind, sequence="a")
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings", "message"),
+    [
+        ([[1]], {"n": 4}, "labels of sequence 'a'.*from 0.0 to 4.0.*in row 1"),
+        ([[1]], {"position": [20, 30]}, "sequence 'a'.*got \\(0.0, 3.0\\] in row 0"),
+        ([[1]], {"position": [3, 2, 9]}, "position of sequence 'a' must increase"),
+        ([[1]], {}, "n must be given"),
+        ([[1], [2, 9]], {"n": 9}, "changes\\[1\\] of sequence 'a'.*1 to 8.*\\[2, 9\\]"),
+        ([[0]], {"n": 9}, "changes\\[0\\] of sequence 'a'"),
+        ([[1.5]], {"n": 9}, "changes\\[0\\] of sequence 'a' must be whole numbers"),
+    ],
+)
+def test_bad_changes_are_refused(changes, settings, message):
+    labels = cp.Labels([0, 3], [3, 5], ["normal"] * 2, sequence="a")
+    with pytest.raises(ValueError, match=message):
+        cp.label_errors(changes, labels, **settings)
+
+
+def test_bad_error_functions_are_refused():
+    with pytest.raises(ValueError, match="min_penalty must increase from 0"):
+        cp.PenaltyErrors([1, 2], [0, 0], [0, 0])
+    with pytest.raises(ValueError, match=r"fp must be from 0 to .*= 1.*row 1"):
+        cp.PenaltyErrors([0, 2], [0, 2], [0, 0], possible_fp=1)
+    with pytest.raises(TypeError, match="PenaltyErrors, got int for sequence 1"):
+        cp.error_breakpoints([cp.PenaltyErrors([0], [0], [0]), 3])
+    with pytest.raises(ValueError, match="errors must have one entry for each model"):
+        cp.penalty_errors(
+            cp.model_selection([2.0, 1.0]),
+            cp.label_errors([[]], cp.Labels([0], [3], ["normal"]), n=3),
+        )

@@ -1,0 +1,267 @@
+"""Segmentations: equal to slow definitions, never worse than ruptures, at any scale."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_changepoint as oracle
+from rocpath import changepoint as cp
+
+kinds = st.sampled_from(["normal", "poisson"])
+constraints = st.sampled_from([None, "up_down"])
+
+
+@st.composite
+def sequences(draw, max_size=12):
+    """Small integers, many of them equal, and weights that may be run lengths."""
+    n = draw(st.integers(1, max_size))
+    element = draw(st.sampled_from([st.integers(0, 2), st.integers(0, 20)]))
+    weight = draw(st.sampled_from([st.just(1), st.integers(1, 5)]))
+    x = draw(st.lists(element, min_size=n, max_size=n))
+    return x, draw(st.lists(weight, min_size=n, max_size=n))
+
+
+def cost_of(x, weight, changes, mean, cost):
+    """The cost of given changes and means, from its definition."""
+    x, weight = np.asarray(x, float), np.asarray(weight, float)
+    mu = np.repeat(mean, np.diff([0, *changes, x.size]))
+    if cost == "normal":
+        return float((weight * (x - mu) ** 2).sum())
+    logs = np.log(np.where(x > 0, mu, 1))
+    return float((weight * (mu - x * logs)).sum())
+
+
+def near(expected):
+    return pytest.approx(np.array(expected, dtype=float), 1e-10, 1e-10)
+
+
+@given(sequences(), kinds)
+def test_costs_are_the_smallest(sequence, cost):
+    x, weight = sequence
+    models = cp.segment(x, len(x) - 1, cost=cost, weights=weight)
+    assert models.cost == near(oracle.best_costs(x, weight, len(x) - 1, cost))
+
+
+@given(sequences(max_size=6), kinds)
+def test_up_down_costs_are_the_smallest(sequence, cost):
+    x, weight = sequence
+    models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint="up_down")
+    assert models.cost == near(oracle.best_up_down_costs(x, weight, len(x) - 1, cost))
+
+
+@given(sequences(max_size=30), kinds)
+def test_longer_up_down_costs_are_the_smallest(sequence, cost):
+    x, weight = sequence
+    max_changes = min(6, len(x) - 1)
+    models = cp.segment(x, max_changes, cost=cost, weights=weight, constraint="up_down")
+    expected = oracle.up_down_costs_on_candidates(x, weight, max_changes, cost)
+    assert models.cost == near(expected)
+
+
+@given(sequences(max_size=20), kinds, constraints)
+def test_changes_and_means_have_the_cost_and_keep_the_rules(sequence, cost, constraint):
+    x, weight = sequence
+    models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
+    assert models.n == len(x)
+    assert len(models) == len(x)
+    for k, (changes, mean) in enumerate(zip(models.changes, models.mean, strict=True)):
+        assert changes.size == k
+        assert (np.diff([0, *changes, len(x)]) > 0).all()
+        assert models.cost[k] == near(cost_of(x, weight, changes, mean, cost))
+        if constraint == "up_down":
+            direction = np.where(np.arange(k) % 2, -1, 1)
+            assert (np.diff(mean) * direction >= -1e-12).all()
+    if constraint is None:
+        assert (np.diff(models.cost) <= 0).all()
+
+
+@given(sequences(max_size=15), kinds, constraints, st.floats(0, 50))
+def test_penalty_finds_the_selected_model(sequence, cost, constraint, penalty):
+    x, weight = sequence
+    settings = {"cost": cost, "weights": weight, "constraint": constraint}
+    models = cp.segment(x, len(x) - 1, **settings)
+    best = cp.segment_penalty(x, penalty, **settings)
+    objective = models.cost + penalty * np.arange(len(x))
+    assert best.cost + penalty * best.n_changes == near(objective.min())
+    assert best.cost == near(cost_of(x, weight, best.changes, best.mean, cost))
+
+
+@given(sequences(max_size=6), kinds, constraints)
+def test_weights_are_run_lengths(sequence, cost, constraint):
+    x, weight = sequence
+    coded = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
+    plain = cp.segment(
+        np.repeat(x, weight), len(x) - 1, cost=cost, constraint=constraint
+    )
+    if constraint is None:
+        assert coded.cost == near(plain.cost)
+    else:  # a tied change may stand inside a run
+        assert (plain.cost <= coded.cost + 1e-9).all()
+
+
+@pytest.mark.parametrize("constraint", [None, "up_down"])
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_longer_sequences_equal_a_plain_search(cost, constraint):
+    rng = np.random.default_rng(1)
+    n, max_changes = 90, 7
+    mu = np.repeat(rng.uniform(1, 9, 6), 15)
+    x = rng.poisson(mu) if cost == "poisson" else rng.normal(mu)
+    models = cp.segment(x, max_changes, cost=cost, constraint=constraint)
+    best = cp.segment_penalty(x, 3.0, cost=cost, constraint=constraint)
+    if constraint is None:
+        expected = oracle.best_costs(x.tolist(), [1] * n, max_changes, cost)
+        assert models.cost == near(expected)
+    many = cp.segment(x, 50, cost=cost, constraint=constraint)
+    objective = many.cost + 3.0 * np.arange(51)
+    assert best.cost + 3.0 * best.n_changes == near(objective.min())
+
+
+def test_costs_and_changes_equal_those_of_ruptures():
+    ruptures = pytest.importorskip("ruptures")
+    rng = np.random.default_rng(0)
+    x = rng.normal(np.repeat(rng.normal(size=6), 50))
+    models = cp.segment(x, 6)
+    search = ruptures.Dynp(model="l2", jump=1, min_size=1).fit(x)
+    for k in range(1, 7):
+        changes = search.predict(k)
+        assert models.changes[k].tolist() == changes[:-1]
+        assert models.cost[k] == pytest.approx(search.cost.sum_of_costs(changes))
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0**30, -(2.0**49)])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-450, 2.0**260])
+def test_scale_and_offset_change_nothing(scale, offset):
+    rng = np.random.default_rng(3)
+    x = rng.integers(-8, 9, 60) + np.repeat([0, 16, 8], 20)
+    plain, moved = cp.segment(x, 5), cp.segment((x + offset) * scale, 5)
+    assert [c.tolist() for c in moved.changes] == [c.tolist() for c in plain.changes]
+    assert moved.cost / scale**2 == pytest.approx(plain.cost, 1e-12)
+
+
+def test_one_huge_value_does_not_hide_the_rest():
+    rng = np.random.default_rng(4)
+    x = rng.normal(np.repeat([0, 5, 0], 30))
+    spiked = np.insert(x, 45, 1e12)
+    expected = cp.segment(x, 2)
+    models = cp.segment(spiked, 4)
+    assert models.changes[4].tolist() == [30, 45, 46, 61]
+    assert models.cost[4] == pytest.approx(expected.cost[2], 0.2)
+    assert cp.segment_penalty(spiked, 20.0).changes.tolist() == [30, 45, 46, 61]
+
+
+@pytest.mark.parametrize("constraint", [None, "up_down"])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
+def test_constant_sequences(value, constraint):
+    x = np.full(9, value)
+    for cost in ("normal", "poisson"):
+        models = cp.segment(x, 8, cost=cost, constraint=constraint)
+        assert models.cost == near(np.full(9, models.cost[0]))
+        for k, (changes, mean) in enumerate(
+            zip(models.changes, models.mean, strict=True)
+        ):
+            assert np.unique(changes).size == k
+            assert mean == near(np.full(k + 1, value))
+        assert cp.segment_penalty(x, 0.5, cost=cost).n_changes == 0
+
+
+def test_background_of_zero_counts():
+    x = [0, 0, 0, 9, 8, 9, 0, 0]
+    models = cp.segment(x, 2, cost="poisson", constraint="up_down")
+    assert models.changes[2].tolist() == [3, 6]
+    assert models.mean[2] == near([0, 26 / 3, 0])
+    assert models.cost[2] == near(26 - 26 * np.log(26 / 3))
+
+
+def test_costs_that_meet_at_a_mean_of_zero():
+    # The same counts, split at different zeros, cost the same as the mean goes to 0.
+    x = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    models = cp.segment(x, 1, cost="poisson", constraint="up_down")
+    assert models.changes[1].tolist() == [1]
+    assert models.cost[1] == near(4 - 4 * np.log(0.4))
+
+
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_clear_peaks_need_no_constraint(cost):
+    # Long enough that changes no longer in use are thrown away on the way.
+    x = np.random.default_rng(2).poisson(np.tile(np.repeat([3, 9], 700), 4)[:-700])
+    settings = {"cost": cost, "constraint": "up_down"}
+    free, peaks = cp.segment(x, 8, cost=cost), cp.segment(x, 8, **settings)
+    assert peaks.changes[6].tolist() == free.changes[6].tolist()
+    assert peaks.cost[6] == near(free.cost[6])
+    assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (
+        peaks.changes[6].tolist()
+    )
+
+
+def test_constraint_can_cost():
+    # By hand: up then down cannot fit 3 | 1 | 2 better than by one mean for 3 and 1.
+    models = cp.segment([3, 1, 2], 2, constraint="up_down")
+    assert models.cost == near([2, 2, 2])
+    assert cp.segment([3, 1, 2], 2).cost == near([2, 0.5, 0])
+    # Two tied zeros and a one: no whole peak fits as well as one change.
+    assert cp.segment([0, 0, 1], 2, constraint="up_down").cost == near([2 / 3, 0, 0.5])
+
+
+def test_single_observation_and_extreme_penalties():
+    assert cp.segment([3.0], 0).cost.tolist() == [0.0]
+    x = [1.0, 1.0, 4.0, 4.0, 2.0]
+    assert cp.segment_penalty(x, np.inf).n_changes == 0
+    assert cp.segment_penalty(x, 0.0).changes.tolist() == [2, 4]
+    assert cp.segment_penalty(x, 0.0).cost == 0
+    assert cp.segment_penalty([2.0] * 9, 0.0).n_changes == 0
+    assert cp.segment_penalty(x, np.inf, constraint="up_down").n_changes == 0
+
+
+def test_a_run_may_be_split_under_the_constraint():
+    # Up, down, up from 1 over 2 to 3 needs a peak and a background of mean 2.
+    best = cp.segment_penalty([1, 2, 2, 3], 0.01, constraint="up_down")
+    assert best.changes.tolist() == [1, 2, 3]
+    assert best.cost == 0
+
+
+def test_results_are_read_only():
+    models = cp.segment([1, 2, 3], 1)
+    best = cp.segment_penalty([1, 2, 3], 1)
+    arrays = (models.cost, models.changes[1], models.mean[1], best.changes, best.mean)
+    for array in arrays:
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("constraint", [None, "up_down"])
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_reversing_the_sequence_changes_no_cost(cost, constraint):
+    x = np.random.default_rng(5).poisson(np.repeat([2, 9, 3, 7, 1], 40))
+    models = cp.segment(x, 6, cost=cost, constraint=constraint)
+    mirrored = cp.segment(x[::-1], 6, cost=cost, constraint=constraint)
+    even = slice(None, None, 2 if constraint else 1)  # whole peaks look the same
+    assert mirrored.cost[even] == near(models.cost[even])
+    assert all(a <= b for a, b in pairwise(models.changes[4]))
+
+
+BAD = [
+    ((), {}, "x must have at least one observation"),
+    (([1, np.nan],), {}, "x must be finite.*nan at index 1"),
+    (([1, 2, 3],), {"max_changes": 3}, "max_changes must be below the length of x, 3"),
+    (([1, -2],), {"cost": "poisson"}, "x must not be negative.*-2.0 at index 1"),
+    (([1, 2],), {"weights": [1, 0]}, "weights must be positive, got 0.0 at index 1"),
+    (([1, 2],), {"weights": [1]}, "same length"),
+    (([1, 2],), {"cost": "gamma"}, "cost must be 'normal' or 'poisson'"),
+    (([1, 2],), {"constraint": "down"}, "constraint must be None or 'up_down'"),
+    (([1, 1e120],), {}, "x must be at most 1e\\+100"),
+]
+
+
+@pytest.mark.parametrize(("given_x", "settings", "message"), BAD)
+def test_bad_input_is_refused(given_x, settings, message):
+    settings = {"max_changes": 1, **settings}
+    x = given_x[0] if given_x else []
+    with pytest.raises(ValueError, match=message):
+        cp.segment(x, settings.pop("max_changes"), **settings)
+
+
+def test_bad_penalty_is_refused():
+    with pytest.raises(ValueError, match="penalty must be a number from 0 up, got -1"):
+        cp.segment_penalty([1, 2], -1)

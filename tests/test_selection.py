@@ -1,0 +1,98 @@
+"""Model selection: what every penalty selects, exactly, with ties."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_changepoint as oracle
+from rocpath import changepoint as cp
+
+costs = st.lists(st.integers(0, 12).map(float), min_size=1, max_size=8)
+
+
+@given(costs, st.data())
+def test_every_penalty_selects_the_best_model_with_the_fewest_changes(cost, data):
+    n_changes = data.draw(
+        st.lists(
+            st.integers(0, 20), min_size=len(cost), max_size=len(cost), unique=True
+        )
+    )
+    selection = cp.model_selection(cost, n_changes)
+    pairs = [(a, b) for a in range(len(cost)) for b in range(len(cost))]
+    corners = {
+        Fraction(cost[a] - cost[b]) / (n_changes[b] - n_changes[a])
+        for a, b in pairs
+        if n_changes[a] < n_changes[b]
+    }
+    places = sorted({Fraction(0), *(p for p in corners if p >= 0)})
+    between = [(a + b) / 2 for a, b in zip(places, [*places[1:], 99], strict=True)]
+    # A third is not a float: only where both agree is the tie itself tested.
+    exact = [p for p in places if Fraction(float(p)) == p]
+    for penalty in [*between, *exact]:
+        expected = oracle.selected(cost, n_changes, penalty)
+        assert selection.select(float(penalty)) == expected
+
+
+@given(costs)
+def test_intervals_follow_each_other_from_zero_to_infinity(cost):
+    selection = cp.model_selection(cost)
+    assert selection.min_penalty[0] == 0
+    assert selection.max_penalty[-1] == np.inf
+    assert selection.max_penalty[:-1].tolist() == selection.min_penalty[1:].tolist()
+    assert (selection.min_penalty < selection.max_penalty).all()
+    assert (np.diff(selection.n_changes) < 0).all()
+    assert selection.cost.tolist() == [cost[k] for k in selection.n_changes]
+    assert selection.model.tolist() == selection.n_changes.tolist()
+    assert np.exp(selection.min_log_penalty) == pytest.approx(selection.min_penalty)
+
+
+def test_equal_costs_and_points_on_an_edge_are_not_selected():
+    # By hand: (1, 6) lies on the edge from (0, 9) to (2, 3); 3 and 4 add nothing.
+    selection = cp.model_selection([9.0, 6.0, 3.0, 3.0, 5.0])
+    assert selection.n_changes.tolist() == [2, 0]
+    assert selection.min_penalty.tolist() == [0, 3]
+    assert selection.select(3.0) == 0
+    assert selection.select(np.nextafter(3.0, 0)) == 2
+
+
+def test_penalties_that_round_to_one_leave_no_empty_interval():
+    a = 1.0
+    costs_ = [3 * a + 1, 2 * a + 1, a + 1, np.nextafter(1, 2)]
+    selection = cp.model_selection(costs_)
+    assert (selection.min_penalty < selection.max_penalty).all()
+    tiny = cp.model_selection([5e-324, 0.0], [0, 2])
+    assert tiny.n_changes.tolist() == [0]
+
+
+def test_one_model_is_selected_always():
+    selection = cp.model_selection([4.0], [7])
+    assert selection.select([0.0, np.inf]).tolist() == [7, 7]
+
+
+def test_many_models_in_linear_time():
+    cost = np.linspace(1, 0, 20_000) ** 2
+    selection = cp.model_selection(cost)
+    assert len(selection) > 19_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([],), "cost must have at least one model"),
+        (([1.0, np.inf],), "cost must be finite"),
+        (([1.0, 2.0], [0, 0]), "n_changes must not repeat, got 0 twice"),
+        (([1.0, 2.0], [0, -1]), "n_changes must not be negative, got -1 at index 1"),
+        (([1.0, 2.0], [0, 1, 2]), "same length"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cp.model_selection(*arguments)
+
+
+def test_bad_penalty_is_refused():
+    with pytest.raises(ValueError, match="penalty must be from 0 up, got -1"):
+        cp.model_selection([1.0]).select([0.0, -1.0])
