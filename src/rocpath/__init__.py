@@ -12,6 +12,7 @@ from rocpath.line_search import (
     best_aum_step,
     sweep,
 )
+from rocpath.penalty_regressor import PenaltyRegressor
 from rocpath.roc import (
     RocCurve,
     auc,
@@ -30,6 +31,7 @@ __all__ = [
     "ErrorBreakpoints",
     "IntervalRegression",
     "Lines",
+    "PenaltyRegressor",
     "RocCurve",
     "StepPath",
     "auc",

@@ -204,9 +204,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
         interval = target_intervals(y, len(X))
         self._check_parameters()
-        # A difference of two infinities is not a number, and not positive.
-        with np.errstate(invalid="ignore"):
-            self.kept_features_ = np.isfinite(X).all(axis=0) & (np.ptp(X, axis=0) > 0)
+        self.kept_features_ = useful_columns(X)
         kept = X[:, self.kept_features_]
         center, scale = kept.mean(axis=0), kept.std(axis=0)
         scale[scale == 0] = 1.0
@@ -240,22 +238,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array, shape (n_samples,)
         """
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, ensure_all_finite=False, dtype=np.float64, reset=False
-        )
-        kept = X[:, self.kept_features_]
-        if not np.isfinite(kept).all():
-            row, column = np.argwhere(~np.isfinite(kept))[0]
-            raise ValueError(
-                "X must be finite where it was in training, got "
-                f"{kept[row, column]} in row {row}, column "
-                f"{np.flatnonzero(self.kept_features_)[column]}."
-            )
-        prediction: NDArray[np.float64] = (
-            kept @ self.coef_[self.kept_features_] + self.intercept_
-        )
-        return prediction
+        return predict_log_penalty(self, X)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the part of predictions that lie inside their intervals.
@@ -328,6 +311,27 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.regressor_tags.poor_score = True  # a single number is a tiny interval
         return tags
+
+
+def useful_columns(X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which columns are finite and not constant."""
+    # A difference of two infinities is not a number, and not positive.
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.isfinite(X).all(axis=0) & (np.ptp(X, axis=0) > 0))
+
+
+def predict_log_penalty(model: Any, X: Any) -> NDArray[np.float64]:
+    """Predict by a fitted linear model that ignores the columns it has dropped."""
+    check_is_fitted(model)
+    X = validate_data(model, X, ensure_all_finite=False, dtype=np.float64, reset=False)
+    kept = X[:, model.kept_features_]
+    if not np.isfinite(kept).all():
+        row, column = np.argwhere(~np.isfinite(kept))[0]
+        raise ValueError(
+            f"X must be finite where it was in training, got {kept[row, column]} in "
+            f"row {row}, column {np.flatnonzero(model.kept_features_)[column]}."
+        )
+    return np.asarray(kept @ model.coef_[model.kept_features_] + model.intercept_)
 
 
 def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:

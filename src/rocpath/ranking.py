@@ -161,6 +161,7 @@ class _Validation:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(-0.5 * np.where(behind > 0, behind / error, 0.0) ** 2)
         share[share < _SMALLEST_SHARE] = 0.0
+        share[_is_too_weak(self._starts, mean_auc)] = 0.0
         return mean_auc, share / share.sum()
 
     def choose_stage(
@@ -213,6 +214,25 @@ def _convex_starts(n_features: int) -> list[ConvexStart]:
         for is_clipped in clippings
         for alpha in _ALPHAS
     ]
+
+
+def _is_too_weak(
+    starts: Sequence[ConvexStart], start_auc: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell which penalties are below a tenth of the best one of their kind.
+
+    With too small a penalty the weights of rare columns may be anything, which the
+    few rows held out may not show.
+    """
+    best: dict[tuple[Loss, bool], int] = {}
+    for k, start in enumerate(starts):
+        if start_auc[k] > start_auc[best.setdefault(start[:2], k)]:
+            best[start[:2]] = k
+    least = [0.099 * starts[best[start[:2]]].alpha for start in starts]
+    is_too_weak = [
+        start.alpha < alpha for start, alpha in zip(starts, least, strict=True)
+    ]
+    return np.array(is_too_weak or [False])
 
 
 def _fitted(
