@@ -50,7 +50,7 @@ class ConvexProblem(NamedTuple):
     loss: Loss
 
     def solutions(
-        self, alphas: Sequence[float], start: NDArray[np.float64] | None = None
+        self, alphas: Sequence[float], start: LinearModel | None = None
     ) -> list[LinearModel]:
         """Solve for one penalty after the other, each from the last solution."""
         n_features = self.X.shape[1]
@@ -60,9 +60,9 @@ class ConvexProblem(NamedTuple):
         weights = np.zeros(n_features + 1)  # the last one is the intercept
         if start is not None:
             is_varying = np.isfinite(self.columns.scale)
-            scaled = start[is_varying] * self.columns.scale[is_varying]
+            scaled = start.coef[is_varying] * self.columns.scale[is_varying]
             weights[:-1][is_varying] = scaled
-            weights[-1] = self.columns.center @ start
+            weights[-1] = start.intercept + self.columns.center @ start.coef
         found = []
         for alpha in alphas:
             weights = solve(self, alpha, weights)
@@ -124,9 +124,9 @@ def _newton(
             gradient += with_one.T @ slope[rows]
             hessian += with_one.T @ (with_one * curvature[rows, None])
         hessian.flat[:: weights.size + 1] += 1e-10
-        if np.abs(gradient).max() <= 1e-7:
-            break
         step = -linalg.solve(hessian, gradient, assume_a="pos")
+        if -gradient @ step <= 1e-10 * value:  # twice the decrease still possible
+            return np.asarray(weights + step)
         change = _predict(step, blocks)
         size = _shortened(problem, penalty, weights, predictions, step, change, value)
         if size == 0.0:
@@ -177,7 +177,7 @@ def _quasi_newton(
         weights,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": 300, "gtol": 1e-7},
+        options={"maxiter": 500, "gtol": 1e-7, "ftol": 1e-12},
     )
     return np.asarray(found.x)
 

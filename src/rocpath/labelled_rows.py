@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SMALLEST_SLOPE = 1e-3
+_FARTHEST = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +60,9 @@ class LabelledRows:
         """Keep rows of the lowest ranks, so that no class has many."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
-            ranks = np.unique(self.rank[members])
-            last = ranks[min(most, ranks.size) - 1]
-            is_kept |= members & (self.rank <= last)
+            ranks = self.rank[members]
+            last = np.partition(ranks, most)[most] if ranks.size > most else np.inf
+            is_kept |= members & (self.rank < last)
         return self if is_kept.all() else self.at(is_kept)
 
     def fewest_different(self, enough: int) -> int:
@@ -102,23 +103,27 @@ class LabelledRows:
         """Give predictions mean 0 and variance 1, both classes counted alike."""
         prediction = weighted_sums(self.X, coef)
         weight = self.balanced_weight
-        mean = float(weight @ prediction)
-        spread = float(np.sqrt(weight @ (prediction - mean) ** 2))
+        # A few far rows must not decide about the scale of all others.
+        low, high = np.quantile(prediction, [0.1, 0.9])
+        reach = 5.0 * (high - low) or np.inf
+        near = np.clip(prediction, low - reach, high + reach)
+        mean = float(weight @ near)
+        spread = float(np.sqrt(weight @ (near - mean) ** 2))
         if not spread > 1e-12 * np.abs(prediction).max():
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 
     def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
-        """Fit log-odds to scores (Platt), with the class weights of other rows."""
+        """Fit log-odds to standardized scores (Platt), with the classes of others."""
         total = like.weight.sum()
         share = like.weight[like.is_positive].sum() / total
         weight = 2.0 * self.balanced_weight
         weight *= np.where(self.is_positive, share, 1.0 - share)
-        one_column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
+        # A few far scores would else make the slope that of their distance.
+        near = np.clip(score, -_FARTHEST, _FARTHEST)
+        column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
         sign = np.where(self.is_positive, 1.0, -1.0)
-        problem = ConvexProblem(
-            score[:, None], one_column, False, sign, weight, "logistic"
-        )
+        problem = ConvexProblem(near[:, None], column, False, sign, weight, "logistic")
         (model,) = problem.solutions([1e-3])
         if model.coef[0] < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.

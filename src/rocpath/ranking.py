@@ -30,7 +30,6 @@ _ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
 _MOST_OF_A_CLASS = 10_000  # to choose by
 _MOST_OF_A_CLASS_TO_CLIMB = 3_000
-_MOST_STARTS_OF_MANY_ROWS = 2
 _FOLDS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
 _SURELY = 1.5  # standard errors by which a stage must be better
@@ -113,7 +112,7 @@ def fit_ranking(
     settings.progress("climbing on all rows")
     near = None
     if has_many:
-        share = _largest_only(share, _MOST_STARTS_OF_MANY_ROWS)
+        share = (np.arange(share.size) == share.argmax()).astype(float)
         near = _fitted(chosen_by, starts, share, given)
     coef = _average(_fitted(rows, starts, share, given, near), share, rows)
     if chosen > 0:
@@ -145,7 +144,7 @@ class _Validation:
         self._settings = settings
         self._given = given
         self._fold = rows.rank % settings.n_folds
-        self._coefs: list[list[NDArray[np.float64]]] = []
+        self._models: list[list[LinearModel]] = []
 
     def choose_start(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return AUC and share of each start."""
@@ -153,8 +152,9 @@ class _Validation:
         everyone = np.ones(n_starts)
         for fold in range(self._n_tried):
             train = self._rows.at(self._fold != fold)
-            self._coefs.append(_fitted(train, self._starts, everyone, self._given))
-        mean_auc, influence = self._held_out(self._coefs)
+            self._models.append(_fitted(train, self._starts, everyone, self._given))
+        coefs = [[model.coef for model in models] for models in self._models]
+        mean_auc, influence = self._held_out(coefs)
         best = int(mean_auc.argmax())
         error = np.sqrt(((influence - influence[:, [best]]) ** 2).sum(axis=0))
         behind = mean_auc[best] - mean_auc
@@ -170,9 +170,9 @@ class _Validation:
         """Return AUC and error of each stage, the stage to take, and its scores."""
         stages = []
         trains = []
-        for fold, coefs in enumerate(self._coefs):
+        for fold, models in enumerate(self._models):
             train = self._rows.at(self._fold != fold)
-            used = [coef for coef, part in zip(coefs, share, strict=True) if part > 0]
+            used = [one for one, part in zip(models, share, strict=True) if part > 0]
             start = _average(used, share, train)
             stages.append(
                 [stage.coef for stage in _stages(train, start, self._settings)]
@@ -240,35 +240,35 @@ def _fitted(
     starts: Sequence[ConvexStart],
     share: NDArray[np.float64],
     given: NDArray[np.float64] | None,
-    near: Sequence[NDArray[np.float64]] | None = None,
-) -> list[NDArray[np.float64]]:
+    near: Sequence[LinearModel] | None = None,
+) -> list[LinearModel]:
     """Fit the starts that have a share, in order, from near solutions if known."""
     if given is not None:
-        return [given]
+        return [LinearModel(given, 0.0)]
     alphas: dict[tuple[Loss, bool], list[float]] = {}
     for (loss, is_clipped, alpha), part in zip(starts, share, strict=True):
         if part > 0:
             alphas.setdefault((loss, is_clipped), []).append(alpha)
     columns = Columns.measured(rows.X, rows.balanced_weight)
     sign = np.where(rows.is_positive, 1.0, -1.0)
-    fitted: list[NDArray[np.float64]] = []
+    fitted: list[LinearModel] = []
     for (loss, is_clipped), path in alphas.items():
         problem = ConvexProblem(
             rows.X, columns, is_clipped, sign, rows.balanced_weight, loss
         )
         start = None if near is None else near[len(fitted)]
-        fitted += [model.coef for model in problem.solutions(path, start)]
+        fitted += problem.solutions(path, start)
     return fitted
 
 
 def _average(
-    coefs: Sequence[NDArray[np.float64]],
+    models: Sequence[LinearModel],
     share: NDArray[np.float64],
     rows: LabelledRows,
 ) -> NDArray[np.float64]:
     """Average models whose predictions have the same spread."""
-    parts = zip(share[share > 0], coefs, strict=True)
-    scaled = [part * rows.standardized(coef).coef for part, coef in parts]
+    parts = zip(share[share > 0], models, strict=True)
+    scaled = [part * rows.standardized(model.coef).coef for part, model in parts]
     return np.asarray(np.sum(scaled, axis=0))
 
 
@@ -286,18 +286,11 @@ def _stages(
     ).stages(start)
 
 
-def _largest_only(share: NDArray[np.float64], n_kept: int) -> NDArray[np.float64]:
-    kept = np.zeros_like(share)
-    largest = np.argsort(share)[-n_kept:]
-    kept[largest] = share[largest] / share[largest].sum()
-    return kept
-
-
 def _plain_ranking(rows: LabelledRows, given: NDArray[np.float64] | None) -> Ranking:
     """Fit a regularized model, for too few rows to hold some out."""
     starts = [_PLAIN_START] if given is None else []
-    (coef,) = _fitted(rows, starts, np.ones(1), given)
-    model = rows.standardized(coef)
+    (start,) = _fitted(rows, starts, np.ones(1), given)
+    model = rows.standardized(start.coef)
     odds = rows.log_odds(rows.predictions(model), like=rows)
     nothing = np.zeros(0)
     history = History(starts, nothing, np.ones(1), nothing, nothing, 0)

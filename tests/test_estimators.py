@@ -1,0 +1,304 @@
+"""AUCClassifier: what it promises beyond scikit-learn's contract."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rocpath as rp
+from rocpath.columns import Columns
+from rocpath.convex_start import ConvexProblem
+from rocpath.labelled_rows import LabelledRows, auc_with_influence
+
+
+def unbalanced(n=600, seed=0):
+    """One in ten positive, one heavy-tailed column, one constant, one rare."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 10 == 0
+    X = rng.normal(size=(n, 6)) + np.outer(y, [1.0, 0.5, 0, 0, 0, 0])
+    X[:, 2] = np.exp(3 * X[:, 2])
+    X[:, 3] = 7.0
+    X[:, 4] = X[:, 4] > 2.3
+    return X, y.astype(int)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = unbalanced()
+    return X, y, rp.AUCClassifier(random_state=0).fit(X, y)
+
+
+def test_decision_is_linear_in_the_columns_as_given(fitted):
+    X, _, model = fitted
+    expected = X @ model.coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
+    assert model.coef_.shape == (1, 6)
+    assert model.coef_[0, 3] == 0  # constant
+    assert np.isfinite(model.coef_).all()
+
+
+def test_probabilities_are_the_logistic_function_of_the_decision(fitted):
+    X, y, model = fitted
+    score = model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(score))
+    np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
+    # Calibrated on rows held out: on average right, for the classes as they are.
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
+
+
+def test_an_outlier_does_not_spoil_the_ranking():
+    X, y = unbalanced()
+    X_new, y_new = unbalanced(seed=1)
+    X[5] = 1e6
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    baseline = LogisticRegression().fit(StandardScaler().fit_transform(X), y)
+    assert roc_auc_score(y_new, X_new @ baseline.coef_[0]) < 0.7
+    # The best ranking of normal columns whose means differ by 1 and 0.5 has an AUC of
+    # Phi(sqrt(1.25 / 2)) = 0.785.
+    assert roc_auc_score(y_new, model.decision_function(X_new)) > 0.75
+    assert model.predict_proba(X_new)[:, 1].std() > 0.02
+
+
+def test_climbs_where_a_convex_loss_is_misled():
+    # A tenth of the negatives lie far out on the positives' side: they pull every
+    # convex loss, but only few pairs of the AUC.
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.25
+    X = rng.normal(size=(4000, 2)) + np.outer(y, [1.5, 0.0])
+    far = ~y & (rng.random(4000) < 0.1)
+    X[far] += [25.0, 10.0]
+    model = rp.AUCClassifier(random_state=0).fit(X[::2], y[::2])
+    start = clone(model).set_params(n_gradient_steps=0, n_rounds=0).fit(X[::2], y[::2])
+    assert model.n_iter_ > 0
+    assert model.history_[0].chosen == model.n_iter_
+
+    def area(one):
+        return roc_auc_score(y[1::2], one.decision_function(X[1::2]))
+
+    assert area(model) > area(start) + 0.002
+
+
+def test_history_tells_what_was_tried(fitted):
+    (history,) = fitted[2].history_
+    assert len(history.start) == history.start_auc.size == history.share.size
+    assert history.share.sum() == pytest.approx(1)
+    assert history.stage_auc.size == 1 + 8 + 2
+    assert history.stage_error[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "float32", "pandas", "polars"])
+def test_kinds_of_input_agree(fitted, kind):
+    X, y, model = fitted
+    names = [f"column {k}" for k in range(6)]
+    if kind in ("pandas", "polars"):
+        library = pytest.importorskip(kind)
+        given = library.DataFrame({name: X[:, k] for k, name in enumerate(names)})
+    else:
+        make = {
+            "csr": sparse.csr_matrix,
+            "csc": sparse.csc_array,
+            "float32": lambda X: X.astype(np.float32),
+        }[kind]
+        given = make(X)
+    other = rp.AUCClassifier(random_state=0).fit(given, y)
+    difference = other.decision_function(given) - model.decision_function(X)
+    # Rounding may lead to another of two nearly equal steps.
+    assert np.abs(difference).max() < 0.2 * model.decision_function(X).std()
+    if kind in ("pandas", "polars"):
+        assert other.feature_names_in_.tolist() == names
+
+
+def test_string_labels_and_class_weights():
+    X, y = unbalanced()
+    label = np.where(y == 1, "rare", "common")
+    model = rp.AUCClassifier(random_state=0).fit(X, label)
+    assert model.classes_.tolist() == ["common", "rare"]
+    balanced = rp.AUCClassifier(random_state=0, class_weight="balanced").fit(X, label)
+    assert (balanced.predict(X) == "rare").sum() > (model.predict(X) == "rare").sum()
+    # The ranking stays, only the log-odds change.
+    area = roc_auc_score(y, model.decision_function(X))
+    assert roc_auc_score(y, balanced.decision_function(X)) == pytest.approx(area)
+
+
+def test_rows_of_weight_zero_are_as_absent():
+    X, y = unbalanced()
+    weight = np.ones(y.size)
+    weight[400:] = 0
+    weighted = rp.AUCClassifier(random_state=0).fit(X, y, sample_weight=weight)
+    fewer = rp.AUCClassifier(random_state=0).fit(X[:400], y[:400])
+    np.testing.assert_allclose(weighted.coef_, fewer.coef_)
+
+
+def test_several_classes():
+    X, y = load_iris(return_X_y=True)
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert model.decision_function(X).shape == (150, 3)
+    assert len(model.history_) == 3
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    chosen = model.predict_proba(X).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), chosen)
+    assert model.score(X, y) > 0.9
+
+
+def test_works_inside_the_tools_of_scikit_learn():
+    X, y = load_breast_cancer(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), rp.AUCClassifier(random_state=0))
+    search = GridSearchCV(
+        pipeline, {"aucclassifier__n_rounds": [0, 1]}, scoring="roc_auc", cv=3
+    ).fit(X_train, y_train)
+    assert roc_auc_score(y_test, search.decision_function(X_test)) > 0.98
+    calibrated = CalibratedClassifierCV(rp.AUCClassifier(random_state=0), cv=3)
+    assert calibrated.fit(X_train, y_train).score(X_test, y_test) > 0.9
+    model = pickle.loads(pickle.dumps(search.best_estimator_))
+    expected = search.decision_function(X_test)
+    np.testing.assert_array_equal(model.decision_function(X_test), expected)
+
+
+def test_warm_start_climbs_from_the_last_fit(fitted):
+    X, y, _ = fitted
+    model = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y)
+    before = model.coef_[0] / np.linalg.norm(model.coef_)
+    model.fit(X, y)
+    assert model.history_[0].start == []
+    if model.n_iter_ == 0:
+        after = model.coef_[0] / np.linalg.norm(model.coef_)
+        np.testing.assert_allclose(after, before)
+
+
+def test_verbose_shows_progress(capsys):
+    X, y = unbalanced()
+    rp.AUCClassifier(random_state=0, verbose=True, n_rounds=0).fit(X, y)
+    captured = capsys.readouterr()
+    assert "choosing a start" in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 8, 25])
+def test_few_rows_give_a_sound_model(n):
+    rng = np.random.default_rng(n)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 3)) + 2 * y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_constant_features_predict_the_share_of_the_classes():
+    X, y = np.full((100, 3), 5.0), np.arange(100) % 4 == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert (model.coef_ == 0).all()
+    assert model.predict_proba(X)[0, 1] == pytest.approx(0.25, abs=0.01)
+
+
+def test_separable_data_and_offsets_are_no_trouble():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2 == 0
+    X = 1e9 + np.where(y, 1.0, -1.0)[:, None] + 0.1 * rng.normal(size=(200, 2))
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert roc_auc_score(y, model.decision_function(X)) == 1
+    assert model.score(X, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.ones(600)}, "y must hold at least two classes"),
+        ({"sample_weight": np.zeros(600)}, "sample_weight must have a positive entry"),
+        ({"sample_weight": -np.ones(600)}, "sample_weight must not be negative"),
+        ({"sample_weight": np.ones(5)}, "an entry for each of the 600 rows, got 5"),
+        ({"X": np.full((600, 2), np.nan)}, "NaN"),
+        ({"X": np.full((600, 2), np.inf)}, "infinity"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    X, y = unbalanced()
+    arguments = {"X": X, "y": y} | change
+    with pytest.raises(ValueError, match=message):
+        rp.AUCClassifier().fit(**arguments)
+
+
+@pytest.mark.parametrize("name", ["n_folds", "n_gradient_steps", "n_rounds"])
+def test_bad_parameters_are_named(name):
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+        rp.AUCClassifier(**{name: -1}).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("n_features", [4, 1200])
+def test_convex_starts_are_optimal(loss, n_features):
+    # The gradient of the objective, written out, vanishes; few columns go by Newton,
+    # many by L-BFGS.
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3 == 0
+    X = rng.normal(size=(120, n_features))
+    X[:, 0] += y
+    sign, weight = np.where(y, 1.0, -1.0), np.full(120, 1 / 120)
+    columns = Columns.measured(X, weight)
+    alpha = 0.1
+    problem = ConvexProblem(X, columns, False, sign, weight, loss)
+    _, model = problem.solutions([1.0, alpha])
+    margin = sign * (X @ model.coef + model.intercept)
+    slope = -expit(-margin) if loss == "logistic" else -np.maximum(1 - margin, 0)
+    by_prediction = weight * sign * slope
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    gradient = scaled.T @ by_prediction + alpha * model.coef * X.std(axis=0)
+    assert np.abs(gradient).max() < 1e-5
+    assert abs(by_prediction.sum()) < 1e-5
+
+
+def test_influence_is_delongs():
+    # By hand: the variance of the AUC of independent rows is estimated from how often
+    # each row wins against the other class.
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 4 == 0
+    X = rng.integers(0, 5, size=(40, 1)) + y[:, None].astype(float)
+    rows = LabelledRows(X, y, np.ones(40), np.zeros(40, dtype=int))
+    area, influence = auc_with_influence(rows, np.ones(1))
+    wins = (X[y] > X[~y].T) + 0.5 * (X[y] == X[~y].T)
+    assert area == pytest.approx(wins.mean())
+    of_positives = (wins.mean(axis=1) - area) / y.sum()
+    np.testing.assert_allclose(influence[y], of_positives)
+    of_negatives = (wins.mean(axis=0) - area) / (~y).sum()
+    np.testing.assert_allclose(influence[~y], of_negatives)
+
+
+def test_thinning_keeps_the_rare_class_and_every_weight():
+    rows = LabelledRows.shuffled(
+        np.zeros((1000, 1)),
+        np.arange(1000) % 100 == 0,
+        np.ones(1000),
+        np.random.RandomState(0),
+    )
+    thinned = rows.thinned(50)
+    assert np.count_nonzero(thinned.is_positive) == 10
+    assert np.count_nonzero(~thinned.is_positive) == 50
+    assert rows.thinned(990) is rows
+
+
+def test_many_rows_are_thinned_and_checked_on_all_of_them():
+    rng = np.random.default_rng(0)
+    y = rng.random(60_000) < 0.05
+    X = rng.normal(size=(60_000, 3)).astype(np.float32) + y[:, None]
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert roc_auc_score(y, model.decision_function(X)) > 0.88
+    # The optimal weights are equal.
+    assert np.ptp(model.coef_) < 0.1 * model.coef_.mean()
+    # Held-out rows were thinned, but probabilities are for all rows.
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.05, abs=0.005)
