@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocpath as rp
-from rocpath.columns import Columns
-from rocpath.convex_start import ConvexProblem
-from rocpath.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.columns import Columns
+from rocpath.ranking.convex_start import ConvexProblem
+from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
 
 
 def unbalanced(n=600, seed=0):

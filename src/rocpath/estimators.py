@@ -13,9 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
-from rocpath.labelled_rows import LabelledRows
 from rocpath.linear import weighted_sums
-from rocpath.ranking import Settings, fit_ranking
+from rocpath.ranking import LabelledRows, Settings, fit_ranking
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

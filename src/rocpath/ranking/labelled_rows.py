@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.columns import Columns
-from rocpath.convex_start import ConvexProblem, LinearModel
 from rocpath.linear import Matrix, dense_blocks, weighted_sums
+from rocpath.ranking.columns import Columns
+from rocpath.ranking.convex_start import ConvexProblem, LinearModel
 from rocpath.roc import auc
 
 if TYPE_CHECKING:

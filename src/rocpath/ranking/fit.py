@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.auc_ascent import Ascent, Stage
-from rocpath.columns import Columns
-from rocpath.convex_start import (
+from rocpath.ranking.auc_ascent import Ascent, Stage
+from rocpath.ranking.columns import Columns
+from rocpath.ranking.convex_start import (
     MOST_COLUMNS_FOR_NEWTON,
     ConvexProblem,
     LinearModel,
     Loss,
 )
-from rocpath.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

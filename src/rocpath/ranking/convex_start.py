@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.columns import Columns
+    from rocpath.ranking.columns import Columns
 
     _Block: TypeAlias = tuple[slice, NDArray[np.float64]]
     _Blocks: TypeAlias = Iterable[_Block]
