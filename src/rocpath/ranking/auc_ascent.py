@@ -48,7 +48,9 @@ class Ascent(NamedTuple):
         found = [Stage(start, auc(self.bp, predictions), "start")]
         metric = self._metric() if self.n_gradient_steps > 0 else None
         for _ in range(self.n_gradient_steps):
-            found.append(self._gradient_step(found[-1], metric))
+            last = found[-1]
+            has_stopped = len(found) > 1 and last.auc == found[-2].auc
+            found.append(last if has_stopped else self._gradient_step(last, metric))
         for _ in range(self.n_rounds):
             found.append(self._round(found[-1]))
         return found
