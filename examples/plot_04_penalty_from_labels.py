@@ -63,7 +63,7 @@ for name, log_penalty in (("constant", np.full(100, constant)), ("learned", lear
 # The learned penalty goes back to ruptures, for two of the test sequences.
 style = {"learned": "C1-", "constant": "C0--"}
 figure, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
-for ax, k in zip(axes, np.argsort(learned)[[8, -2]], strict=True):
+for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
     x = sequences[1::2][k]
     pelt = ruptures.Pelt(model="l2", jump=1).fit(x)
     ax.plot(x, ".", color="0.6", label="observations")
