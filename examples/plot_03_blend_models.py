@@ -46,9 +46,9 @@ def scores_out_of_fold(X, y):
 
 
 # %%
-# Ten random halves of 900 rows to learn from; the other 897 rows are for the test.
+# Eight random halves of 900 rows to learn from; the other 897 rows are for the test.
 table = []
-splits = StratifiedShuffleSplit(10, train_size=900, random_state=0)
+splits = StratifiedShuffleSplit(8, train_size=900, random_state=0)
 for train, test in splits.split(X, y):
     blend = AUCClassifier(random_state=0)
     blend.fit(scores_out_of_fold(X[train], y[train]), y[train])

@@ -4,6 +4,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
 
@@ -21,7 +22,9 @@ def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
     mpl.use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr(plt, "show", lambda: None)
-    runpy.run_path(str(path), run_name="__main__")
+    # Their matrices are small: threads would only wait for each other.
+    with threadpool_limits(1):
+        runpy.run_path(str(path), run_name="__main__")
     assert plt.get_fignums()
     plt.close("all")
     assert capsys.readouterr().out
