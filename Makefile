@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(wildcard cpp/*) $(shell find src -name '*.py') CMakeLists.txt pyproject.toml
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 
-.PHONY: demo test lint format bench sanitize clean
+.PHONY: demo test lint format bench sanitize docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/plot_01_line_search.py
@@ -29,6 +29,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/search_speed.py
 	$(BIN)/python benchmarks/segmentation_speed.py
 
+# Runs the examples too; open docs/_build/index.html. Small matrices are slower on many threads.
+docs: $(VENV)/installed-docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/.doctrees docs docs/_build
+
 # The property tests against a core built with AddressSanitizer and UBSan, in a place of its own.
 sanitize: $(VENV)/installed
 	$(PYTHON) -m venv $(VENV)/sanitize
@@ -44,5 +48,9 @@ $(VENV)/installed: $(SOURCES)
 	$(BIN)/pip install --quiet ".[dev,plot]"
 	touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/pip install --quiet "rocpath[docs]"  # installed already: only what the pages need
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery

@@ -55,7 +55,7 @@ def draw_minimum_over_thresholds(lines):
         ax.axvline(level, color="k", linestyle=":", linewidth=1)
     top.set(ylabel="error rate")
     top.legend(frameon=False, loc="center left")
-    bottom.set(xlabel="constant c added to the predictions", ylabel="F(c)")
+    bottom.set(xlabel="constant c added to the predictions", ylabel="G(c)")
     figure.savefig(HERE / "minimum_over_thresholds.png", dpi=120)
 
 

@@ -6,6 +6,7 @@ Class 0 against the rest, as in the paper: one gradient step from random weights
 the step size chosen exactly.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
@@ -24,12 +25,37 @@ lines = rp.Lines.from_predictions(bp, predictions, direction)
 
 # %%
 # The best step for AUM, and the best of all steps for AUC, each with a certificate.
-for name, best in (
-    ("start", None),
-    ("smallest AUM", rp.best_aum_step(lines)),
-    ("largest AUC", rp.best_auc_step(lines)),
+best_aum = rp.best_aum_step(lines)
+best_auc = rp.best_auc_step(lines)
+for name, step in (
+    ("start", 0.0),
+    ("smallest AUM", best_aum.step),
+    ("largest AUC", best_auc.step),
 ):
-    step = 0.0 if best is None else best.step
     scores = predictions + step * direction
     aum, auc = rp.aum(bp, scores), rp.auc(bp, scores)
     print(f"{name:12}  step {step:.5f}  AUM {aum:.4f}  AUC {auc:.4f}")
+
+# %%
+# Both as functions of the step: AUM is convex and piecewise linear, AUC piecewise
+# constant. ``sweep`` visits every crossing of two thresholds up to the largest step.
+path = rp.sweep(lines, max_step=6.0)
+print(f"{len(path) - 1:,} crossings up to step {path.end}")
+step = np.linspace(0, path.end, 2001)
+
+figure, (top, bottom) = plt.subplots(
+    2, 1, figsize=(7, 5.5), sharex=True, layout="constrained"
+)
+top.plot(step, path.auc_at(step), color="k")
+top.axvline(best_auc.step, color="#d55e00", label=f"largest AUC, {best_auc.value:.4f}")
+bottom.plot(step, path.aum_at(step), color="k")
+bottom.axvline(
+    best_aum.step, color="#0072b2", ls="--", label=f"smallest AUM, {best_aum.value:.4f}"
+)
+top.axvline(best_aum.step, color="#0072b2", ls="--")
+bottom.axvline(best_auc.step, color="#d55e00")
+top.set(ylabel="AUC")
+bottom.set(ylabel="AUM", xlabel="step size", xlim=(0, path.end))
+for ax in (top, bottom):
+    ax.legend(loc="center right")
+plt.show()

@@ -68,7 +68,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For each ranking, what was tried and its AUC on the rows held out.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of str, shape (n_features_in_,)
+    feature_names_in_ : array of str, shape (n_features,)
         Their names, where X has names.
 
     Examples

@@ -191,11 +191,15 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sequences : list of array-like
             The sequences.
         X : array-like, shape (n_sequences, n_features), optional
-            Their features; by default those of :func:`sequence_features`.
-        cost, constraint : str
-            As in :func:`segment`; those with which the label errors were computed.
+            Their features; by default those of
+            :func:`~rocpath.changepoint.sequence_features`.
+        cost : str
+            As in :func:`~rocpath.changepoint.segment`; the one with which the label
+            errors were computed.
         weights : list of array-like, optional
             Weights of the observations of each sequence.
+        constraint : str, optional
+            As ``cost``.
 
         Returns
         -------

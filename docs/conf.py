@@ -1,0 +1,69 @@
+"""Settings of the documentation."""
+
+import warnings
+from importlib.metadata import version as installed_version
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+warnings.filterwarnings("error", module="rocpath")
+
+project = "rocpath"
+author = "The rocpath developers"
+copyright = author  # noqa: A001
+version = release = installed_version("rocpath")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # so that pages need no network
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc shows the types as the docstrings tell them
+default_role = "py:obj"
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "PR03", "SS05"}
+# Results are made by functions; their fields are documented as attributes.
+numpydoc_validation_exclude = {
+    r"\.(RocCurve|StepPath|AumPath|BestStep|Descent)$",
+    r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "filename_pattern": r"plot_\d\d_",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "image_scrapers": ("matplotlib",),
+    "min_reported_time": 0,
+    "write_computation_times": False,  # its page asks a server for its table
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"rocpath {release}"
+html_show_sourcelink = False
+html_sidebars = {"*": []}  # only the gallery and the API have pages below them
+toc_object_entries_show_parents = "hide"
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "header_links_before_dropdown": 5,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+}

@@ -1,0 +1,79 @@
+"""
+Learn a changepoint penalty from labels
+=======================================
+
+ruptures finds changes for any penalty, but which penalty? Here ruptures segments, and
+rocpath learns from labelled regions which penalty suits which sequence.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import ruptures
+
+import rocpath as rp
+from rocpath import changepoint as cp
+
+rng = np.random.default_rng(0)
+
+
+# %%
+# Sequences of 200 observations with up to three changes and very different noise. An
+# expert has said of nine regions of each whether there is a change in it.
+def simulate():
+    noise = 10 ** rng.uniform(-0.5, 0.5)
+    n_changes = rng.integers(0, 4)
+    changes = 20 * np.sort(rng.choice(np.arange(1, 10), n_changes, replace=False))
+    jump = rng.choice([-1.0, 1.0], n_changes) * 1.8 * noise
+    mean = (np.arange(200) >= changes[:, None]).T @ jump
+    start = 20 * np.arange(9) + 10
+    kind = np.where(np.isin(start + 10, changes), "one_change", "no_change")
+    labels = cp.Labels(start, start + 20, kind)
+    return mean + noise * rng.normal(size=200), labels, changes
+
+
+# %%
+# The best models with 0 to 12 changes. ruptures ends its lists with the length.
+def errors_by_penalty(x, labels):
+    search = ruptures.KernelCPD(kernel="linear").fit(x)
+    models = [[], *(search.predict(n_bkps=k)[:-1] for k in range(1, 13))]
+    cost = [ruptures.costs.CostL2().fit(x).sum_of_costs([*m, x.size]) for m in models]
+    errors = cp.label_errors(models, labels, n=x.size)
+    return cp.penalty_errors(cp.model_selection(cost), errors)
+
+
+sequences, labels, changes = zip(*(simulate() for _ in range(200)), strict=True)
+y = [errors_by_penalty(*pair) for pair in zip(sequences, labels, strict=True)]
+
+# %%
+# Noise shows in the differences of neighbours, and their logarithms always exist.
+features = cp.sequence_features(list(sequences))
+X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]
+
+# %%
+# One half to learn from. The rival is the best constant penalty of that half.
+model = rp.PenaltyRegressor(random_state=0).fit(X[::2], y[::2])
+grid = np.linspace(-3, 7, 500)
+constant = grid[sum(errors.at(grid) for errors in y[::2]).argmin()]
+learned = model.predict(X[1::2])
+for name, log_penalty in (("constant", np.full(100, constant)), ("learned", learned)):
+    wrong = [e.at(v) for e, v in zip(y[1::2], log_penalty, strict=True)]
+    print(f"{name} penalty: {sum(wrong)} of 900 test labels are wrong")
+
+# %%
+# The learned penalty goes back to ruptures, for two of the test sequences.
+style = {"learned": "C1-", "constant": "C0--"}
+figure, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
+for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
+    x = sequences[1::2][k]
+    pelt = ruptures.Pelt(model="l2", jump=1).fit(x)
+    ax.plot(x, ".", color="0.6", label="observations")
+    for change in changes[1::2][k]:
+        ax.axvline(change, color="0.85", lw=7, zorder=0)
+    for name, log_penalty in {"learned": learned[k], "constant": constant}.items():
+        penalty = np.exp(log_penalty)
+        found = np.split(x, pelt.predict(pen=penalty)[:-1])
+        mean = np.concatenate([np.full(part.size, part.mean()) for part in found])
+        ax.plot(mean, style[name], label=f"{name} penalty, {penalty:.1f}")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+axes[0].set(title="grey bars: the true changes")
+plt.show()

@@ -1,0 +1,30 @@
+"""Every example of the gallery runs to its end, without a warning."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
+
+
+def test_there_are_four_short_examples():
+    assert len(EXAMPLES) == 4
+    assert all(len(path.read_text().splitlines()) < 80 for path in EXAMPLES)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
+    mpl = pytest.importorskip("matplotlib", reason="examples draw with matplotlib")
+    if "penalty" in path.stem:
+        pytest.importorskip("ruptures", reason="this example detects with ruptures")
+    mpl.use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    # Their matrices are small: threads would only wait for each other.
+    with threadpool_limits(1):
+        runpy.run_path(str(path), run_name="__main__")
+    assert plt.get_fignums()
+    plt.close("all")
+    assert capsys.readouterr().out
