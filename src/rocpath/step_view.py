@@ -66,6 +66,8 @@ class StepView:
         First min, linear, best AUM and best AUC.
     n_crossings : int or None
         Steps with crossings in view; None where AUC was only sampled.
+    auc_tol : float
+        How far the largest AUC of all may be above that of best AUC.
     """
 
     max_step: float
@@ -73,6 +75,7 @@ class StepView:
     auc: Curve
     variants: tuple[StepVariant, ...]
     n_crossings: int | None
+    auc_tol: float
 
 
 def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
@@ -125,6 +128,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
         auc=_sampled_auc(lines, end) if path is None else _auc_curve(path, end),
         variants=tuple(variants),
         n_crossings=None if path is None else len(path) - 1,
+        auc_tol=tol,
     )
 
 
