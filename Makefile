@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard cpp/*) $(shell find src -name '*.py') CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard cpp/*) $(shell find src -type f -not -name "*.pyc") CMakeLists.txt pyproject.toml
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 
 .PHONY: demo test lint format bench sanitize docs clean

@@ -1,0 +1,59 @@
+"""Colours and axes that all pictures share; matplotlib is imported only here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+# Okabe and Ito's colours, told apart by nearly all readers.
+BLACK, GREY = "#000000", "#767676"
+ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
+RED, PURPLE = "#D55E00", "#CC79A7"
+SERIES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+FP_COLOR, FN_COLOR, MIN_COLOR = RED, BLUE, BLACK
+# Colour, dashes and width; the first is wide, to be seen where the third covers it.
+VARIANT_STYLES = {
+    "first min": ("#8CD3BE", "-", 5.0),
+    "linear": (ORANGE, ":", 1.8),
+    "best AUM": (BLACK, "--", 1.3),
+    "best AUC": (PURPLE, "-", 1.6),
+}
+
+
+def axes_grid(
+    ax: Any, n_rows: int, n_columns: int, figsize: tuple[float, float], **grid: Any
+) -> NDArray[Any]:
+    """Return given axes as a flat array, or new ones in a figure of their own."""
+    n_axes = n_rows * n_columns
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(
+            n_rows, n_columns, figsize=figsize, layout="constrained", **grid
+        )
+        return np.ravel(np.asarray(axes, dtype=object))
+    axes = np.ravel(np.asarray(ax, dtype=object))
+    if axes.size != n_axes:
+        raise ValueError(f"ax must have {n_axes} axes, got {axes.size}.")
+    return axes
+
+
+def step_coordinates(
+    edge: NDArray[np.float64], value: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the corners of a function with value[i] from edge[i] to edge[i + 1]."""
+    return np.repeat(edge, 2)[1:-1], np.repeat(value, 2)
+
+
+def tidy(ax: Axes) -> None:
+    """Leave only the lines that help to read."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)

@@ -1,0 +1,286 @@
+"""A labelled sequence with a segmentation, and its label errors by penalty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.changepoint import (
+    Labels,
+    ModelSelection,
+    PenaltyErrors,
+    Segmentations,
+    label_errors,
+    model_selection,
+    penalty_errors,
+    segment,
+    target_interval,
+)
+from rocpath.plots.canvas import (
+    BLACK,
+    FN_COLOR,
+    FP_COLOR,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    axes_grid,
+    step_coordinates,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+
+_KIND_COLORS = {
+    "no_change": ORANGE,
+    "one_change": SKY,
+    "at_least_one_change": PURPLE,
+    "no_peaks": ORANGE,
+    "peaks": PURPLE,
+    "peak_start": SKY,
+    "peak_end": GREEN,
+}
+_REACH = 1.5  # log penalties drawn beyond the first and the last jump
+
+
+class LabelErrorDisplay:
+    """Show a labelled sequence, one of its segmentations, and the label errors.
+
+    Parameters
+    ----------
+    x : array, shape (n,)
+        The sequence.
+    position : array, shape (n,)
+        Where each observation lies, in the units of the labels.
+    labels : Labels
+        The labelled regions.
+    models : Segmentations
+        The best segmentations.
+    selection : ModelSelection
+        Which of them each penalty selects.
+    errors : PenaltyErrors
+        Label errors as a function of the penalty.
+    log_penalty : float
+        The penalty whose segmentation is shown.
+
+    Attributes
+    ----------
+    ax_ : array of two Axes
+        The sequence and the errors.
+    figure_ : Figure
+        The figure of both.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> from rocpath import plots
+    >>> labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    >>> x = [1, 1, 5, 5, 5, 2]
+    >>> display = plots.LabelErrorDisplay.from_predictions(x, labels, max_changes=2)
+    >>> display.n_changes
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        x: NDArray[np.float64],
+        position: NDArray[np.float64],
+        labels: Labels,
+        models: Segmentations,
+        selection: ModelSelection,
+        errors: PenaltyErrors,
+        log_penalty: float,
+    ) -> None:
+        self.x = x
+        self.position = position
+        self.labels = labels
+        self.models = models
+        self.selection = selection
+        self.errors = errors
+        self.log_penalty = log_penalty
+
+    @classmethod
+    def from_predictions(
+        cls,
+        x: ArrayLike,
+        labels: Labels,
+        log_penalty: float | None = None,
+        *,
+        max_changes: int = 20,
+        position: ArrayLike | None = None,
+        cost: SegmentCost = "normal",
+        constraint: Constraint = None,
+        ax: Any = None,
+    ) -> LabelErrorDisplay:
+        """Segment a sequence and make the picture.
+
+        Parameters
+        ----------
+        x : array-like, shape (n,)
+            The sequence.
+        labels : Labels
+            Its labelled regions.
+        log_penalty : float, optional
+            Predicted log penalty; by default one with the fewest label errors.
+        max_changes : int
+            Largest number of changes.
+        position : array-like, shape (n,), optional
+            As for :func:`rocpath.changepoint.label_errors`.
+        cost, constraint : str
+            As for :func:`rocpath.changepoint.segment`.
+        ax : array-like of two Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        LabelErrorDisplay
+        """
+        x = np.asarray(x, dtype=np.float64)
+        models = segment(
+            x, min(max_changes, x.size - 1), cost=cost, constraint=constraint
+        )
+        selection = model_selection(models.cost)
+        counts = label_errors(models, labels, position=position)
+        errors = penalty_errors(selection, counts)
+        if log_penalty is None:
+            low, high = target_interval(errors)
+            low, high = max(low, high - 2 * _REACH), min(high, low + 2 * _REACH)
+            log_penalty = (low + high) / 2 if np.isfinite(low + high) else 0.0
+        return cls(
+            x=x,
+            position=np.asarray(
+                np.arange(x.size) if position is None else position, dtype=np.float64
+            ),
+            labels=labels,
+            models=models,
+            selection=selection,
+            errors=errors,
+            log_penalty=float(log_penalty),
+        ).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        x: ArrayLike,
+        labels: Labels,
+        *,
+        max_changes: int = 20,
+        position: ArrayLike | None = None,
+        cost: SegmentCost = "normal",
+        constraint: Constraint = None,
+        ax: Any = None,
+    ) -> LabelErrorDisplay:
+        """Make the picture with the penalty that an estimator predicts.
+
+        Parameters
+        ----------
+        estimator : PenaltyRegressor or IntervalRegression
+            Fitted.
+        X : array-like, shape (n_features,) or (1, n_features)
+            Features of the sequence.
+        x, labels, max_changes, position, cost, constraint, ax
+            As for `from_predictions`.
+
+        Returns
+        -------
+        LabelErrorDisplay
+        """
+        log_penalty = estimator.predict(np.atleast_2d(np.asarray(X)))[0]
+        return cls.from_predictions(
+            x,
+            labels,
+            float(log_penalty),
+            max_changes=max_changes,
+            position=position,
+            cost=cost,
+            constraint=constraint,
+            ax=ax,
+        )
+
+    @property
+    def n_changes(self) -> int:
+        """The number of changes that the penalty selects."""
+        return int(self.selection.select(np.exp(self.log_penalty)))
+
+    def plot(self, ax: Any = None) -> LabelErrorDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array-like of two Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        LabelErrorDisplay
+        """
+        ratios = {"width_ratios": (1.7, 1)}
+        self.ax_ = axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw=ratios)
+        self.figure_ = self.ax_[0].figure
+        self._draw_sequence(self.ax_[0])
+        self._draw_errors(self.ax_[1])
+        return self
+
+    def _draw_sequence(self, ax: Axes) -> None:
+        named: set[str] = set()
+        rows = zip(self.labels.start, self.labels.end, self.labels.kind, strict=True)
+        for start, end, kind in rows:
+            name = "_" if kind in named else kind.replace("_", " ")
+            color = _KIND_COLORS[kind]
+            ax.axvspan(start, end, color=color, alpha=0.3, linewidth=0, label=name)
+            named.add(kind)
+        ax.plot(self.position, self.x, ".", color=GREY, markersize=3.5)
+        model = self.models.changes[self.n_changes]
+        width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
+        edge = np.append(self.position, self.position[-1] + width)
+        edge = edge[np.concatenate(([0], model, [self.x.size]))]
+        means = self.models.mean[self.n_changes]
+        ax.plot(*step_coordinates(edge, means), color=BLACK, lw=2, label="mean")
+        for place in edge[1:-1]:
+            ax.axvline(place, color=BLACK, linestyle="--", linewidth=1)
+        plural = "" if self.n_changes == 1 else "s"
+        ax.set(xlabel="position", ylabel="value")
+        ax.set_title(f"{self.n_changes} change{plural}", loc="left", fontsize=10)
+        tidy(ax)
+        _legend_above(ax)
+
+    def _draw_errors(self, ax: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        jumps = self.errors.min_log_penalty[1:]
+        known = np.append(jumps, self.log_penalty)
+        low, high = known.min() - _REACH, known.max() + _REACH
+        edge = np.concatenate(([low], jumps, [high]))
+        for values, color, width, name in (
+            (self.errors.fp, FP_COLOR, 3.5, "FP"),
+            (self.errors.fn, FN_COLOR, 2.0, "FN"),
+        ):
+            ax.plot(*step_coordinates(edge, values), color=color, lw=width, label=name)
+        ax.axvline(self.log_penalty, color=GREY, linestyle="--", label="shown left")
+        ax.set(xlabel="log penalty", ylabel="label errors", xlim=(low, high))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set_ylim(bottom=-0.05 * max(1, int(max(self.errors.fp.max(), 1))))
+        tidy(ax)
+        _legend_above(ax)
+
+
+def _legend_above(ax: Axes) -> None:
+    ax.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=4,
+        frameon=False,
+        fontsize=8.5,
+        columnspacing=1.2,
+        handlelength=1.4,
+        borderaxespad=0.2,
+    )

@@ -1,0 +1,235 @@
+"""The three functions of a line search: AUC, AUM and thresholds against the step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.line_search import Lines
+from rocpath.plots.canvas import (
+    BLACK,
+    FN_COLOR,
+    FP_COLOR,
+    GREY,
+    VARIANT_STYLES,
+    axes_grid,
+    tidy,
+)
+from rocpath.plots.roc_errors import errors_and_predictions
+from rocpath.roc import aum_gradient
+from rocpath.step_view import StepView, line_sample, step_view
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from rocpath.breakpoints import ErrorBreakpoints
+
+_MOST_LINES = 500  # more cannot be told apart
+
+
+class LineSearchDisplay:
+    """Show AUC, AUM and thresholds against the step size, with the variants marked.
+
+    Parameters
+    ----------
+    lines : Lines
+        The thresholds; of many, 500 are drawn.
+    view : StepView
+        The curves and the marked steps.
+
+    Attributes
+    ----------
+    ax_ : array of three Axes
+        AUC, AUM, thresholds; they share the x axis.
+    figure_ : Figure
+        The figure of all.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> from rocpath import plots
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> display = plots.LineSearchDisplay.from_predictions(
+    ...     bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5], max_step=4.0
+    ... )
+    >>> [line.get_label() for line in display.ax_[2].lines[:2]]
+    ['first min (3)', 'linear (2)']
+    """
+
+    def __init__(self, *, lines: Lines, view: StepView) -> None:
+        self.lines = lines
+        self.view = view
+
+    @classmethod
+    def from_lines(
+        cls, lines: Lines, *, max_step: float | None = None, ax: Any = None
+    ) -> LineSearchDisplay:
+        """Make the picture of lines.
+
+        Parameters
+        ----------
+        lines : Lines
+            Thresholds as functions of the step.
+        max_step : float, optional
+            Largest step; by default a quarter more than the largest one marked.
+        ax : array-like of three Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        LineSearchDisplay
+        """
+        return cls(lines=lines, view=step_view(lines, max_step=max_step)).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        bp: ErrorBreakpoints,
+        predictions: ArrayLike,
+        direction: ArrayLike,
+        *,
+        max_step: float | None = None,
+        ax: Any = None,
+    ) -> LineSearchDisplay:
+        """Make the picture of ``predictions + s * direction``.
+
+        Parameters
+        ----------
+        bp : ErrorBreakpoints
+            The error functions.
+        predictions, direction : array-like, shape (n_examples,)
+            Predictions at step 0, and their change for a step of 1.
+        max_step : float, optional
+            Largest step.
+        ax : array-like of three Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        LineSearchDisplay
+        """
+        lines = Lines.from_predictions(bp, predictions, direction)
+        return cls.from_lines(lines, max_step=max_step, ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: Any,
+        *,
+        max_step: float | None = None,
+        ax: Any = None,
+    ) -> LineSearchDisplay:
+        """Make the picture of a step of a linear model against its gradient of AUM.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A classifier of two classes, or a regressor of log penalties.
+        X : array-like, shape (n_samples, n_features)
+            Features; the step changes their weights.
+        y : array-like, or list of PenaltyErrors
+            Labels, or label errors.
+        max_step : float, optional
+            Largest step.
+        ax : array-like of three Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        LineSearchDisplay
+        """
+        bp, predictions = errors_and_predictions(estimator, X, y)
+        columns = np.asarray(X, dtype=np.float64)
+        direction = -columns @ (columns.T @ aum_gradient(bp, predictions))
+        return cls.from_predictions(
+            bp, predictions, direction, max_step=max_step, ax=ax
+        )
+
+    def plot(self, ax: Any = None) -> LineSearchDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array-like of three Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        LineSearchDisplay
+        """
+        ratios = {"height_ratios": (1, 1, 1.4)}
+        self.ax_ = axes_grid(ax, 3, 1, (6.4, 6.8), sharex=True, gridspec_kw=ratios)
+        self.figure_ = self.ax_[0].figure
+        auc_axes, aum_axes, line_axes = self.ax_
+        auc_axes.plot(*self.view.auc, color=BLACK, linewidth=1.2)
+        aum_axes.plot(*self.view.aum, color=BLACK, linewidth=1.2)
+        _draw_lines(line_axes, self.lines, self.view.max_step)
+        auc_axes.set_ylabel("AUC")
+        aum_axes.set_ylabel("AUM")
+        line_axes.set(ylabel="threshold", xlabel="step size")
+        line_axes.set_xlim(-0.01 * self.view.max_step, self.view.max_step)
+        for axes in self.ax_:
+            tidy(axes)
+            axes.label_outer()
+        self._mark_variants()
+        return self
+
+    def _mark_variants(self) -> None:
+        for one in self.view.variants:
+            color, dashes, width = VARIANT_STYLES[one.name]
+            label = f"{one.name} ({one.step:.3g})"
+            for axes in self.ax_:
+                axes.axvline(
+                    one.step, color=color, ls=dashes, lw=width, zorder=1.5, label=label
+                )
+            size = 4 + width
+            self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
+            self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
+        handles, names = self.ax_[2].get_legend_handles_labels()
+        self.ax_[0].legend(
+            handles,
+            names,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.02),
+            ncols=4,
+            frameon=False,
+            fontsize=8.5,
+            columnspacing=1.2,
+            handlelength=1.8,
+        )
+
+
+def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    shown = line_sample(lines, _MOST_LINES)
+    alpha = float(np.clip(20 / shown.slope.size, 0.2, 1.0))
+    jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
+    handles = []
+    for is_kind, color, name in (
+        (jumps_fp & ~jumps_fn, FP_COLOR, "FP changes"),
+        (jumps_fn & ~jumps_fp, FN_COLOR, "FN changes"),
+        (jumps_fp == jumps_fn, GREY, "both"),
+    ):
+        if is_kind.any():
+            low = shown.intercept[is_kind]
+            high = low + max_step * shown.slope[is_kind]
+            ends = [[(0, a), (max_step, b)] for a, b in zip(low, high, strict=True)]
+            ax.add_collection(LineCollection(ends, colors=color, lw=1.0, alpha=alpha))
+            handles.append(Line2D([], [], color=color, label=name))
+    ax.autoscale_view()
+    below = ax.legend(
+        handles=handles,
+        loc="upper right",
+        bbox_to_anchor=(1.0, -0.1),
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.4,
+    )
+    ax.add_artist(below)

@@ -1,0 +1,268 @@
+"""A ROC curve with lettered points, and below it the errors with the AUM shaded."""
+
+from __future__ import annotations
+
+import string
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.changepoint import PenaltyErrors, error_breakpoints
+from rocpath.plots.canvas import (
+    FN_COLOR,
+    FP_COLOR,
+    GREY,
+    MIN_COLOR,
+    axes_grid,
+    step_coordinates,
+    tidy,
+)
+from rocpath.roc import RocCurve, roc_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+_LETTERS = string.ascii_uppercase
+_MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
+_LETTER_ROWS = 3
+
+
+class RocErrorDisplay:
+    """Show a ROC curve, and its errors against the constant added to predictions.
+
+    Up to 26 points carry letters, the same above and below; up to 12 also the value of
+    min(FP, FN), whose area over the constants is the AUM.
+
+    Parameters
+    ----------
+    curve : RocCurve
+        From :func:`rocpath.roc_curve`.
+    fp, fn : array, shape (n_points,)
+        Errors at each point, in the unit of ``curve.min_error``.
+    name : str, optional
+        Title.
+
+    Attributes
+    ----------
+    ax_ : array of two Axes
+        The ROC curve and the errors.
+    figure_ : Figure
+        The figure of both.
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> from rocpath import plots
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> display = plots.RocErrorDisplay.from_predictions(bp, [-7, -2, 0, -4])
+    >>> display.ax_[0].get_title()
+    'AUC 0.75, AUM 1'
+    """
+
+    def __init__(
+        self,
+        *,
+        curve: RocCurve,
+        fp: NDArray[np.float64],
+        fn: NDArray[np.float64],
+        name: str | None = None,
+    ) -> None:
+        self.curve = curve
+        self.fp = fp
+        self.fn = fn
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        bp: ErrorBreakpoints,
+        predictions: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> RocErrorDisplay:
+        """Make the picture of predictions.
+
+        Parameters
+        ----------
+        bp : ErrorBreakpoints
+            The error functions.
+        predictions : array-like, shape (n_examples,)
+            Predicted values.
+        name : str, optional
+            Title.
+        ax : array-like of two Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        RocErrorDisplay
+        """
+        curve = roc_curve(bp, predictions)
+        jumps = bp.jumps
+        fp = curve.fpr * (float(jumps.fp.sum()) * jumps.fp_unit)
+        fn = (1.0 - curve.tpr) * (float(jumps.tp.sum()) * jumps.tp_unit)
+        return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None
+    ) -> RocErrorDisplay:
+        """Make the picture of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A classifier of two classes, or a regressor of log penalties.
+        X : array-like, shape (n_samples, n_features)
+            Features.
+        y : array-like, or list of PenaltyErrors
+            Labels, the positive being ``estimator.classes_[1]``; or label errors.
+        name : str, optional
+            Title; by default the class of the estimator.
+        ax : array-like of two Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        RocErrorDisplay
+        """
+        bp, predictions = errors_and_predictions(estimator, X, y)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(bp, predictions, name=name, ax=ax)
+
+    def plot(self, ax: Any = None) -> RocErrorDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array-like of two Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        RocErrorDisplay
+        """
+        ratios = {"height_ratios": (1.5, 1)}
+        self.ax_ = axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
+        self.figure_ = self.ax_[0].figure
+        self._draw_curve(self.ax_[0])
+        self._draw_errors(self.ax_[1])
+        return self
+
+    def _draw_curve(self, ax: Axes) -> None:
+        fpr, tpr = self.curve.fpr, self.curve.tpr
+        ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=1)
+        marker = "o" if fpr.size <= len(_LETTERS) else None
+        ax.plot(fpr, tpr, color=MIN_COLOR, marker=marker, markersize=4, label="ROC")
+        areas = f"AUC {self.curve.auc:.4g}, AUM {self.curve.aum:.4g}"
+        ax.set_title(f"{self.name}\n{areas}" if self.name else areas, fontsize=11)
+        ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
+        reach = 0.16 if fpr.size <= len(_LETTERS) else 0.03
+        low = min(0.0, fpr.min(), tpr.min()) - reach
+        high = max(1.0, fpr.max(), tpr.max()) + reach
+        ax.set(xlim=(low, high), ylim=(low, high))
+        tidy(ax)
+        if fpr.size <= len(_LETTERS):
+            self._letter_points(ax)
+
+    def _letter_points(self, ax: Axes) -> None:
+        points = np.column_stack((self.curve.fpr, self.curve.tpr))
+        away = _away_from_curve(points)
+        has_numbers = len(points) <= _MOST_NUMBERS
+        for point in np.unique(points, axis=0):
+            places = np.flatnonzero((points == point).all(axis=1))
+            text = ",".join(_LETTERS[place] for place in places)
+            if has_numbers:
+                text += f" {self.curve.min_error[places[0]]:.2g}"
+            x, y = away[places[0]]
+            ax.annotate(
+                text,
+                point,
+                xytext=(8 * x, 9 * y),
+                textcoords="offset points",
+                ha="left" if x > 0.5 else "right" if x < -0.5 else "center",
+                va="bottom" if y > 0.5 else "top" if y < -0.5 else "center",
+                fontsize=9,
+            )
+
+    def _draw_errors(self, ax: Axes) -> None:
+        edge = self.curve.threshold[1:, 0]
+        reach = 0.12 * (edge[-1] - edge[0]) or 1.0
+        edge = np.concatenate(([edge[0] - reach], edge, [edge[-1] + reach]))
+        x, smallest = step_coordinates(edge, self.curve.min_error)
+        ax.fill_between(x, smallest, color="0.85", linewidth=0, label="AUM")
+        for values, color, width, name in (
+            (self.fp, FP_COLOR, 3.0, "FP"),
+            (self.fn, FN_COLOR, 3.0, "FN"),
+            (self.curve.min_error, MIN_COLOR, 1.2, "min(FP, FN)"),
+        ):
+            ax.plot(*step_coordinates(edge, values), color=color, lw=width, label=name)
+        ax.set(xlabel="constant added to predictions", ylabel="errors")
+        top = max(self.fp.max(), self.fn.max())
+        low = min(0.0, self.fp.min(), self.fn.min())
+        has_letters = self.fp.size <= len(_LETTERS)
+        ax.set_ylim(low - 0.04 * top, top * (1.38 if has_letters else 1.08))
+        ax.set_xlim(edge[0], edge[-1])
+        tidy(ax)
+        ax.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.22),
+            ncols=4,
+            frameon=False,
+            fontsize=8,
+            columnspacing=1.0,
+            handlelength=1.4,
+        )
+        if has_letters:
+            _letter_intervals(ax, edge, top)
+
+
+def errors_and_predictions(
+    estimator: Any, X: Any, y: Any
+) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
+    """Return the error functions of labels and what an estimator predicts for them."""
+    if len(y) and isinstance(y[0], PenaltyErrors):
+        return error_breakpoints(y), -np.asarray(estimator.predict(X))
+    predictions = np.asarray(estimator.decision_function(X))
+    if predictions.ndim != 1:
+        raise ValueError(
+            "estimator must be a classifier of two classes, got one of "
+            f"{predictions.shape[1]}."
+        )
+    is_positive = np.asarray(y) == estimator.classes_[1]
+    return ErrorBreakpoints.from_labels(is_positive), predictions
+
+
+def _away_from_curve(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each point a direction that leads away from the curve's two sides."""
+    move = np.diff(points, axis=0)
+    length = np.hypot(*move.T)[:, None]
+    unit = np.divide(move, length, out=np.zeros_like(move), where=length > 0)
+    none = np.zeros((1, 2))
+    before, after = np.concatenate((none, unit)), np.concatenate((unit, none))
+    away = before - after
+    is_straight = np.hypot(*away.T) < 1e-9
+    away[is_straight] = np.column_stack((-after[:, 1], after[:, 0]))[is_straight]
+    return np.asarray(away / np.maximum(np.hypot(*away.T), 1e-9)[:, None])
+
+
+def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
+    """Put a letter over each interval, in rows so that neighbours do not touch."""
+    width = 0.05 * (edge[-1] - edge[0])
+    row_ends = [-np.inf] * _LETTER_ROWS
+    for place, middle in enumerate((edge[1:] + edge[:-1]) / 2):
+        free = [row for row in range(_LETTER_ROWS) if row_ends[row] <= middle]
+        row = free[0] if free else int(np.argmin(row_ends))
+        row_ends[row] = middle + width
+        ax.text(
+            middle,
+            top * (1.08 + 0.09 * row),
+            _LETTERS[place],
+            ha="center",
+            va="center",
+            fontsize=8,
+            color=GREY if row else MIN_COLOR,
+        )

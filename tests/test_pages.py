@@ -1,0 +1,133 @@
+"""The text of pages, without a browser."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+from rocpath import html_page
+from rocpath.explorer import explorer_fragment, explorer_html
+from rocpath.ranking import History
+from rocpath.report import fit_report_html
+
+BP = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+LINES = rp.Lines.from_predictions(BP, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+
+
+@pytest.fixture
+def _small_plotly(monkeypatch):
+    """Leave plotly out, so that pages are short."""
+    monkeypatch.setattr(html_page, "plotly_script", lambda: "plotly = 1")
+
+
+def embedded(html):
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    return json.loads(text)
+
+
+def test_data_in_a_page_cannot_end_their_script():
+    text = "</script><script>alert(1)</script><!--"
+    html = html_page.embedded_json({"name": text})
+    assert html.count("<") == 2
+    assert embedded(html) == {"name": text}
+
+
+def test_explorer_holds_the_lines_and_the_steps():
+    data = embedded(explorer_fragment(LINES, max_step=4.0))
+    assert data["lines"]["intercept"] == [7, 2, 0, 4]
+    assert data["lines"]["slope"] == [0, 0.5, 0, -0.5]
+    assert data["lines"]["fn_diff"] == [0, 0, -0.5, -0.5]
+    assert data["aum"] == {"step": [0, 2, 4], "value": [1, 0, 0]}
+    assert data["auc"]["step"] == [0, 0, 0, 2, 2, 2, 4]
+    assert data["auc"]["value"] == [0.75, 0.75, 0.75, 0.75, 0.875, 1, 1]
+    assert not data["is_sample"]
+    assert [one["name"] for one in data["variants"]] == [
+        "first min",
+        "linear",
+        "best AUM",
+        "best AUC",
+    ]
+
+
+@pytest.mark.usefixtures("_small_plotly")
+def test_every_control_has_a_name():
+    html = explorer_html(LINES, title='a "quoted" <title>')
+    assert 'aria-label="a &quot;quoted&quot; &lt;title&gt;"' in html
+    for tag in re.findall(r"<input[^>]*>", html):
+        before = html[: html.index(tag)]
+        assert before.rfind("<label") > before.rfind("</label>")
+    for panel in re.findall(r'<div class="chart[^>]*>', html):
+        assert 'role="img"' in panel
+        assert "aria-label=" in panel
+
+
+@pytest.mark.usefixtures("_small_plotly")
+def test_the_policy_names_every_script_and_no_other():
+    html = fit_report_html(
+        title="t",
+        metrics={},
+        roc={"a": ([0, 1], [0, 1])},
+        coefficients=[],
+        lines=LINES,
+    )
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert len(scripts) == 3
+    (policy,) = re.findall(r'Policy" content="(.*?)"', html)
+    allowed = re.findall(r"'sha256-[^']+'", policy)
+    assert sorted(allowed) == sorted(html_page._hash(one) for one in scripts)
+    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_max_lines_must_be_a_number_of_lines():
+    with pytest.raises(ValueError, match="max_lines must be a whole number from 2 up"):
+        explorer_fragment(LINES, max_lines=1)
+
+
+def test_without_plotly_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(ImportError, match=r"pip install 'rocpath\[report\]'"):
+        explorer_html(LINES)
+
+
+@pytest.mark.usefixtures("_small_plotly")
+def test_long_curves_are_thinned_and_keep_their_ends():
+    fpr = np.linspace(0, 1, 100_000) ** 2
+    html = fit_report_html(
+        title="t", metrics={}, roc={"a": (fpr, np.sqrt(fpr))}, coefficients=[]
+    )
+    (curve,) = embedded(html)
+    assert len(curve["fpr"]) <= 1_501
+    assert (curve["fpr"][0], curve["fpr"][-1]) == (0, 1)
+    assert np.diff(curve["tpr"]).max() < 0.01
+
+
+def test_curves_must_be_numbers_of_one_length():
+    def report(fpr, tpr):
+        fit_report_html(title="", metrics={}, roc={"a": (fpr, tpr)}, coefficients=[])
+
+    with pytest.raises(ValueError, match="fpr and tpr must have the same length"):
+        report([0, 1], [0, 0.5, 1])
+    with pytest.raises(ValueError, match="tpr of 'a' must be finite"):
+        report([0, 1], [0, np.nan])
+
+
+@pytest.mark.usefixtures("_small_plotly")
+def test_histories_of_given_and_of_plain_starts_are_told():
+    nothing = np.zeros(0)
+    given = History([], np.array([0.8]), np.ones(1), np.array([0.8]), np.zeros(1), 0)
+    model = rp.AUCClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    (plain,) = model.history_
+    assert plain.start_auc.size == nothing.size
+    html = fit_report_html(
+        title="t",
+        metrics={},
+        roc={},
+        coefficients=[],
+        history=[("a", given), ("b", plain)],
+    )
+    assert "The start was given" in html
+    assert "averaged start, taken" in html
+    assert "Too few rows" in html

@@ -1,0 +1,234 @@
+"""Pictures, by the data of their artists."""
+
+import sys
+from subprocess import run
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+from rocpath import changepoint as cp
+from rocpath.step_view import line_sample, step_view
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+plots = pytest.importorskip("rocpath.plots")
+
+FOUR = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+PREDICTIONS, DIRECTION = [-7, -2, 0, -4], [0, -0.5, 0, 0.5]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def labelled(axes):
+    return {line.get_label(): line for line in axes.lines}
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def two_classes(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    y = X @ rng.normal(size=4) + 2 * rng.normal(size=n) > 0.5
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    prediction = X @ rng.normal(size=4)
+    direction = -X @ (X.T @ rp.aum_gradient(bp, prediction))
+    return X, y, bp, rp.Lines.from_predictions(bp, prediction, direction)
+
+
+def test_importing_rocpath_or_its_plots_does_not_import_matplotlib():
+    code = "import sys, rocpath.plots; sys.exit('matplotlib' in sys.modules)"
+    assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_roc_display_letters_the_points_and_shades_the_aum():
+    display = plots.RocErrorDisplay.from_predictions(FOUR, PREDICTIONS)
+    top, bottom = display.ax_
+    assert display.figure_ is top.figure
+    assert labelled(top)["ROC"].get_xdata().tolist() == [0, 0, 0.5, 0.5, 1]
+    assert sorted(texts(top)) == ["A 0", "B 0", "C 0.5", "D 0", "E 0"]
+    assert texts(bottom) == list("ABCDE")
+    # Thresholds are 0 and 4 of the positives, 2 and 7 of the negatives.
+    lines = labelled(bottom)
+    x, fp = lines["FP"].get_data()
+    inside = (x >= 0) & (x <= 7)
+    assert x[inside].tolist() == [0, 0, 2, 2, 4, 4, 7, 7]
+    assert fp[inside].tolist() == [0, 0, 0, 0.5, 0.5, 0.5, 0.5, 1]
+    assert lines["FN"].get_ydata()[inside].tolist() == [1, 0.5, 0.5, 0.5, 0.5, 0, 0, 0]
+    least = lines["min(FP, FN)"].get_ydata()
+    assert np.trapezoid(least, x) == pytest.approx(rp.aum(FOUR, PREDICTIONS))
+    shade = bottom.collections[0].get_paths()[0].get_extents()
+    assert (shade.y0, shade.y1) == (0, 0.5)
+
+
+def test_roc_display_names_points_that_coincide_together():
+    errors = cp.PenaltyErrors([0, 1, 2, 3, 4], fp=[1, 0, 1, 0, 0], fn=[0, 0, 0, 0, 1])
+    bp = cp.error_breakpoints([errors])
+    display = plots.RocErrorDisplay.from_predictions(bp, [0.0])
+    assert sorted(texts(display.ax_[0])) == ["A 0", "B,D 0", "C,E 0"]
+
+
+def test_roc_display_of_many_points_has_no_letters():
+    X, _, bp, _ = two_classes(60)
+    display = plots.RocErrorDisplay.from_predictions(bp, X[:, 0])
+    assert not texts(display.ax_[0])
+    assert not texts(display.ax_[1])
+
+
+def test_roc_display_of_an_estimator_shows_its_auc():
+    X, y, _, _ = two_classes(60)
+    model = rp.AUCClassifier(random_state=0).fit(X, np.where(y, "b", "a"))
+    figure, axes = plt.subplots(2, 3)
+    display = plots.RocErrorDisplay.from_estimator(
+        model, X, np.where(y, "b", "a"), ax=axes[:, 1]
+    )
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    assert display.figure_ is figure
+    assert display.curve.auc == rp.auc(bp, model.decision_function(X))
+    assert display.ax_[0].get_title().startswith("AUCClassifier\n")
+
+
+def test_axes_of_another_number_are_refused():
+    with pytest.raises(ValueError, match="ax must have 2 axes, got 1"):
+        plots.RocErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
+
+
+def test_line_search_display_draws_exact_curves_and_marks_the_variants():
+    _, _, _, lines = two_classes(40)
+    display = plots.LineSearchDisplay.from_lines(lines)
+    path = rp.sweep(lines)
+    auc_axes, aum_axes, line_axes = display.ax_
+    step, auc = auc_axes.lines[0].get_data()
+    jumps = path.step[path.step <= display.view.max_step]
+    assert np.unique(step[:-1]).tolist() == jumps.tolist()
+    assert auc[1::3].tolist() == path.auc[: jumps.size].tolist()
+    step, aum = aum_axes.lines[0].get_data()
+    assert aum == pytest.approx(path.aum_at(step))
+    marked = {line.get_label().split(" (")[0]: line for line in line_axes.lines}
+    assert marked["best AUM"].get_xdata()[0] == rp.best_aum_step(lines).step
+    assert marked["best AUC"].get_xdata()[0] == rp.best_auc_step(lines).step
+    drawn = sum(len(group.get_segments()) for group in line_axes.collections)
+    assert drawn == len(lines)
+    ends = line_axes.collections[0].get_segments()[0]
+    negative = np.flatnonzero(lines.fp_diff)[0]
+    assert ends[0].tolist() == [0, lines.intercept[negative]]
+
+
+def test_line_search_display_of_an_estimator_starts_from_its_predictions():
+    X, y, bp, _ = two_classes(50)
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    display = plots.LineSearchDisplay.from_estimator(model, X, y)
+    start = rp.auc(bp, model.decision_function(X))
+    assert display.view.auc.value[0] == start
+
+
+def test_label_error_display_shows_segments_labels_and_errors():
+    x = np.repeat([0.0, 5.0], [10, 10]) + np.tile([0.0, 0.1], 10)
+    labels = cp.Labels([2, 8], [6, 12], ["no_change", "one_change"])
+    display = plots.LabelErrorDisplay.from_predictions(x, labels, max_changes=5)
+    left, right = display.ax_
+    assert display.n_changes == 1
+    mean = labelled(left)["mean"]
+    assert mean.get_xdata().tolist() == [0, 10, 10, 20]
+    assert mean.get_ydata() == pytest.approx([0.05, 0.05, 5.05, 5.05])
+    regions = [(patch.get_x(), patch.get_width()) for patch in left.patches]
+    assert regions == [(2, 4), (8, 4)]
+    jumps = display.errors.min_log_penalty[1:]
+    x, fn = labelled(right)["FN"].get_data()
+    assert np.unique(x)[1:-1].tolist() == jumps.tolist()
+    assert (fn[0], fn[-1]) == (0, 1)
+
+
+def test_label_error_display_takes_the_penalty_of_an_estimator():
+    class Constant:
+        def predict(self, X):
+            return np.full(len(X), 100.0)
+
+    x = np.repeat([0.0, 5.0], 10)
+    labels = cp.Labels([8], [12], ["one_change"])
+    display = plots.LabelErrorDisplay.from_estimator(Constant(), [1.0], x, labels)
+    assert display.log_penalty == 100.0
+    assert display.n_changes == 0
+
+
+def test_descent_display_shows_both_samples_and_the_row_taken():
+    X, _, bp, _ = two_classes(40)
+    descent = rp.minimize_aum(X, bp, coef=np.ones(4), validation=(X, bp), max_steps=5)
+    display = plots.DescentDisplay.from_descent(descent)
+    for axes, area in zip(display.ax_, (descent.aum, descent.auc), strict=True):
+        lines = labelled(axes)
+        assert lines["training"].get_ydata().tolist() == area.tolist()
+        assert lines["validation"].get_ydata().tolist() == area.tolist()
+        assert lines["weights taken"].get_xdata()[0] == descent.chosen
+    alone = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=5)
+    axes = plots.DescentDisplay.from_descent(alone).ax_
+    assert "validation" not in labelled(axes[0])
+
+
+def test_complexity_leaves_out_what_was_not_run():
+    costs = {"one": [1.0, 10.0, np.nan], "two": [1.0, 100.0, 1e4]}
+    axes = plots.plot_complexity([10, 100, 1000], costs, reference_slopes=[2])
+    lines = labelled(axes)
+    assert lines["one (slope 1.00)"].get_xdata().tolist() == [10, 100]
+    assert lines["two (slope 2.00)"].get_ydata().tolist() == [1, 100, 1e4]
+    assert axes.lines[2].get_ydata() == pytest.approx([1, 1e4])
+
+
+def test_comparison_shows_means_errors_and_paired_differences():
+    scores = {"old": [0.7, 0.8, 0.9], "new": [0.8, 0.9, 1.0]}
+    left, right = plots.plot_comparison(scores)
+    means = [bar.lines[0].get_xdata()[0] for bar in left.containers]
+    assert means == pytest.approx([0.8, 0.9])
+    ends = left.containers[0].lines[2][0].get_segments()[0]
+    assert np.ptp(ends[:, 0]) / 2 == pytest.approx(0.1 / np.sqrt(3))
+    (only,) = right.containers
+    assert only.lines[0].get_xdata()[0] == pytest.approx(0.1)
+
+
+def test_comparison_refuses_unequal_folds_and_unknown_references():
+    with pytest.raises(ValueError, match="same number of folds"):
+        plots.plot_comparison({"a": [1.0], "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="reference must be one of"):
+        plots.plot_comparison({"a": [1.0]}, reference="b")
+
+
+def test_curves_of_many_crossings_keep_their_extremes():
+    _, _, _, lines = two_classes(500)
+    view = step_view(lines)
+    path = rp.sweep(lines, max_step=view.max_step)
+    assert view.n_crossings == len(path) - 1
+    assert view.auc.step.size <= 2002
+    assert view.auc.value.max() == path.auc_after.max()
+    assert (np.diff(view.auc.step) >= 0).all()
+    for one in view.variants:
+        assert one.auc == path.auc_at(one.step)
+
+
+def test_auc_of_very_many_lines_is_sampled_exactly():
+    _, _, _, lines = two_classes(2500)
+    view = step_view(lines)
+    assert view.n_crossings is None
+    path = rp.sweep(lines, max_step=view.max_step / 100)
+    is_known = view.auc.step <= path.end
+    assert view.auc.value[is_known] == pytest.approx(
+        path.auc_at(view.auc.step[is_known])
+    )
+
+
+def test_a_sample_of_lines_keeps_the_shares_and_sums_of_each_kind():
+    _, _, _, lines = two_classes(1000)
+    sample = line_sample(lines, 100)
+    assert sample.slope.size <= 100
+    share = (lines.fp_diff > 0).mean()
+    assert (sample.fp_diff > 0).mean() == pytest.approx(share, abs=0.02)
+    assert sample.fp_diff.sum() == pytest.approx(1)
+    assert sample.fn_diff.sum() == pytest.approx(-1)
+    again = line_sample(lines, 100)
+    assert (again.intercept == sample.intercept).all()
