@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.changepoint import Labels, sequence_features
+from rocpath.changepoint.labels import KIND_NAMES
 from rocpath.table_columns import column, listed, numbers_of, text_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,13 @@ def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, L
         for name in ("start", "end")
     )
     kind = text_of(column(table, "kind", "labels")).to_list()
-    known = {sequence.name for sequence in sequences}
+    for row, name in enumerate(kind):
+        if name not in KIND_NAMES:
+            raise ValueError(
+                f"column 'kind' must be one of {', '.join(KIND_NAMES)}; got {name!r} "
+                f"in row {row + 1}."
+            )
+    known = {sequence.name: sequence for sequence in sequences}
     labels = {}
     for name, rows in _groups(table, "labels"):
         if name not in known:
@@ -65,6 +72,7 @@ def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, L
                 f"labels name sequence {name!r} in row {rows[0] + 1}, which is not "
                 f"among the sequences: {listed(sorted(known))}."
             )
+        _check_regions(start, end, rows, known[name])
         labels[name] = Labels(
             start[rows], end[rows], tuple(kind[row] for row in rows), sequence=name
         )
@@ -93,6 +101,32 @@ def features_of(
             values.append(sequence.value)
     features = sequence_features(values)
     return features.value, features.name
+
+
+def _check_regions(
+    start: NDArray[np.float64],
+    end: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    sequence: LongSequence,
+) -> None:
+    """Raise with the row of the table if the labels of a sequence cannot be."""
+    low, high = sequence.position[0], sequence.position[-1]
+    last = None
+    for row in rows[np.argsort(start[rows], kind="stable")]:
+        region = f"({start[row]:g}, {end[row]:g}] in row {row + 1}"
+        if not start[row] < end[row]:
+            raise ValueError(f"labels must start below their end, got {region}.")
+        if not (end[row] > low and start[row] < high):
+            raise ValueError(
+                f"labels of sequence {sequence.name!r} must lie within it, from "
+                f"{low:g} to {high:g}, got {region}."
+            )
+        if last is not None and start[row] < end[last]:
+            raise ValueError(
+                f"labels of sequence {sequence.name!r} must not overlap, got {region} "
+                f"and the one in row {last + 1}."
+            )
+        last = row
 
 
 def _groups(table: pl.DataFrame, role: str) -> list[tuple[str, NDArray[np.intp]]]:

@@ -174,9 +174,9 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
 def text_of(series: pl.Series) -> pl.Series:
     """Return values as text; whole numbers without a decimal point."""
     if series.dtype.is_float():
-        finite = series.is_nan() | (series == series.round())
-        if finite.fill_null(True).all() and (series.abs() < 2.0**53).all():
-            series = series.fill_nan(None).cast(pl.Int64)
+        series = series.fill_nan(None)
+        if (series == series.round()).all() and (series.abs() < 2.0**53).all():
+            series = series.cast(pl.Int64)
     return series.cast(pl.String)
 
 
@@ -212,8 +212,8 @@ def _uselessness(series: pl.Series, min_frequency: int) -> str:
     if n_values == 1 and not series.null_count():
         return "all values are equal"
     if not _is_number(series):
-        most = series.drop_nulls().value_counts()["count"].max()
-        is_rare = int(str(most)) < min_frequency
+        most = series.drop_nulls().unique_counts().to_numpy().max()
+        is_rare = most < min_frequency
         return "hardly any value repeats, as in an identifier" if is_rare else ""
     return "numbers the rows" if _numbers_rows(series, n_values) else ""
 
