@@ -12,68 +12,11 @@ import pytest
 import skops.io
 from sklearn.metrics import roc_auc_score
 
+from command_tables import fails, labelled_table, long_tables, read, write
 from rocpath import tables
 from rocpath.cli import main
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def read(name):
-    with open(name, encoding="utf-8") as file:
-        return file.read()
-
-
-def labelled_table(n_rows=30, seed=0):
-    """Make numbers, a category and a boolean that tell the label, with gaps."""
-    rng = np.random.default_rng(seed)
-    size = rng.normal(size=n_rows)
-    colour = rng.choice(["red", "green"], size=n_rows)
-    score = 2 * size + (colour == "red") + rng.normal(size=n_rows)
-    is_positive = score > np.quantile(score, 0.7)
-    table = pl.DataFrame(
-        {
-            "row": np.arange(1, n_rows + 1),
-            "size": size,
-            "colour": colour,
-            "flag": rng.random(n_rows) < 0.5,
-            "same": "x",
-            "nothing": pl.Series([None] * n_rows, dtype=pl.Float64),
-            "y": np.where(is_positive, "yes", "no"),
-        }
-    )
-    is_gap = pl.Series(np.arange(n_rows) % 9 == 4)
-    return table.with_columns(
-        size=pl.when(is_gap).then(None).otherwise(pl.col("size")),
-        colour=pl.when(is_gap).then(None).otherwise(pl.col("colour")),
-    )
-
-
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory):
-    """Fit once; tests only read it."""
-    folder = tmp_path_factory.mktemp("fitted")
-    table = str(folder / "table.csv")
-    labelled_table().write_csv(table)
-    model = str(folder / "model")
-    assert main(["fit", table, "--label", "y", "--out", model, "--quiet"]) == 0
-    return model, table
-
-
-def fails(capsys, argv):
-    """Run a command that must fail; return its one line."""
-    capsys.readouterr()
-    assert main(argv) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("rocpath: ")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err
 
 
 def test_fit_writes_model_metrics_and_report(fitted):
@@ -184,21 +127,6 @@ def test_path_of_a_model_starts_at_its_auc(tmp_path, capsys, fitted):
     assert "either" in fails(capsys, ["path", table, "--label", "y"])
 
 
-def long_tables(folder):
-    rng = np.random.default_rng(0)
-    sequences, labels = ["sequence,value"], ["sequence,start,end,kind"]
-    for name in range(12):
-        spread = rng.choice([0.2, 2.0])
-        value = np.repeat([0, 8 * spread], 20) + spread * rng.normal(size=40)
-        sequences += [f"0{name},{one}" for one in value]
-        for label in ("0,15,no_change", "15,25,one_change", "25,39,no_change"):
-            labels.append(f"0{name},{label}")
-    return (
-        write(folder / "sequences.csv", "\n".join(sequences)),
-        write(folder / "labels.csv", "\n".join(labels)),
-    )
-
-
 def test_changepoint_model_finds_the_changes(tmp_path, capsys):
     sequences, labels = long_tables(tmp_path)
     model, out = str(tmp_path / "model"), str(tmp_path / "changes.csv")
@@ -236,92 +164,6 @@ def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
     assert ((pl.read_csv(out)["position"] - 40).abs() <= 2).all()
 
 
-@pytest.mark.parametrize(
-    ("label", "message"),
-    [
-        ("0x,0,15,no_change", "row 1, which is not among the sequences"),
-        ("00,0,15,wrong", "'wrong' in row 1"),
-        (
-            "00,0,9,no_change\n00,8,15,no_change",
-            "(8, 15] in row 2 and the one in row 1",
-        ),
-        ("00,50,60,no_change", "from 0 to 39, got (50, 60] in row 1"),
-        ("00,0,15,peaks", "--constraint up_down"),
-        ("00,15,0,no_change", "start below their end, got (15, 0] in row 1"),
-        ("00,,15,no_change", "column 'start' has missing values in row 1"),
-        ("00,0,15,no_change", "both where changes are and where none are"),
-    ],
-)
-def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message):
-    sequences, _ = long_tables(tmp_path)
-    labels = write(tmp_path / "bad.csv", f"sequence,start,end,kind\n{label}\n")
-    out = str(tmp_path / "model")
-    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5", "--quiet"]
-    assert message in fails(capsys, [*argv, "--out", out])
-    assert not os.path.exists(out)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"\n\n", "is empty"),
-        (b"a,b,y\n", "has a header but no rows"),
-        (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column 'a'"),
-        (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, the header 2"),
-        (b"a,b\n1,0\n2,1\n", "label column 'y' not found; columns are: a, b"),
-        (b"a,y\n1,0\n2,1\n3,\n", "label column 'y' has missing values in row 3"),
-        (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): name one with --positive"),
-        (b"a,y\n1,0\n2,0\n", "has only the value '0'"),
-        (b"a,y\n,0\n,1\n", "'a': all values are missing"),
-        (b"y\n0\n1\n", "no column is left"),
-        (b"a,y\n1,0\ninf,1\n3,0\n4,1\n", "got inf in row 2"),
-        (b"a,y\n1,0\n1e300,1\n3,0\n4,1\n", "in row 2"),
-        (b"a,y\n1,0\n2,0\n3,1\n", "has only 1 row of '1'"),
-        (b"a,y\n1,0\n\xff\xfe,1\n", "is not UTF-8 text: byte 0xff in row 2"),
-        (b"[red],<b>\n1,0\n2,1\n", "columns are: [red], <b>"),
-        (b"\x1b[31mx,b\n1,0\n2,1\n", "columns are: \\x1b[31mx, b"),
-    ],
-)
-def test_tables_that_cannot_be_fitted(tmp_path, capsys, content, message):
-    table = tmp_path / "table.csv"
-    table.write_bytes(content)
-    out = tmp_path / "model"
-    argv = ["fit", str(table), "--label", "y", "--out", str(out)]
-    assert message in fails(capsys, argv)
-    assert os.listdir(tmp_path) == ["table.csv"]
-
-
-def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
-    model, table = fitted
-    bad = tmp_path / "bad.parquet"
-    bad.write_bytes(b"PAR1 this is not")
-    folder = tmp_path / "folder.csv"
-    folder.mkdir()
-    for name, message in (
-        (str(bad), "is not readable Parquet"),
-        (str(folder), "is a directory"),
-        (str(tmp_path / "none.csv"), "does not exist"),
-        (str(tmp_path / "table.xls"), "must end in .csv, .tsv or .parquet"),
-    ):
-        assert message in fails(capsys, ["predict", model, name])
-    assert "is not a model" in fails(capsys, ["predict", table, table])
-    assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
-
-
-def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted):
-    model, _ = fitted
-    table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
-    message = fails(capsys, ["predict", model, table])
-    assert "column 'colour' not found, which the model needs" in message
-    table = write(tmp_path / "t.csv", "size,flag,colour\n1,true,red\nbig,true,red\n")
-    message = fails(capsys, ["predict", model, table])
-    assert "column 'size' must be numbers, got 'big' in row 2" in message
-    assert "id column 'no' not found" in fails(
-        capsys, ["predict", model, fitted[1], "--id", "no"]
-    )
-
-
 def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag,colour\n1,,007\n,true,\n")
@@ -329,13 +171,6 @@ def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
     scores = pl.read_csv(io.StringIO(capsys.readouterr().out))
     assert scores["score"].is_finite().all()
     assert scores.height == 2
-
-
-def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, fitted):
-    table = tmp_path / "t.csv"
-    labelled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
-    message = fails(capsys, ["evaluate", fitted[0], str(table)])
-    assert "'maybe' in row 1; the model knows 'no' and 'yes'" in message
 
 
 def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
@@ -372,78 +207,6 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
     assert "[blink]<b>yes" in capsys.readouterr().out
 
 
-def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):
-    model, table = fitted
-    out = write(tmp_path / "scores.csv", "mine")
-    assert "--force" in fails(capsys, ["predict", model, table, "--out", out])
-    assert read(out) == "mine"
-    assert main(["predict", model, table, "--out", out, "--force"]) == 0
-    assert read(out) != "mine"
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    write(folder / "notes.txt", "mine")
-    argv = ["fit", table, "--label", "y", "--quiet", "--out"]
-    assert "--force" in fails(capsys, [*argv, str(folder)])
-    assert main([*argv, str(folder), "--force"]) == 0
-    assert (folder / "notes.txt").read_text() == "mine"
-    assert (folder / "model.skops").exists()
-    assert "is a file" in fails(capsys, [*argv, out, "--force"])
-    assert "no directory" in fails(capsys, [*argv, str(tmp_path / "no" / "model")])
-    assert "not a regular file" in fails(
-        capsys, ["path", table, "--model", model, "--out", os.devnull, "--force"]
-    )
-
-
-@pytest.mark.parametrize(
-    ("error", "code"), [(OSError("disk full"), 2), (KeyboardInterrupt(), 130)]
-)
-def test_nothing_remains_of_a_fit_that_fails_while_writing(
-    tmp_path, monkeypatch, fitted, error, code
-):
-    written = []
-
-    def write_two(path, content):
-        if len(written) == 2:
-            raise error
-        path.write_bytes(content)
-        written.append(path)
-
-    monkeypatch.setattr(tables, "_write", write_two)
-    out = str(tmp_path / "model")
-    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--quiet"]
-    assert main(argv) == code
-    assert len(written) == 2
-    assert os.listdir(tmp_path) == []
-
-
-def test_nothing_remains_of_scores_that_fail_while_writing(
-    tmp_path, monkeypatch, fitted
-):
-    def write_half(table, path, **_):
-        path.write_text("half")
-        raise OSError("disk full")
-
-    monkeypatch.setattr(pl.DataFrame, "write_csv", write_half)
-    out = tmp_path / "scores.csv"
-    out.write_text("mine")
-    argv = ["predict", *fitted, "--out", str(out), "--force"]
-    assert main(argv) == 2
-    assert os.listdir(tmp_path) == ["scores.csv"]
-    assert out.read_text() == "mine"
-
-
-def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
-    path = tmp_path / "model.skops"
-    strange = {"format": 1, "kind": "table", "pipeline": np.poly1d([1.0])}
-    skops.io.dump(strange, path)
-    message = fails(capsys, ["predict", str(path), fitted[1]])
-    assert "was not loaded: numpy" in message
-    skops.io.dump({"format": 99}, path)
-    assert "not a model of this version" in fails(
-        capsys, ["predict", str(path), fitted[1]]
-    )
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -461,12 +224,6 @@ def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
 def test_every_command_has_help_with_examples(command, capsys):
     assert main([*command, "--help"]) == 0
     assert f"  {' '.join(['rocpath', *command])} " in capsys.readouterr().out
-
-
-def test_wrong_usage_is_told_in_one_line(capsys):
-    assert "Missing option '--label'" in fails(capsys, ["fit", "t.csv"])
-    assert "No such command 'fitt'" in fails(capsys, ["fitt"])
-    assert "rocpath changepoint --help" in fails(capsys, ["changepoint"])
 
 
 def run(argv, **options):

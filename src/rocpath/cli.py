@@ -28,9 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         from rocpath.commands import app
-    except ModuleNotFoundError as error:
-        return _fail(f"{error.name} is missing: pip install 'rocpath[cli]'")
-    try:
+
         code = app(
             None if argv is None else list(argv),
             prog_name="rocpath",
@@ -47,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
-        return _fail(f"{error.name} is missing: pip install 'rocpath[cli,report]'")
+        extra = "report" if error.name == "plotly" else "cli"
+        return _fail(f"{error.name} is missing: pip install 'rocpath[{extra}]'")
     except (ValueError, OSError, MemoryError) as error:
         return _fail(str(error) or type(error).__name__)
     except Exception as error:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Literal
-
-import skops.io
 
 Kind = Literal["table", "changepoint"]
 
@@ -24,15 +23,24 @@ _MADE_BY = {
     "changepoint": "rocpath changepoint fit",
 }
 
+# Importing skops takes a second, which help pages should not; but that it is missing
+# must be known before a fit.
+if find_spec("skops") is None:
+    raise ModuleNotFoundError("skops is missing.", name="skops")
+
 
 def model_bytes(kind: Kind, state: dict[str, Any]) -> bytes:
     """Return a model as bytes."""
+    import skops.io
+
     content: bytes = skops.io.dumps({"format": _FORMAT, "kind": kind, **state})
     return content
 
 
 def model_state(content: bytes, kind: Kind, *, source: str) -> dict[str, Any]:
     """Return what `model_bytes` was given, after a look at the types in it."""
+    import skops.io
+
     try:
         strange = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
         if not strange:

@@ -210,7 +210,8 @@ def _content(source: str) -> bytes:
 def _parquet(source: str, content: bytes) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    # Polars panics over some damaged files, and a panic is no ordinary exception.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(
             f"{source!r} is not readable Parquet: {_first_line(error)}."
         ) from None
