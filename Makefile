@@ -8,7 +8,7 @@ CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 .PHONY: demo test lint format bench sanitize docs clean
 
 demo: $(VENV)/installed
-	$(BIN)/python examples/plot_01_line_search.py
+	$(BIN)/rocpath demo --out demo --force
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests --pyargs rocpath
@@ -45,7 +45,7 @@ sanitize: $(VENV)/installed
 $(VENV)/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet ".[dev,plot]"
+	$(BIN)/pip install --quiet ".[dev,plot,report,cli]"
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed

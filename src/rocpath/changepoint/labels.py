@@ -56,6 +56,7 @@ _ALIASES = {
     "peakStart": "peak_start",
     "peakEnd": "peak_end",
 }
+KIND_NAMES = (*_KINDS, *_ALIASES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +115,7 @@ class Labels:
             raise ValueError(f"labels{where} must have at least one row, got none.")
         for row, name in enumerate(kind):
             if not isinstance(name, str) or _ALIASES.get(name, name) not in _KINDS:
-                known = ", ".join([*_KINDS, *_ALIASES])
+                known = ", ".join(KIND_NAMES)
                 raise ValueError(
                     f"kind{where} must be one of {known}; got {name!r} in row {row}."
                 )

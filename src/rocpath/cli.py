@@ -1,0 +1,72 @@
+"""The command ``rocpath``: run a command line, and turn what is wrong into one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 if all went well, 2 for bad input, 130 if interrupted.
+    """
+    try:
+        from rocpath.commands import app
+
+        code = app(
+            None if argv is None else list(argv),
+            prog_name="rocpath",
+            standalone_mode=False,
+        )
+        # Here and not at exit, where a closed pipe could only be complained about.
+        sys.stdout.flush()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else _BAD_INPUT
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has what it wants; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ModuleNotFoundError as error:
+        extra = "report" if error.name == "plotly" else "cli"
+        return _fail(f"{error.name} is missing: pip install 'rocpath[{extra}]'")
+    except (ValueError, OSError, MemoryError) as error:
+        return _fail(str(error) or type(error).__name__)
+    except Exception as error:
+        # Typer keeps its class of usage errors to itself.
+        if not hasattr(error, "format_message"):
+            raise
+        return _fail(_usage(error))
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Exception) -> str:
+    message = str(error.format_message())  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "rocpath"
+    return f"{message.rstrip('.')}; see {command} --help"
+
+
+def _fail(message: str) -> int:
+    """Say what is wrong, in one line whatever the user's text holds."""
+    line = " ".join(message.split())
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    sys.stderr.write(f"rocpath: {shown}\n")
+    return _BAD_INPUT

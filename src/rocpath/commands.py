@@ -1,0 +1,357 @@
+"""The commands on tables of labelled rows: fit, predict, evaluate, path, demo."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+import typer
+from scipy.special import expit
+
+from rocpath import changepoint_commands, table_fit
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.comparison import delong_auc
+from rocpath.line_search import Lines, best_auc_step, best_aum_step, sweep
+from rocpath.roc import auc, aum
+from rocpath.saved_models import model_state
+from rocpath.table_columns import binary_label, column, known_label, numbers_of
+from rocpath.table_model import TableModel
+from rocpath.tables import (
+    check_file,
+    check_folder,
+    check_table_file,
+    read_model,
+    read_table,
+    temporary_table,
+    write_table,
+    write_text,
+)
+from rocpath.terminal import examples, say, show_table
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(changepoint_commands.app, name="changepoint")
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A .csv, .tsv or .parquet file; - for CSV on stdin."
+    ),
+]
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
+]
+LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
+ModelLabelOption = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
+]
+PositiveOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VALUE",
+        help="The label to rank high; of two, by default the last in the alphabet.",
+    ),
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite what is already there.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", help="Show no progress and no notes.")
+]
+
+
+@app.callback(
+    invoke_without_command=True,
+    epilog=examples("rocpath demo", "rocpath fit TABLE.csv --label COLUMN"),
+)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Models that rank: maximise the area under the ROC curve (AUC)."""
+    if version:
+        typer.echo(f"rocpath {table_fit.version()}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    epilog=examples(
+        "rocpath fit patients.csv --label outcome --positive died --out patients-model",
+        "zcat clicks.csv.gz | rocpath fit - --label clicked --drop user_id",
+    )
+)
+def fit(
+    table: TableArgument,
+    label: LabelOption,
+    positive: PositiveOption = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
+    ] = None,
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder of the results.")
+    ] = "rocpath-fit",
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
+    ] = 0,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fit a ranking model to a table, and compare it with logistic regression.
+
+    Columns may hold numbers, booleans, dates, categories, and missing values. Writes
+    model.skops, metrics.json and report.html into the folder.
+    """
+    check_folder(out, force=force)
+    rows = read_table(table)
+    table_fit.fit_table(
+        rows,
+        table_fit.Request(
+            title=table,
+            label=label,
+            positive=positive,
+            left_out=tuple(drop or ()),
+            seed=seed,
+        ),
+        out=out,
+        force=force,
+        quiet=quiet,
+    )
+
+
+@app.command(
+    epilog=examples(
+        "rocpath predict patients-model new.csv --id patient --out scores.csv",
+        "cat new.csv | rocpath predict patients-model - | sort -t, -k1 -g -r | head",
+    )
+)
+def predict(
+    model: ModelArgument,
+    table: TableArgument,
+    out: Annotated[
+        str,
+        typer.Option(metavar="SCORES", help="A .csv, .tsv or .parquet file; - stdout."),
+    ] = "-",
+    id_column: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Score the rows of a table: log-odds, probability and predicted label."""
+    check_table_file(out, force=force)
+    fitted = _load(model)
+    rows = read_table(table, text=fitted.features.category)
+    score = fitted.scores(rows)
+    scores = pl.DataFrame(
+        {
+            "score": score,
+            "probability": expit(score),
+            "prediction": np.where(score > 0, fitted.positive, fitted.negative),
+        }
+    )
+    if id_column is not None:
+        name = column(rows, id_column, "id")
+        if id_column in scores.columns:
+            raise ValueError(
+                f"id column {id_column!r} has the name of a column of scores: rename "
+                "it."
+            )
+        scores.insert_column(0, name)
+    write_table(scores, out, force=force)
+
+
+@app.command(
+    epilog=examples(
+        "rocpath evaluate patients-model test.csv --label outcome",
+        "rocpath evaluate patients-model test.csv --json | jq .auc",
+    )
+)
+def evaluate(
+    model: ModelArgument,
+    table: TableArgument,
+    label: ModelLabelOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of a table.")
+    ] = False,
+) -> None:
+    """Measure the AUC of a model on a table with labels.
+
+    The standard error is DeLong's.
+    """
+    fitted = _load(model)
+    rows = read_table(table, text=fitted.features.category)
+    truth = known_label(
+        rows,
+        label or fitted.label,
+        positive=fitted.positive,
+        negative=fitted.negative,
+    )
+    area = delong_auc(fitted.scores(rows), truth.is_positive)
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "auc": area.value,
+                    "standard_error": area.standard_error,
+                    "positive": fitted.positive,
+                    "negative": fitted.negative,
+                    "n_positive": truth.n_positive,
+                    "n_negative": truth.n_negative,
+                }
+            )
+        )
+        return
+    show_table(
+        f"{model} on {table}",
+        ("", "value"),
+        (
+            ("AUC", f"{area.value:.4f}"),
+            ("standard error", f"{area.standard_error:.4f}"),
+            (f"rows of {fitted.positive!r} (positive)", f"{truth.n_positive:,}"),
+            (f"rows of {fitted.negative!r}", f"{truth.n_negative:,}"),
+        ),
+    )
+
+
+@app.command(
+    epilog=examples(
+        "rocpath path scores.csv --label y --predictions old --direction change",
+        "rocpath path patients.csv --model patients-model --out path.html",
+    )
+)
+def path(
+    table: TableArgument,
+    label: ModelLabelOption = None,
+    predictions: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Predictions at step 0.")
+    ] = None,
+    direction: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Their change for a step of 1."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Instead of two columns: scores of a model, down its AUM gradient.",
+        ),
+    ] = None,
+    positive: PositiveOption = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Page to explore the steps with."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Search the best step along a line of predictions, for AUM and for AUC."""
+    if out is not None:
+        check_file(out, force=force)
+    if (model is None) != (predictions is not None and direction is not None):
+        raise ValueError("give either --predictions and --direction, or --model.")
+    if model is None:
+        if label is None:
+            raise ValueError("name the column of labels with --label.")
+        rows = read_table(table)
+        truth = binary_label(rows, label, positive)
+        moved = (
+            column(rows, str(predictions), "predictions"),
+            column(rows, str(direction), "direction"),
+        )
+        lines = Lines.from_predictions(
+            ErrorBreakpoints.from_labels(truth.is_positive, positive=True),
+            *(numbers_of(series, may_miss=False).to_numpy() for series in moved),
+        )
+    else:
+        fitted = _load(model)
+        rows = read_table(table, text=fitted.features.category)
+        truth = known_label(
+            rows,
+            label or fitted.label,
+            positive=fitted.positive,
+            negative=fitted.negative,
+        )
+        lines = fitted.descent_lines(rows, truth.is_positive)
+    show_table(
+        f"Steps for {len(lines):,} lines",
+        ("choice", "step", "AUM", "AUC"),
+        _steps(lines),
+    )
+    if out is not None:
+        from rocpath.explorer import explorer_html
+
+        write_text(explorer_html(lines, title=f"Steps of {table}"), out, force=force)
+        say(f"Open {out}")
+
+
+@app.command(
+    epilog=examples(
+        "rocpath demo --out demo",
+    )
+)
+def demo(
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder of the results.")
+    ] = "rocpath-demo",
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fit the breast cancer table that comes with scikit-learn, as `fit` would."""
+    from sklearn.datasets import load_breast_cancer
+
+    check_folder(out, force=force)
+    data = load_breast_cancer()
+    rows = pl.DataFrame(data.data, schema=[str(name) for name in data.feature_names])
+    rows = rows.with_columns(diagnosis=data.target_names[data.target])
+    with temporary_table(rows, "breast_cancer.csv") as table:
+        request = table_fit.Request(
+            title="breast_cancer.csv", label="diagnosis", positive="malignant"
+        )
+        table_fit.fit_table(
+            read_table(table), request, out=out, force=force, quiet=quiet
+        )
+
+
+def _load(model: str) -> TableModel:
+    state = model_state(read_model(model), "table", source=model)
+    return TableModel.from_state(state)
+
+
+def _steps(lines: Lines) -> list[tuple[str, str, str, str]]:
+    """Evaluate the choices; binary errors have one minimum of AUM, the first."""
+    smallest = best_aum_step(lines)
+    linear = sweep(lines, max_crossings=len(lines))
+    steps = {
+        "start": 0.0,
+        "first minimum of AUM": smallest.step,
+        f"best AUM of {len(lines):,} crossings": float(
+            linear.step[np.argmin(linear.aum)]
+        ),
+        "best AUM": smallest.step,
+        "best AUC": best_auc_step(lines).step,
+    }
+    bp = ErrorBreakpoints(
+        np.arange(len(lines)),
+        lines.intercept,
+        lines.fp_diff,
+        lines.fn_diff,
+        n_examples=len(lines),
+    )
+    return [
+        (
+            choice,
+            f"{step:.6g}",
+            f"{aum(bp, -step * lines.slope):.6g}",
+            f"{auc(bp, -step * lines.slope):.6f}",
+        )
+        for choice, step in steps.items()
+    ]

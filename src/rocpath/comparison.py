@@ -1,0 +1,146 @@
+"""Compare rankings of a table's rows with each other, on rows held out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_curve
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+from rocpath.estimators import AUCClassifier
+from rocpath.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.table_model import make_pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rocpath.table_columns import BinaryLabel, FeatureColumns
+
+OURS = "AUCClassifier"
+MOST_FOLDS = 5
+METHODS = (OURS, "logistic regression", "balanced logistic regression")
+
+
+class Auc(NamedTuple):
+    """An AUC, and each row's influence on it; squared they sum to its variance."""
+
+    value: float
+    influence: NDArray[np.float64]
+
+    @property
+    def standard_error(self) -> float:
+        """DeLong's standard error."""
+        return float(np.sqrt((self.influence**2).sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Hold how well each method ranks rows that it was not fitted to.
+
+    Attributes
+    ----------
+    n_folds : int
+        Parts of the rows, each held out once.
+    metrics : dict
+        By method, ``auc`` (mean over the parts), its ``standard_error`` (DeLong),
+        ``pooled_auc`` of the scores of all parts together, and for baselines
+        ``our_lead``, our AUC less theirs, and ``our_lead_standard_error``.
+    roc : dict
+        By method, false and true positive rates of the pooled scores.
+    """
+
+    n_folds: int
+    metrics: dict[str, dict[str, float]]
+    roc: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def delong_auc(score: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> Auc:
+    """Compute an AUC with the influence of each row."""
+    n_rows = score.size
+    rows = LabelledRows(score[:, None], is_positive, np.ones(n_rows), np.arange(n_rows))
+    return Auc(*auc_with_influence(rows, np.ones(1)))
+
+
+def compare_methods(
+    table: pl.DataFrame,
+    label: BinaryLabel,
+    features: FeatureColumns,
+    *,
+    min_frequency: int,
+    random_state: int,
+    progress: Callable[[str], None],
+) -> Comparison:
+    """Fit every method to all parts of the rows but one, and score that one."""
+    n_folds = min(MOST_FOLDS, label.n_positive, label.n_negative)
+    if n_folds < 2:
+        scarce = (
+            label.positive if label.n_positive < label.n_negative else label.negative
+        )
+        raise ValueError(
+            f"label column {label.column!r} has only 1 row of {scarce!r}: two are "
+            "needed to hold one out."
+        )
+    frame = features.of(table)
+    y = label.is_positive
+    parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    score = {method: np.zeros(y.size) for method in METHODS}
+    auc = {method: Auc(0.0, np.zeros(y.size)) for method in METHODS}
+    for fold, (train, test) in enumerate(parts.split(np.zeros(y.size), y), 1):
+        for method in METHODS:
+            progress(f"{method}, part {fold} of {n_folds}")
+            pipeline = make_pipeline(
+                features,
+                *_estimators(method, random_state),
+                min_frequency=min_frequency,
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                pipeline.fit(frame[train], y[train].astype(int))
+            score[method][test] = pipeline.decision_function(frame[test])
+            one = delong_auc(score[method][test], y[test])
+            auc[method].influence[test] = one.influence / n_folds
+            mean = auc[method].value + one.value / n_folds
+            auc[method] = auc[method]._replace(value=mean)
+    return Comparison(
+        n_folds,
+        {
+            method: _metrics(auc[method], auc[OURS], score[method], y)
+            for method in METHODS
+        },
+        {method: tuple(roc_curve(y, score[method])[:2]) for method in METHODS},
+    )
+
+
+def _estimators(method: str, random_state: int) -> list[Any]:
+    if method == OURS:
+        return [AUCClassifier(random_state=random_state)]
+    weight = "balanced" if method.startswith("balanced") else None
+    # Without centers, such that sparse columns stay sparse; the intercept takes them.
+    return [
+        StandardScaler(with_mean=False),
+        LogisticRegression(max_iter=1000, class_weight=weight),
+    ]
+
+
+def _metrics(
+    auc: Auc, ours: Auc, score: NDArray[np.float64], y: NDArray[np.bool_]
+) -> dict[str, float]:
+    metrics = {
+        "auc": auc.value,
+        "standard_error": auc.standard_error,
+        "pooled_auc": delong_auc(score, y).value,
+    }
+    if auc is not ours:
+        lead = Auc(ours.value - auc.value, ours.influence - auc.influence)
+        metrics["our_lead"] = lead.value
+        metrics["our_lead_standard_error"] = lead.standard_error
+    return metrics

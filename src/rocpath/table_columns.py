@@ -1,0 +1,256 @@
+"""What the columns of a table are: labels, numbers, categories, or of no use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+LARGEST_NUMBER = 1e100
+_FEWEST_ROWS_TO_SUSPECT = 20
+_MOST_LISTED = 20
+_SECONDS_A_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinaryLabel:
+    """Labels of two kinds, by the text of their values."""
+
+    column: str
+    positive: str
+    negative: str
+    is_positive: NDArray[np.bool_]
+
+    @property
+    def n_positive(self) -> int:
+        """The number of positive rows."""
+        return int(self.is_positive.sum())
+
+    @property
+    def n_negative(self) -> int:
+        """The number of negative rows."""
+        return self.is_positive.size - self.n_positive
+
+
+class FeatureColumns(NamedTuple):
+    """Columns to learn from, by what they hold."""
+
+    number: tuple[str, ...]
+    category: tuple[str, ...]
+
+    def of(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Take these columns from a table, in order, as float64 and as text."""
+        missing = [name for name in (*self.number, *self.category) if name not in table]
+        if missing:
+            raise ValueError(
+                f"column {missing[0]!r} not found, which the model needs"
+                f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
+                f"columns are: {listed(table.columns)}."
+            )
+        numbers = [numbers_of(table[name]) for name in self.number]
+        return pl.DataFrame(numbers + [text_of(table[name]) for name in self.category])
+
+
+def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
+    """Return a column, or raise with the names there are."""
+    if name not in table.columns:
+        raise ValueError(
+            f"{role} column {name!r} not found; columns are: {listed(table.columns)}."
+        )
+    return table[name]
+
+
+def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> BinaryLabel:
+    """Find the two kinds of labels; more than two need the positive one named."""
+    text = _label_text(column(table, name, "label"))
+    values = text.unique().sort().to_list()
+    if len(values) < 2:
+        raise ValueError(
+            f"label column {name!r} has only the value {values[0]!r}: two are needed."
+        )
+    if positive is None:
+        if len(values) > 2:
+            raise ValueError(
+                f"label column {name!r} has {len(values)} values ({listed(values)}): "
+                "name one with --positive."
+            )
+        positive = values[1]
+    elif positive not in values:
+        raise ValueError(
+            f"label column {name!r} has no value {positive!r}: name one of "
+            f"{listed(values)} with --positive."
+        )
+    others = [value for value in values if value != positive]
+    negative = others[0] if len(others) == 1 else f"not {positive}"
+    return BinaryLabel(name, positive, negative, (text == positive).to_numpy())
+
+
+def known_label(
+    table: pl.DataFrame, name: str, *, positive: str, negative: str
+) -> BinaryLabel:
+    """Read labels of which a model knows the two kinds."""
+    text = _label_text(column(table, name, "label"))
+    is_positive = (text == positive).to_numpy()
+    if negative != f"not {positive}":
+        is_strange = ~is_positive & (text != negative).to_numpy()
+        if is_strange.any():
+            row = int(is_strange.argmax())
+            raise ValueError(
+                f"label column {name!r} has {text[row]!r} in row {row + 1}; the model "
+                f"knows {negative!r} and {positive!r}."
+            )
+    if is_positive.all() or not is_positive.any():
+        only = positive if is_positive.all() else negative
+        raise ValueError(
+            f"label column {name!r} has only the value {only!r}: two are needed."
+        )
+    return BinaryLabel(name, positive, negative, is_positive)
+
+
+def feature_columns(
+    table: pl.DataFrame, left_out: Iterable[str], *, min_frequency: int
+) -> tuple[FeatureColumns, dict[str, str]]:
+    """Sort columns into numbers and categories; tell why others are dropped."""
+    kept: dict[str, list[str]] = {"number": [], "category": []}
+    dropped = {}
+    for series in table.drop(left_out):
+        reason = _uselessness(series, min_frequency)
+        if reason:
+            dropped[series.name] = reason
+        else:
+            kept["number" if _is_number(series) else "category"].append(series.name)
+    features = FeatureColumns(tuple(kept["number"]), tuple(kept["category"]))
+    if not (features.number or features.category):
+        reasons = "; ".join(f"{name!r}: {why}" for name, why in dropped.items())
+        raise ValueError(
+            "no column is left to learn from"
+            f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
+        )
+    return features, dropped
+
+
+def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
+    """Return float64, null where missing; dates become days; or raise with the row."""
+    if series.dtype in (pl.Date, pl.Datetime):
+        days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_A_DAY)
+        number = days.alias(series.name)
+    else:
+        source = series.to_physical() if series.dtype.is_temporal() else series
+        if source.dtype == pl.String:
+            source = source.str.strip_chars()
+        try:
+            number = source.cast(pl.Float64, strict=False).fill_nan(None)
+        except pl.exceptions.PolarsError:
+            raise ValueError(
+                f"column {series.name!r} must be numbers, got {series.dtype}."
+            ) from None
+        _refuse(
+            series,
+            (number.is_null() & source.is_not_null() & ~_is_nan(source)).to_numpy(),
+            "must be numbers",
+        )
+    _refuse(
+        series,
+        (number.abs() > LARGEST_NUMBER).fill_null(False).to_numpy(),
+        f"must be finite and at most {LARGEST_NUMBER:g} in size; leave unknown values "
+        "empty",
+    )
+    if not may_miss and number.null_count():
+        row = int(number.is_null().arg_max() or 0)
+        raise ValueError(
+            f"column {series.name!r} has missing values in row {row + 1}: fill them "
+            "in or leave out the row."
+        )
+    return number
+
+
+def text_of(series: pl.Series) -> pl.Series:
+    """Return values as text; whole numbers without a decimal point."""
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+        if (series == series.round()).all() and (series.abs() < 2.0**53).all():
+            series = series.cast(pl.Int64)
+    return series.cast(pl.String)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Join names for a message."""
+    names = list(names)
+    more = f", ... ({len(names)} in all)" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
+
+
+def _label_text(series: pl.Series) -> pl.Series:
+    if not _is_plain(series):
+        raise ValueError(
+            f"label column {series.name!r} must be text, numbers or booleans, got "
+            f"{series.dtype}."
+        )
+    is_missing = (series.is_null() | _is_nan(series)).to_numpy()
+    if is_missing.any():
+        raise ValueError(
+            f"label column {series.name!r} has missing values in row "
+            f"{int(is_missing.argmax()) + 1}: fill them in or leave out the row."
+        )
+    return text_of(series)
+
+
+def _uselessness(series: pl.Series, min_frequency: int) -> str:
+    """Tell why nothing can be learned from a column, if so."""
+    if not _is_plain(series):
+        return f"holds {series.dtype}"
+    n_values = series.drop_nulls().n_unique()
+    if n_values == 0:
+        return "all values are missing"
+    if n_values == 1 and not series.null_count():
+        return "all values are equal"
+    if not _is_number(series):
+        most = series.drop_nulls().unique_counts().to_numpy().max()
+        is_rare = most < min_frequency
+        return "hardly any value repeats, as in an identifier" if is_rare else ""
+    return "numbers the rows" if _numbers_rows(series, n_values) else ""
+
+
+def _numbers_rows(series: pl.Series, n_values: int) -> bool:
+    """Tell whether a column is a running number, which only names the rows."""
+    if not series.dtype.is_integer() or series.null_count():
+        return False
+    n_rows = len(series)
+    steps = series.cast(pl.Float64).diff().drop_nulls().to_numpy()
+    is_run = n_values == n_rows >= _FEWEST_ROWS_TO_SUSPECT
+    return bool(is_run and (steps == steps[0]).all())
+
+
+def _is_plain(series: pl.Series) -> bool:
+    return not (
+        series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown)
+    )
+
+
+def _is_number(series: pl.Series) -> bool:
+    return (
+        series.dtype.is_numeric()
+        or series.dtype.is_temporal()
+        or series.dtype in (pl.Boolean, pl.Null)
+    )
+
+
+def _is_nan(series: pl.Series) -> pl.Series:
+    if series.dtype.is_float():
+        return series.is_nan().fill_null(False)
+    return pl.Series([False]).new_from_index(0, len(series))
+
+
+def _refuse(series: pl.Series, is_bad: NDArray[np.bool_], rule: str) -> None:
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        raise ValueError(
+            f"column {series.name!r} {rule}, got {series[row]!r} in row {row + 1}."
+        )

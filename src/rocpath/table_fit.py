@@ -1,0 +1,154 @@
+"""Fit a model to a table, judge it, and write down all that was found."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version as installed_version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.comparison import METHODS, MOST_FOLDS, OURS, Comparison, compare_methods
+from rocpath.saved_models import model_bytes
+from rocpath.table_columns import binary_label, column, feature_columns
+from rocpath.table_model import TableModel, fit_table_model, min_frequency_for
+from rocpath.tables import write_folder
+from rocpath.terminal import progress_bar, say, show_table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rocpath.table_columns import BinaryLabel
+
+_MOST_LINES = 2000
+
+
+class Request(NamedTuple):
+    """What to fit."""
+
+    title: str
+    label: str
+    positive: str | None = None
+    left_out: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def fit_table(
+    table: pl.DataFrame, request: Request, *, out: str, force: bool, quiet: bool
+) -> None:
+    """Fit a model, compare it with baselines, and write the results."""
+    label = binary_label(table, request.label, request.positive)
+    for name in request.left_out:
+        column(table, name, "--drop")
+    min_frequency = min_frequency_for(table.height)
+    features, dropped = feature_columns(
+        table, {request.label, *request.left_out}, min_frequency=min_frequency
+    )
+    if not quiet:
+        for name, reason in dropped.items():
+            say(f"note: column {name!r} is left out: {reason}.")
+    settings: dict[str, Any] = {
+        "min_frequency": min_frequency,
+        "random_state": request.seed,
+    }
+    with progress_bar(len(METHODS) * MOST_FOLDS + 2, quiet=quiet) as progress:
+        comparison = compare_methods(
+            table, label, features, progress=progress, **settings
+        )
+        progress("fitting all rows")
+        model = fit_table_model(table, label, features, **settings)
+        progress("writing the report")
+        contents = _contents(table, request.title, label, model, comparison, dropped)
+    write_folder(out, contents, force=force)
+    _show(request.title, label, comparison)
+    if "report.html" in contents:
+        say(f"Open {Path(out) / 'report.html'}")
+    else:
+        say(f"Wrote {out}; for a report too: pip install 'rocpath[report]'")
+
+
+def version() -> str:
+    """Return the version of the package."""
+    return installed_version("rocpath")
+
+
+def _contents(
+    table: pl.DataFrame,
+    title: str,
+    label: BinaryLabel,
+    model: TableModel,
+    comparison: Comparison,
+    dropped: dict[str, str],
+) -> dict[str, bytes | str]:
+    coefficients = model.coefficients(table)
+    metrics = {
+        "rocpath": version(),
+        "table": title,
+        "label": label.column,
+        "positive": label.positive,
+        "negative": label.negative,
+        "n_positive": label.n_positive,
+        "n_negative": label.n_negative,
+        "n_folds": comparison.n_folds,
+        "methods": comparison.metrics,
+        "columns": {
+            "number": model.features.number,
+            "category": model.features.category,
+            "left_out": dropped,
+        },
+        "log_odds_per_standard_deviation": coefficients,
+    }
+    contents: dict[str, bytes | str] = {
+        "model.skops": model_bytes("table", model.state()),
+        "metrics.json": json.dumps(metrics, indent=2) + "\n",
+    }
+    if find_spec("plotly"):
+        from rocpath.report import fit_report_html
+
+        chosen = _some_rows(label.is_positive)
+        lines = model.descent_lines(table[chosen], label.is_positive[chosen])
+        contents["report.html"] = fit_report_html(
+            title=f"{title}: {label.positive} against {label.negative}",
+            metrics=comparison.metrics,
+            roc=comparison.roc,
+            coefficients=coefficients,
+            history=[(OURS, model.history)],
+            lines=lines if lines.slope.any() else None,
+        )
+    return contents
+
+
+def _some_rows(is_positive: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Choose rows to draw, both classes in proportion."""
+    if is_positive.size <= _MOST_LINES:
+        return np.arange(is_positive.size)
+    rng = np.random.default_rng(0)
+    chosen = []
+    for members in (np.flatnonzero(is_positive), np.flatnonzero(~is_positive)):
+        n_chosen = max(1, members.size * _MOST_LINES // is_positive.size)
+        chosen.append(rng.choice(members, n_chosen, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
+def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
+    def lead(metric: dict[str, float]) -> str:
+        if "our_lead" not in metric:
+            return ""
+        return f"{metric['our_lead']:+.4f} ± {metric['our_lead_standard_error']:.4f}"
+
+    show_table(
+        f"{title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
+        f"{label.n_negative:,} of {label.negative!r}",
+        (f"method, {comparison.n_folds} parts held out", "AUC", f"{OURS} leads by"),
+        [
+            (
+                method,
+                f"{metric['auc']:.4f} ± {metric['standard_error']:.4f}",
+                lead(metric),
+            )
+            for method, metric in comparison.metrics.items()
+        ],
+    )

@@ -1,0 +1,68 @@
+"""Small tables for the tests of commands, and commands that must fail."""
+
+import numpy as np
+import polars as pl
+
+from rocpath.cli import main
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def read(name):
+    with open(name, encoding="utf-8") as file:
+        return file.read()
+
+
+def labelled_table(n_rows=30, seed=0):
+    """Make numbers, a category and a boolean that tell the label, with gaps."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n_rows)
+    colour = rng.choice(["red", "green"], size=n_rows)
+    score = 2 * size + (colour == "red") + rng.normal(size=n_rows)
+    is_positive = score > np.quantile(score, 0.7)
+    table = pl.DataFrame(
+        {
+            "row": np.arange(1, n_rows + 1),
+            "size": size,
+            "colour": colour,
+            "flag": rng.random(n_rows) < 0.5,
+            "same": "x",
+            "nothing": pl.Series([None] * n_rows, dtype=pl.Float64),
+            "y": np.where(is_positive, "yes", "no"),
+        }
+    )
+    is_gap = pl.Series(np.arange(n_rows) % 9 == 4)
+    return table.with_columns(
+        size=pl.when(is_gap).then(None).otherwise(pl.col("size")),
+        colour=pl.when(is_gap).then(None).otherwise(pl.col("colour")),
+    )
+
+
+def long_tables(folder):
+    rng = np.random.default_rng(0)
+    sequences, labels = ["sequence,value"], ["sequence,start,end,kind"]
+    for name in range(12):
+        spread = rng.choice([0.2, 2.0])
+        value = np.repeat([0, 8 * spread], 20) + spread * rng.normal(size=40)
+        sequences += [f"0{name},{one}" for one in value]
+        for label in ("0,15,no_change", "15,25,one_change", "25,39,no_change"):
+            labels.append(f"0{name},{label}")
+    return (
+        write(folder / "sequences.csv", "\n".join(sequences)),
+        write(folder / "labels.csv", "\n".join(labels)),
+    )
+
+
+def fails(capsys, argv):
+    """Run a command that must fail; return its one line."""
+    capsys.readouterr()
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("rocpath: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err

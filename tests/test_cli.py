@@ -1,0 +1,291 @@
+"""The command line, through main(argv) as a user would call it."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+import skops.io
+from sklearn.metrics import roc_auc_score
+
+from command_tables import fails, labelled_table, long_tables, read, write
+from rocpath import tables
+from rocpath.cli import main
+
+CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
+
+
+def test_fit_writes_model_metrics_and_report(fitted):
+    model, _ = fitted
+    assert sorted(os.listdir(model)) == ["metrics.json", "model.skops", "report.html"]
+    metrics = json.loads(read(os.path.join(model, "metrics.json")))
+    assert metrics["positive"] == "yes"
+    assert metrics["n_positive"] + metrics["n_negative"] == 30
+    assert metrics["columns"]["number"] == ["size", "flag"]
+    assert metrics["columns"]["category"] == ["colour"]
+    assert set(metrics["columns"]["left_out"]) == {"row", "same", "nothing"}
+    for method in metrics["methods"].values():
+        assert 0.5 < method["auc"] <= 1
+        assert method["standard_error"] >= 0
+
+
+def test_fit_shows_the_comparison_and_names_what_it_leaves_out(
+    tmp_path, capsys, fitted
+):
+    out = str(tmp_path / "model")
+    assert main(["fit", fitted[1], "--label", "y", "--out", out]) == 0
+    shown, notes = capsys.readouterr()
+    assert "balanced logistic regression" in shown
+    assert "column 'same' is left out: all values are equal" in notes
+    assert f"Open {out}/report.html" in notes
+
+
+@pytest.mark.parametrize("extension", ["csv", "tsv", "parquet"])
+def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extension):
+    model, table = fitted
+    out = str(tmp_path / f"scores.{extension}")
+    assert main(["predict", model, table, "--id", "row", "--out", out]) == 0
+    scores = {
+        "csv": pl.read_csv,
+        "tsv": lambda name: pl.read_csv(name, separator="\t"),
+        "parquet": pl.read_parquet,
+    }[extension](out)
+    assert scores.columns == ["row", "score", "probability", "prediction"]
+    path = os.path.join(model, "model.skops")
+    state = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    frame = tables.read_table(table).select(*state["number"], *state["category"])
+    frame = frame.cast(dict.fromkeys(state["number"], pl.Float64))
+    np.testing.assert_array_equal(
+        scores["score"], state["pipeline"].decision_function(frame)
+    )
+    np.testing.assert_allclose(
+        scores["probability"], state["pipeline"].predict_proba(frame)[:, 1]
+    )
+    assert ((scores["score"] > 0) == (scores["prediction"] == "yes")).all()
+
+
+def test_fit_of_parquet_and_csv_agree(tmp_path, fitted):
+    model, csv_table = fitted
+    table = str(tmp_path / "table.parquet")
+    labelled_table().write_parquet(table)
+    other = str(tmp_path / "other")
+    assert main(["fit", table, "--label", "y", "--out", other, "--quiet"]) == 0
+    outs = [str(tmp_path / f"{k}.csv") for k in range(2)]
+    assert main(["predict", model, table, "--out", outs[0]]) == 0
+    assert main(["predict", other, csv_table, "--out", outs[1]]) == 0
+    assert pl.read_csv(outs[0]).equals(pl.read_csv(outs[1]))
+
+
+def test_evaluate_gives_the_auc_and_delong_error(capsys, tmp_path, fitted):
+    model, table = fitted
+    out = str(tmp_path / "scores.csv")
+    assert main(["predict", model, table, "--out", out]) == 0
+    assert main(["evaluate", model, table, "--label", "y", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    score = pl.read_csv(out)["score"].to_numpy()
+    y = (labelled_table()["y"] == "yes").to_numpy()
+    assert found["auc"] == pytest.approx(roc_auc_score(y, score))
+    # DeLong: variances of the shares of pairs won, by class.
+    wins = (score[y][:, None] > score[~y]) + 0.5 * (score[y][:, None] == score[~y])
+    variance = wins.mean(axis=1).var() / y.sum() + wins.mean(axis=0).var() / (~y).sum()
+    assert found["standard_error"] == pytest.approx(np.sqrt(variance))
+    assert (found["n_positive"], found["n_negative"]) == (y.sum(), (~y).sum())
+    assert main(["evaluate", model, table]) == 0
+    assert f"{found['auc']:.4f}" in capsys.readouterr().out
+
+
+def test_path_of_two_columns_finds_the_steps_worked_out_by_hand(tmp_path, capsys):
+    # The four-point example: AUM falls from 1 to 0 at step 2, where AUC becomes 1.
+    table = write(tmp_path / "line.csv", "y,at,d\n0,-7,0\n0,-2,-0.5\n1,0,0\n1,-4,0.5\n")
+    out = str(tmp_path / "path.html")
+    argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
+    assert main([*argv, "--out", out]) == 0
+    rows = {}
+    for line in capsys.readouterr().out.splitlines():
+        cells = [cell.strip() for cell in line.split("│")[1:-1]]
+        if cells:
+            rows[cells[0]] = [float(cell) for cell in cells[1:]]
+    assert rows["start"] == [0, 1, 0.75]
+    assert rows["best AUM"][1] == 0
+    assert rows["best AUC"][2] == 1
+    assert rows["best AUC"][0] > 2
+    assert read(out).lower().startswith("<!doctype html")
+    fails(capsys, [*argv, "--out", out])
+    assert main([*argv, "--out", out, "--force"]) == 0
+
+
+def test_path_of_a_model_starts_at_its_auc(tmp_path, capsys, fitted):
+    model, table = fitted
+    assert main(["evaluate", model, table, "--json"]) == 0
+    start = json.loads(capsys.readouterr().out)["auc"]
+    assert main(["path", table, "--model", model]) == 0
+    assert f"{start:.6f}" in capsys.readouterr().out
+    assert "either" in fails(capsys, ["path", table, "--label", "y"])
+
+
+def test_changepoint_model_finds_the_changes(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    model, out = str(tmp_path / "model"), str(tmp_path / "changes.csv")
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "10"]
+    assert main([*argv, "--out", model]) == 0
+    assert "12 sequences" in capsys.readouterr().out
+    metrics = json.loads(read(os.path.join(model, "metrics.json")))["methods"][
+        "PenaltyRegressor"
+    ]
+    assert metrics["auc"] > 0.9
+    assert metrics["label_errors"] <= 4
+    assert main(["changepoint", "predict", model, sequences, "--out", out]) == 0
+    changes = pl.read_csv(out, schema_overrides={"sequence": pl.String})
+    assert changes["sequence"].to_list() == [f"0{name}" for name in range(12)]
+    assert (changes["position"] - 20).abs().max() <= 1
+    assert "rocpath fit" in fails(capsys, ["predict", model, sequences])
+
+
+def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
+    sequences, labels = long_tables(tmp_path)
+    long = pl.read_csv(sequences, schema_overrides={"sequence": pl.String})
+    coded = long.with_columns(
+        weight=pl.lit(2),
+        position=(pl.int_range(pl.len()).over("sequence") * 2),
+    )
+    pl.read_csv(labels, schema_overrides={"sequence": pl.String}).with_columns(
+        pl.col("start") * 2, pl.col("end") * 2
+    ).write_csv(labels)
+    # The order of the rows does not matter where there are positions.
+    coded.reverse().write_csv(sequences)
+    model, out = str(tmp_path / "model"), str(tmp_path / "changes.csv")
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "8"]
+    assert main([*argv, "--out", model, "--quiet"]) == 0
+    assert main(["changepoint", "predict", model, sequences, "--out", out]) == 0
+    assert ((pl.read_csv(out)["position"] - 40).abs() <= 2).all()
+
+
+def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
+    model, _ = fitted
+    table = write(tmp_path / "t.csv", "size,flag,colour\n1,,007\n,true,\n")
+    assert main(["predict", model, table]) == 0
+    scores = pl.read_csv(io.StringIO(capsys.readouterr().out))
+    assert scores["score"].is_finite().all()
+    assert scores.height == 2
+
+
+def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    rows = labelled_table()
+    kinds = np.where(rows["y"] == "yes", 2.0, np.arange(30) % 2)
+    rows.with_columns(y=kinds).write_csv(table)
+    out = str(tmp_path / "model")
+    argv = ["fit", str(table), "--label", "y", "--out", out, "--quiet"]
+    assert "no value '3': name one of 0, 1, 2" in fails(
+        capsys, [*argv, "--positive", "3"]
+    )
+    assert main([*argv, "--positive", "2"]) == 0
+    assert main(["evaluate", out, str(table), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (found["positive"], found["negative"]) == ("2", "not 2")
+
+
+def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    names = {"size": "<script>alert(1)</script>", "colour": "[red]x[/red]"}
+    names |= {"flag": "\x1b[31m", "same": "[/]", "y": "[bold]y"}
+    rows = labelled_table().rename(names)
+    rows = rows.with_columns(pl.col("[bold]y").replace("yes", "[blink]<b>yes"))
+    rows.write_csv(table)
+    out = str(tmp_path / "model")
+    assert main(["fit", str(table), "--label", "[bold]y", "--out", out]) == 0
+    shown, notes = capsys.readouterr()
+    assert "'[blink]<b>yes'" in shown
+    assert "'[/]'" in notes
+    assert "\x1b" not in shown + notes
+    assert "<script>alert" not in read(os.path.join(out, "report.html"))
+    assert main(["predict", out, str(table)]) == 0
+    assert "[blink]<b>yes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["fit"],
+        ["predict"],
+        ["evaluate"],
+        ["path"],
+        ["demo"],
+        ["changepoint"],
+        ["changepoint", "fit"],
+        ["changepoint", "predict"],
+    ],
+)
+def test_every_command_has_help_with_examples(command, capsys):
+    assert main([*command, "--help"]) == 0
+    assert f"  {' '.join(['rocpath', *command])} " in capsys.readouterr().out
+
+
+def run(argv, **options):
+    return subprocess.run(
+        [sys.executable, "-c", CALL, *argv], capture_output=True, check=False, **options
+    )
+
+
+def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
+    model, table = fitted
+    with open(table, "rb") as file:
+        content = file.read()
+    done = run(["predict", model, "-"], input=content)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert pl.read_csv(done.stdout).height == 30
+    out = str(tmp_path / "model")
+    done = run(["fit", "-", "--label", "y", "--out", out], input=content)
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout + done.stderr
+    done = run(["fit", "-", "--label", "y", "--out", f"{out}2"], input=b"")
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"rocpath: standard input is empty: it must have a header and rows.\n"
+    )
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
+    model, _ = fitted
+    table = str(tmp_path / "long.csv")
+    labelled_table(20_000).write_csv(table)
+    with subprocess.Popen(
+        [sys.executable, "-c", CALL, "predict", model, table],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout.readline() == b"score,probability,prediction\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode in (0, 1)
+
+
+def test_without_the_extra_the_package_imports_and_the_command_says_so():
+    block = "import sys\nfor m in ('typer', 'rich', 'polars', 'skops'):"
+    block += " sys.modules[m] = None\n"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{block}import rocpath\n{CALL}"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "pip install 'rocpath[cli]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_demo_ends_by_naming_the_report(tmp_path, capsys):
+    out = str(tmp_path / "demo")
+    assert main(["demo", "--out", out]) == 0
+    shown, notes = capsys.readouterr()
+    assert "212 rows of 'malignant' (positive), 357 of 'benign'" in shown
+    assert notes.splitlines()[-1] == f"Open {out}/report.html"
+    auc = json.loads(read(os.path.join(out, "metrics.json")))["methods"][
+        "AUCClassifier"
+    ]["auc"]
+    assert auc > 0.99

@@ -1,0 +1,183 @@
+"""What the command line does with bad input, and when it is cut short."""
+
+import os
+
+import numpy as np
+import polars as pl
+import pytest
+import skops.io
+
+from command_tables import fails, labelled_table, long_tables, read, write
+from rocpath import tables
+from rocpath.cli import main
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("0x,0,15,no_change", "row 1, which is not among the sequences"),
+        ("00,0,15,wrong", "'wrong' in row 1"),
+        (
+            "00,0,9,no_change\n00,8,15,no_change",
+            "(8, 15] in row 2 and the one in row 1",
+        ),
+        ("00,50,60,no_change", "from 0 to 39, got (50, 60] in row 1"),
+        ("00,0,15,peaks", "--constraint up_down"),
+        ("00,15,0,no_change", "start below their end, got (15, 0] in row 1"),
+        ("00,,15,no_change", "column 'start' has missing values in row 1"),
+        ("00,0,15,no_change", "both where changes are and where none are"),
+    ],
+)
+def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message):
+    sequences, _ = long_tables(tmp_path)
+    labels = write(tmp_path / "bad.csv", f"sequence,start,end,kind\n{label}\n")
+    out = str(tmp_path / "model")
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5", "--quiet"]
+    assert message in fails(capsys, [*argv, "--out", out])
+    assert not os.path.exists(out)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b,y\n", "has a header but no rows"),
+        (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column 'a'"),
+        (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, the header 2"),
+        (b"a,b\n1,0\n2,1\n", "label column 'y' not found; columns are: a, b"),
+        (b"a,y\n1,0\n2,1\n3,\n", "label column 'y' has missing values in row 3"),
+        (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): name one with --positive"),
+        (b"a,y\n1,0\n2,0\n", "has only the value '0'"),
+        (b"a,y\n,0\n,1\n", "'a': all values are missing"),
+        (b"y\n0\n1\n", "no column is left"),
+        (b"a,y\n1,0\ninf,1\n3,0\n4,1\n", "got inf in row 2"),
+        (b"a,y\n1,0\n1e300,1\n3,0\n4,1\n", "in row 2"),
+        (b"a,y\n1,0\n2,0\n3,1\n", "has only 1 row of '1'"),
+        (b"a,y\n1,0\n\xff\xfe,1\n", "is not UTF-8 text: byte 0xff in row 2"),
+        (b"[red],<b>\n1,0\n2,1\n", "columns are: [red], <b>"),
+        (b"\x1b[31mx,b\n1,0\n2,1\n", "columns are: \\x1b[31mx, b"),
+    ],
+)
+def test_tables_that_cannot_be_fitted(tmp_path, capsys, content, message):
+    table = tmp_path / "table.csv"
+    table.write_bytes(content)
+    out = tmp_path / "model"
+    argv = ["fit", str(table), "--label", "y", "--out", str(out)]
+    assert message in fails(capsys, argv)
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
+    model, table = fitted
+    bad = tmp_path / "bad.parquet"
+    bad.write_bytes(b"PAR1 this is not")
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    for name, message in (
+        (str(bad), "is not readable Parquet"),
+        (str(folder), "is a directory"),
+        (str(tmp_path / "none.csv"), "does not exist"),
+        (str(tmp_path / "table.xls"), "must end in .csv, .tsv or .parquet"),
+    ):
+        assert message in fails(capsys, ["predict", model, name])
+    assert "is not a model" in fails(capsys, ["predict", table, table])
+    assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
+
+
+def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted):
+    model, _ = fitted
+    table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
+    message = fails(capsys, ["predict", model, table])
+    assert "column 'colour' not found, which the model needs" in message
+    table = write(tmp_path / "t.csv", "size,flag,colour\n1,true,red\nbig,true,red\n")
+    message = fails(capsys, ["predict", model, table])
+    assert "column 'size' must be numbers, got 'big' in row 2" in message
+    assert "id column 'no' not found" in fails(
+        capsys, ["predict", model, fitted[1], "--id", "no"]
+    )
+
+
+def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, fitted):
+    table = tmp_path / "t.csv"
+    labelled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
+    message = fails(capsys, ["evaluate", fitted[0], str(table)])
+    assert "'maybe' in row 1; the model knows 'no' and 'yes'" in message
+
+
+def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):
+    model, table = fitted
+    out = write(tmp_path / "scores.csv", "mine")
+    assert "--force" in fails(capsys, ["predict", model, table, "--out", out])
+    assert read(out) == "mine"
+    assert main(["predict", model, table, "--out", out, "--force"]) == 0
+    assert read(out) != "mine"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / "notes.txt", "mine")
+    argv = ["fit", table, "--label", "y", "--quiet", "--out"]
+    assert "--force" in fails(capsys, [*argv, str(folder)])
+    assert main([*argv, str(folder), "--force"]) == 0
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert (folder / "model.skops").exists()
+    assert "is a file" in fails(capsys, [*argv, out, "--force"])
+    assert "no directory" in fails(capsys, [*argv, str(tmp_path / "no" / "model")])
+    assert "not a regular file" in fails(
+        capsys, ["path", table, "--model", model, "--out", os.devnull, "--force"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(OSError("disk full"), 2), (KeyboardInterrupt(), 130)]
+)
+def test_nothing_remains_of_a_fit_that_fails_while_writing(
+    tmp_path, monkeypatch, fitted, error, code
+):
+    written = []
+
+    def write_two(path, content):
+        if len(written) == 2:
+            raise error
+        path.write_bytes(content)
+        written.append(path)
+
+    monkeypatch.setattr(tables, "_write", write_two)
+    out = str(tmp_path / "model")
+    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--quiet"]
+    assert main(argv) == code
+    assert len(written) == 2
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_remains_of_scores_that_fail_while_writing(
+    tmp_path, monkeypatch, fitted
+):
+    def write_half(table, path, **_):
+        path.write_text("half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", write_half)
+    out = tmp_path / "scores.csv"
+    out.write_text("mine")
+    argv = ["predict", *fitted, "--out", str(out), "--force"]
+    assert main(argv) == 2
+    assert os.listdir(tmp_path) == ["scores.csv"]
+    assert out.read_text() == "mine"
+
+
+def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
+    path = tmp_path / "model.skops"
+    strange = {"format": 1, "kind": "table", "pipeline": np.poly1d([1.0])}
+    skops.io.dump(strange, path)
+    message = fails(capsys, ["predict", str(path), fitted[1]])
+    assert "was not loaded: numpy" in message
+    skops.io.dump({"format": 99}, path)
+    assert "not a model of this version" in fails(
+        capsys, ["predict", str(path), fitted[1]]
+    )
+
+
+def test_wrong_usage_is_told_in_one_line(capsys):
+    assert "Missing option '--label'" in fails(capsys, ["fit", "t.csv"])
+    assert "No such command 'fitt'" in fails(capsys, ["fitt"])
+    assert "rocpath changepoint --help" in fails(capsys, ["changepoint"])
