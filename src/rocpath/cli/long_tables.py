@@ -9,7 +9,7 @@ import numpy as np
 
 from rocpath.changepoint import Labels, sequence_features
 from rocpath.changepoint.labels import KIND_NAMES
-from rocpath.table_columns import column, listed, numbers_of, text_of
+from rocpath.cli.table_columns import column, listed, numbers_of, text_of
 
 if TYPE_CHECKING:
     import polars as pl

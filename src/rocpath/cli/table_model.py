@@ -12,17 +12,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.cli.table_columns import FeatureColumns
 from rocpath.estimators import AUCClassifier
 from rocpath.line_search import Lines
 from rocpath.roc import aum_gradient
-from rocpath.table_columns import FeatureColumns
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.cli.table_columns import BinaryLabel
     from rocpath.ranking import History
-    from rocpath.table_columns import BinaryLabel
 
 _PARTS = ("number", "category")
 

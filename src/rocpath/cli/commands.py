@@ -10,15 +10,13 @@ import polars as pl
 import typer
 from scipy.special import expit
 
-from rocpath import changepoint_commands, table_fit
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.comparison import delong_auc
-from rocpath.line_search import Lines, best_auc_step, best_aum_step, sweep
-from rocpath.roc import auc, aum
-from rocpath.saved_models import model_state
-from rocpath.table_columns import binary_label, column, known_label, numbers_of
-from rocpath.table_model import TableModel
-from rocpath.tables import (
+from rocpath.cli import changepoint_commands, table_fit
+from rocpath.cli.comparison import delong_auc
+from rocpath.cli.saved_models import model_state
+from rocpath.cli.table_columns import binary_label, column, known_label, numbers_of
+from rocpath.cli.table_model import TableModel
+from rocpath.cli.tables import (
     check_file,
     check_folder,
     check_table_file,
@@ -28,7 +26,9 @@ from rocpath.tables import (
     write_table,
     write_text,
 )
-from rocpath.terminal import examples, say, show_table
+from rocpath.cli.terminal import examples, say, show_table
+from rocpath.line_search import Lines, best_auc_step, best_aum_step, sweep
+from rocpath.roc import auc, aum
 
 app = typer.Typer(
     add_completion=False,

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if all went well, 2 for bad input, 130 if interrupted.
     """
     try:
-        from rocpath.commands import app
+        from rocpath.cli.commands import app
 
         code = app(
             None if argv is None else list(argv),

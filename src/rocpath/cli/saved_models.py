@@ -15,8 +15,8 @@ _TRUSTED = [
     "rocpath.estimators.AUCClassifier",
     "rocpath.interval_regression.IntervalRegression",
     "rocpath.penalty_regressor.PenaltyRegressor",
-    "rocpath.ranking.ConvexStart",
-    "rocpath.ranking.History",
+    "rocpath.ranking.fit.ConvexStart",
+    "rocpath.ranking.fit.History",
 ]
 _MADE_BY = {
     "table": "rocpath fit",

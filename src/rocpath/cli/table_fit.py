@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.comparison import METHODS, MOST_FOLDS, OURS, Comparison, compare_methods
-from rocpath.saved_models import model_bytes
-from rocpath.table_columns import binary_label, column, feature_columns
-from rocpath.table_model import TableModel, fit_table_model, min_frequency_for
-from rocpath.tables import write_folder
-from rocpath.terminal import progress_bar, say, show_table
+from rocpath.cli.comparison import (
+    METHODS,
+    MOST_FOLDS,
+    OURS,
+    Comparison,
+    compare_methods,
+)
+from rocpath.cli.saved_models import model_bytes
+from rocpath.cli.table_columns import binary_label, column, feature_columns
+from rocpath.cli.table_model import TableModel, fit_table_model, min_frequency_for
+from rocpath.cli.tables import write_folder
+from rocpath.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.table_columns import BinaryLabel
+    from rocpath.cli.table_columns import BinaryLabel
 
 _MOST_LINES = 2000
 

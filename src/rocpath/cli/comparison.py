@@ -13,9 +13,9 @@ from sklearn.metrics import roc_curve
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from rocpath.cli.table_model import make_pipeline
 from rocpath.estimators import AUCClassifier
-from rocpath.labelled_rows import LabelledRows, auc_with_influence
-from rocpath.table_model import make_pipeline
+from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.table_columns import BinaryLabel, FeatureColumns
+    from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
 
 OURS = "AUCClassifier"
 MOST_FOLDS = 5

@@ -18,9 +18,9 @@ from rocpath.changepoint import (
     penalty_errors,
     segment,
 )
+from rocpath.cli.long_tables import LongSequence, features_of
 from rocpath.descent import fewest_errors_constant
 from rocpath.interval_regression import IntervalRegression
-from rocpath.long_tables import LongSequence, features_of
 from rocpath.penalty_regressor import PenaltyRegressor
 from rocpath.roc import auc
 

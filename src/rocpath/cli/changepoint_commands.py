@@ -9,16 +9,15 @@ import polars as pl
 import typer
 
 from rocpath.changepoint.segmentation import SegmentCost
-from rocpath.long_tables import LongSequence, features_of, labels_of, sequences_of
-from rocpath.penalty_model import (
+from rocpath.cli.long_tables import LongSequence, features_of, labels_of, sequences_of
+from rocpath.cli.penalty_model import (
     MOST_FOLDS,
     PenaltyModel,
     compare_penalties,
     error_functions,
 )
-from rocpath.penalty_regressor import PenaltyRegressor
-from rocpath.saved_models import model_bytes, model_state
-from rocpath.tables import (
+from rocpath.cli.saved_models import model_bytes, model_state
+from rocpath.cli.tables import (
     check_folder,
     check_table_file,
     read_model,
@@ -26,7 +25,8 @@ from rocpath.tables import (
     write_folder,
     write_table,
 )
-from rocpath.terminal import examples, progress_bar, say, show_table
+from rocpath.cli.terminal import examples, progress_bar, say, show_table
+from rocpath.penalty_regressor import PenaltyRegressor
 
 if TYPE_CHECKING:
     from rocpath.changepoint import Segmentation
