@@ -13,8 +13,7 @@ import skops.io
 from sklearn.metrics import roc_auc_score
 
 from command_tables import fails, labelled_table, long_tables, read, write
-from rocpath import tables
-from rocpath.cli import main
+from rocpath.cli import main, tables
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
 

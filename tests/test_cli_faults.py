@@ -8,8 +8,7 @@ import pytest
 import skops.io
 
 from command_tables import fails, labelled_table, long_tables, read, write
-from rocpath import tables
-from rocpath.cli import main
+from rocpath.cli import main, tables
 
 
 @pytest.mark.parametrize(
