@@ -298,7 +298,7 @@
   function start(section) {
     const page = readPage(section), { panel, layer, data } = page;
     const keys = [["FP", FP, 3], ["FN", FN, 3],
-      ["smaller of both; its area is the AUM", INK, 1.5]];
+      ["min (area: AUM)", INK, 1.5]];
     Promise.all([
       drawSteps(panel.steps, data),
       drawAxes(panel.roc, "false positive rate", "true positive rate", []),
