@@ -152,7 +152,7 @@ def minimize_aum(
     >>> import rocpath as rp
     >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 1.0], [3.0, 2.0]])
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
-    >>> descent = rp.minimize_aum(X, bp, coef=[-1.0, 0.0])
+    >>> descent = rp.minimize_aum(X, bp, coef=[-1.0, 0.0], step="best_auc")
     >>> float(descent.auc[0]), float(descent.auc[-1])
     (0.0, 1.0)
     """

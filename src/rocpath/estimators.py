@@ -79,7 +79,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from rocpath import AUCClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AUCClassifier(random_state=0).fit(X[::2], y[::2])
-    >>> bool(roc_auc_score(y[1::2], model.decision_function(X[1::2])) > 0.99)
+    >>> bool(roc_auc_score(y[1::2], model.decision_function(X[1::2])) > 0.98)
     True
     """
 
