@@ -53,4 +53,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery
+	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery docs/tables

@@ -1,11 +1,17 @@
 """Settings of the documentation."""
 
+import sys
 import warnings
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import matplotlib as mpl
 
+sys.path.insert(0, str(Path(__file__).parent))
+import tables
+
 mpl.use("Agg")
+tables.write_all()
 warnings.filterwarnings("error", module="rocpath")
 
 project = "rocpath"
@@ -22,7 +28,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "tables"]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 

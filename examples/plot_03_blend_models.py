@@ -4,7 +4,9 @@ Blend models by AUC
 
 Logistic regression, a forest and nearest neighbours make different mistakes. Their
 scores are the columns of a new table, and ``AUCClassifier`` learns how much each
-should count. The task: tell handwritten eights, the hardest digit, from the rest.
+should count. The task: tell handwritten eights, the hardest digit, from the rest, in
+pictures of half the resolution. (At full resolution neighbours alone are nearly as
+good as any blend.)
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +23,9 @@ from sklearn.preprocessing import StandardScaler
 
 from rocpath import AUCClassifier
 
-X, digit = load_digits(return_X_y=True)
-y = digit == 8
+digits = load_digits()
+X = digits.images.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
+y = digits.target == 8
 models = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
     "forest": RandomForestClassifier(random_state=0),
@@ -46,9 +49,9 @@ def scores_out_of_fold(X, y):
 
 
 # %%
-# Eight random halves of 900 rows to learn from; the other 897 rows are for the test.
+# Six random halves of 900 rows to learn from; the other 897 rows are for the test.
 table = []
-splits = StratifiedShuffleSplit(8, train_size=900, random_state=0)
+splits = StratifiedShuffleSplit(6, train_size=900, random_state=0)
 for train, test in splits.split(X, y):
     blend = AUCClassifier(random_state=0)
     blend.fit(scores_out_of_fold(X[train], y[train]), y[train])
@@ -66,8 +69,7 @@ for name, auc in zip(names, table.T, strict=True):
     )
 
 # %%
-# Gains are paired: of one split, on the same rows. Splits overlap, so their standard
-# errors are a little too small.
+# Gains are paired, split by split. Splits overlap, so errors are a little too small.
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 ax.plot(table.T, np.arange(5), "o", color="0.6")
 ax.plot(table.mean(axis=0), np.arange(5), "D", color="#d55e00", label="mean")
