@@ -188,6 +188,19 @@ def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
     assert (found["positive"], found["negative"]) == ("2", "not 2")
 
 
+@pytest.mark.parametrize("name", ["shuffled", "patient_id"])
+def test_columns_that_only_name_the_rows_are_left_out(tmp_path, name):
+    number = np.random.default_rng(0).permutation(30)
+    if name == "patient_id":
+        number = number**2
+    table = str(tmp_path / "t.csv")
+    labelled_table().with_columns(pl.Series(name, number)).write_csv(table)
+    out = str(tmp_path / "model")
+    assert main(["fit", table, "--label", "y", "--out", out, "--quiet"]) == 0
+    metrics = json.loads(read(os.path.join(out, "metrics.json")))
+    assert name in metrics["columns"]["left_out"]
+
+
 def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
     table = tmp_path / "t.csv"
     names = {"size": "<script>alert(1)</script>", "colour": "[red]x[/red]"}

@@ -48,6 +48,7 @@ def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message
         (b"a,y\n1,0\n2,1\n3,\n", "label column 'y' has missing values in row 3"),
         (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): name one with --positive"),
         (b"a,y\n1,0\n2,0\n", "has only the value '0'"),
+        (b",y\n1,0\n2,1\n", "'': it has no name"),
         (b"a,y\n,0\n,1\n", "'a': all values are missing"),
         (b"y\n0\n1\n", "no column is left"),
         (b"a,y\n1,0\ninf,1\n3,0\n4,1\n", "got inf in row 2"),
@@ -62,7 +63,7 @@ def test_tables_that_cannot_be_fitted(tmp_path, capsys, content, message):
     table = tmp_path / "table.csv"
     table.write_bytes(content)
     out = tmp_path / "model"
-    argv = ["fit", str(table), "--label", "y", "--out", str(out)]
+    argv = ["fit", str(table), "--label", "y", "--out", str(out), "--quiet"]
     assert message in fails(capsys, argv)
     assert os.listdir(tmp_path) == ["table.csv"]
 

@@ -114,10 +114,9 @@ def fit(
         progress("fitting all sequences")
         regressor = PenaltyRegressor(random_state=seed).fit(X, functions)
     model = PenaltyModel(regressor, names, cost, constraint, has_runs)
-    n_labels = sum(len(one) for one in known.values())
     summary = {
         "n_sequences": len(used),
-        "n_labels": n_labels,
+        "n_labels": sum(len(one) for one in known.values()),
         "n_folds": min(MOST_FOLDS, len(used)),
         "max_changes": max_changes,
         "cost": cost,
@@ -129,7 +128,7 @@ def fit(
         "metrics.json": json.dumps(summary, indent=2) + "\n",
     }
     write_folder(out, contents, force=force)
-    _show(metrics, len(used), n_labels)
+    _show(metrics, len(used), sum(len(one) for one in known.values()))
     say(f"Wrote {out}")
 
 

@@ -14,7 +14,13 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli import changepoint_commands, table_fit
 from rocpath.cli.comparison import delong_auc
 from rocpath.cli.saved_models import model_state
-from rocpath.cli.table_columns import binary_label, column, known_label, numbers_of
+from rocpath.cli.table_columns import (
+    BinaryLabel,
+    binary_label,
+    column,
+    known_label,
+    numbers_of,
+)
 from rocpath.cli.table_model import TableModel
 from rocpath.cli.tables import (
     check_file,
@@ -189,13 +195,7 @@ def evaluate(
     The standard error is DeLong's.
     """
     fitted = _load(model)
-    rows = read_table(table, text=fitted.features.category)
-    truth = known_label(
-        rows,
-        label or fitted.label,
-        positive=fitted.positive,
-        negative=fitted.negative,
-    )
+    rows, truth = _known_rows(fitted, table, label)
     area = delong_auc(fitted.scores(rows), truth.is_positive)
     if as_json:
         typer.echo(
@@ -258,9 +258,11 @@ def path(
         check_file(out, force=force)
     if (model is None) != (predictions is not None and direction is not None):
         raise ValueError("give either --predictions and --direction, or --model.")
-    if model is None:
-        if label is None:
-            raise ValueError("name the column of labels with --label.")
+    if model is not None:
+        lines = _model_lines(_load(model), table, label)
+    elif label is None:
+        raise ValueError("name the column of labels with --label.")
+    else:
         rows = read_table(table)
         truth = binary_label(rows, label, positive)
         moved = (
@@ -271,16 +273,6 @@ def path(
             ErrorBreakpoints.from_labels(truth.is_positive, positive=True),
             *(numbers_of(series, may_miss=False).to_numpy() for series in moved),
         )
-    else:
-        fitted = _load(model)
-        rows = read_table(table, text=fitted.features.category)
-        truth = known_label(
-            rows,
-            label or fitted.label,
-            positive=fitted.positive,
-            negative=fitted.negative,
-        )
-        lines = fitted.descent_lines(rows, truth.is_positive)
     show_table(
         f"Steps for {len(lines):,} lines",
         ("choice", "step", "AUM", "AUC"),
@@ -324,6 +316,24 @@ def demo(
 def _load(model: str) -> TableModel:
     state = model_state(read_model(model), "table", source=model)
     return TableModel.from_state(state)
+
+
+def _known_rows(
+    model: TableModel, table: str, label: str | None
+) -> tuple[pl.DataFrame, BinaryLabel]:
+    """Read rows with labels that the model knows."""
+    rows = read_table(table, text=model.features.category)
+    return rows, known_label(
+        rows,
+        label or model.label,
+        positive=model.positive,
+        negative=model.negative,
+    )
+
+
+def _model_lines(model: TableModel, table: str, label: str | None) -> Lines:
+    rows, truth = _known_rows(model, table, label)
+    return model.descent_lines(rows, truth.is_positive)
 
 
 def _steps(lines: Lines) -> list[tuple[str, str, str, str]]:

@@ -80,15 +80,7 @@ def compare_methods(
     progress: Callable[[str], None],
 ) -> Comparison:
     """Fit every method to all parts of the rows but one, and score that one."""
-    n_folds = min(MOST_FOLDS, label.n_positive, label.n_negative)
-    if n_folds < 2:
-        scarce = (
-            label.positive if label.n_positive < label.n_negative else label.negative
-        )
-        raise ValueError(
-            f"label column {label.column!r} has only 1 row of {scarce!r}: two are "
-            "needed to hold one out."
-        )
+    n_folds = _folds_for(label)
     frame = features.of(table)
     y = label.is_positive
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
@@ -118,6 +110,18 @@ def compare_methods(
         },
         {method: tuple(roc_curve(y, score[method])[:2]) for method in METHODS},
     )
+
+
+def _folds_for(label: BinaryLabel) -> int:
+    n_folds = min(MOST_FOLDS, label.n_positive, label.n_negative)
+    if n_folds < 2:
+        is_positive_scarce = label.n_positive < label.n_negative
+        scarce = label.positive if is_positive_scarce else label.negative
+        raise ValueError(
+            f"label column {label.column!r} has only 1 row of {scarce!r}: two are "
+            "needed to hold one out."
+        )
+    return n_folds
 
 
 def _estimators(method: str, random_state: int) -> list[Any]:

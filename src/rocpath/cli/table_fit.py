@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from rocpath.cli.table_columns import BinaryLabel
 
 _MOST_LINES = 2000
+_FEWEST_TO_JUDGE = 10
+_REPORT_NAMES = {
+    "auc": "AUC on parts held out",
+    "standard_error": "± standard error",
+    "pooled_auc": "AUC of pooled scores",
+    "our_lead": f"{OURS} leads by",
+    "our_lead_standard_error": "± its standard error",
+}
 
 
 class Request(NamedTuple):
@@ -54,8 +62,7 @@ def fit_table(
         table, {request.label, *request.left_out}, min_frequency=min_frequency
     )
     if not quiet:
-        for name, reason in dropped.items():
-            say(f"note: column {name!r} is left out: {reason}.")
+        _note(label, dropped)
     settings: dict[str, Any] = {
         "min_frequency": min_frequency,
         "random_state": request.seed,
@@ -74,6 +81,14 @@ def fit_table(
         say(f"Open {Path(out) / 'report.html'}")
     else:
         say(f"Wrote {out}; for a report too: pip install 'rocpath[report]'")
+
+
+def _note(label: BinaryLabel, dropped: dict[str, str]) -> None:
+    for name, reason in dropped.items():
+        say(f"note: column {name!r} is left out: {reason}.")
+    fewest = min(label.n_positive, label.n_negative)
+    if fewest < _FEWEST_TO_JUDGE:
+        say(f"note: one label has only {fewest} rows; too few to know an AUC.")
 
 
 def version() -> str:
@@ -112,19 +127,35 @@ def _contents(
         "metrics.json": json.dumps(metrics, indent=2) + "\n",
     }
     if find_spec("plotly"):
-        from rocpath.report import fit_report_html
-
-        chosen = _some_rows(label.is_positive)
-        lines = model.descent_lines(table[chosen], label.is_positive[chosen])
-        contents["report.html"] = fit_report_html(
-            title=f"{title}: {label.positive} against {label.negative}",
-            metrics=comparison.metrics,
-            roc=comparison.roc,
-            coefficients=coefficients,
-            history=[(OURS, model.history)],
-            lines=lines if lines.slope.any() else None,
+        contents["report.html"] = _report(
+            table, title, label, model, comparison, coefficients
         )
     return contents
+
+
+def _report(
+    table: pl.DataFrame,
+    title: str,
+    label: BinaryLabel,
+    model: TableModel,
+    comparison: Comparison,
+    coefficients: list[tuple[str, float]],
+) -> str:
+    from rocpath.report import fit_report_html
+
+    chosen = _some_rows(label.is_positive)
+    lines = model.descent_lines(table[chosen], label.is_positive[chosen])
+    return fit_report_html(
+        title=f"{title}: {label.positive} against {label.negative}",
+        metrics={
+            method: {_REPORT_NAMES[name]: value for name, value in metric.items()}
+            for method, metric in comparison.metrics.items()
+        },
+        roc=comparison.roc,
+        coefficients=coefficients,
+        history=[(label.positive, model.history)],
+        lines=lines if lines.slope.any() else None,
+    )
 
 
 def _some_rows(is_positive: NDArray[np.bool_]) -> NDArray[np.intp]:
