@@ -145,7 +145,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     alpha_ : float
         The L1 penalty used.
     kept_features_ : array of bool, shape (n_features,)
-        The columns used; the others may have any value in ``predict``.
+        The columns that were finite and not constant in training.
     alphas_, cv_loss_ : array, shape (n_alphas,)
         The sequence and its mean loss in cross-validation; not set if alpha is given.
     n_iter_ : int
@@ -232,7 +232,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Features; columns that were dropped in training are ignored.
+            Features; columns without a coefficient are ignored.
 
         Returns
         -------
@@ -321,17 +321,18 @@ def useful_columns(X: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def predict_log_penalty(model: Any, X: Any) -> NDArray[np.float64]:
-    """Predict by a fitted linear model that ignores the columns it has dropped."""
+    """Predict by a fitted linear model; columns without a coefficient are ignored."""
     check_is_fitted(model)
     X = validate_data(model, X, ensure_all_finite=False, dtype=np.float64, reset=False)
-    kept = X[:, model.kept_features_]
-    if not np.isfinite(kept).all():
-        row, column = np.argwhere(~np.isfinite(kept))[0]
+    used = np.flatnonzero(model.coef_)
+    values = X[:, used]
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(
-            f"X must be finite where it was in training, got {kept[row, column]} in "
-            f"row {row}, column {np.flatnonzero(model.kept_features_)[column]}."
+            "X must be finite in the columns with a coefficient, got "
+            f"{values[row, column]} in row {row}, column {used[column]}."
         )
-    return np.asarray(kept @ model.coef_[model.kept_features_] + model.intercept_)
+    return np.asarray(values @ model.coef_[used] + model.intercept_)
 
 
 def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:

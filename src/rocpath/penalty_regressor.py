@@ -74,7 +74,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Steps taken.
     kept_features_ : array of bool, shape (n_features,)
-        The columns used; the others may have any value in ``predict``.
+        The columns that were finite and not constant in training.
     start_ : IntervalRegression or None
         The start.
     monitor_mean_, monitor_error_ : arrays, shape (n_steps + 1,)
@@ -167,7 +167,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Features; columns that were dropped in training are ignored.
+            Features; columns without a coefficient are ignored.
 
         Returns
         -------
