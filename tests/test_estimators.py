@@ -93,7 +93,7 @@ def test_history_tells_what_was_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.start) == history.start_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
-    assert history.stage_auc.size == 1 + 8 + 3
+    assert history.stage_auc.size == 1 + 8 + 2
     assert history.stage_error[0] == 0
 
 

@@ -87,7 +87,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_folds: int = 5,
         n_gradient_steps: int = 8,
-        n_rounds: int = 3,
+        n_rounds: int = 2,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
-_MOST_OF_A_CLASS = 10_000  # to choose by
+_MOST_OF_A_CLASS = 5_000  # to choose by
 _MOST_OF_A_CLASS_TO_CLIMB = 3_000
 _FOLDS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
