@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _MOST_LINES = 2000
 _FEWEST_TO_JUDGE = 10
 _REPORT_NAMES = {
-    "auc": "AUC on parts held out",
-    "standard_error": "± standard error",
-    "pooled_auc": "AUC of pooled scores",
-    "our_lead": f"{OURS} leads by",
-    "our_lead_standard_error": "± its standard error",
+    "auc": "AUC held out",
+    "standard_error": "±",
+    "pooled_auc": "pooled AUC",
+    "our_lead": "our lead",
+    "our_lead_standard_error": "± of the lead",
 }
 
 
