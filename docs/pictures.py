@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 
 import rocpath as rp
+from rocpath.plots import LineSearchDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -115,7 +116,20 @@ def draw_bound(lines):
     figure.savefig(HERE / "auc_bound.png", dpi=120)
 
 
+def draw_line_search():
+    """Draw AUC, AUM and the thresholds of sixty examples, as the README shows them."""
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 3 == 0
+    X = rng.normal(size=(60, 3)) + 0.8 * y[:, None]
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    predictions = X @ [1.0, -1.0, 0.3]
+    direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
+    display = LineSearchDisplay.from_predictions(bp, predictions, direction)
+    display.figure_.savefig(HERE / "line_search.png", dpi=110)
+
+
 if __name__ == "__main__":
+    draw_line_search()
     y, bp, lines = example()
     draw_minimum_over_thresholds(lines)
     draw_level(y, lines)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
-_MOST_OF_A_CLASS = 5_000  # to choose by
+_MANY_ROWS = 20_000
+_MOST_OF_A_CLASS = 5_000  # to choose by, of many rows
 _MOST_OF_A_CLASS_TO_CLIMB = 3_000
 _FOLDS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
@@ -99,8 +100,8 @@ def fit_ranking(
     enough = max(_FEWEST_OF_A_CLASS, settings.n_folds)
     if rows.fewest_different(enough) < enough:
         return _plain_ranking(rows, given)
-    chosen_by = rows.thinned(_MOST_OF_A_CLASS)
-    has_many = len(rows) > len(chosen_by)
+    has_many = len(rows) > _MANY_ROWS
+    chosen_by = rows.thinned(_MOST_OF_A_CLASS) if has_many else rows
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
     n_tried = min(_FOLDS_OF_MANY_ROWS, settings.n_folds) if has_many else None
     validation = _Validation(chosen_by, starts, settings, given, n_tried)
