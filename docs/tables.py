@@ -59,7 +59,7 @@ def write_accuracy():
 
 def write_penalties():
     folds = defaultdict(list)
-    for row in read("penalties_test"):
+    for row in read("penalties"):
         folds[row["method"]].append((int(row["label_errors"]), float(row["test_auc"])))
     rows = [
         [

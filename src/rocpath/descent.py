@@ -62,6 +62,8 @@ class Descent:
         the patience with validation AUC, or a direction of zero.
     aum, auc, validation_aum, validation_auc : arrays, shape (n_steps + 1,)
         The areas of each row.
+    norm : array, shape (n_steps + 1,)
+        Length of the weights.
     step : array, shape (n_steps + 1,)
         The step size that led to the row; 0 for the start.
     n_crossings : array of int, shape (n_steps + 1,)
@@ -80,6 +82,7 @@ class Descent:
     auc: NDArray[np.float64]
     validation_aum: NDArray[np.float64]
     validation_auc: NDArray[np.float64]
+    norm: NDArray[np.float64]
     step: NDArray[np.float64]
     n_crossings: NDArray[np.int64]
     seconds: NDArray[np.float64]
@@ -228,6 +231,7 @@ class _Point(NamedTuple):
     auc: float
     validation_aum: float
     validation_auc: float
+    norm: float
     step: float
     n_crossings: int
     seconds: float
@@ -263,6 +267,7 @@ class _Problem:
             auc=areas[0][1],
             validation_aum=validation_aum,
             validation_auc=validation_auc,
+            norm=float(np.linalg.norm(weights)),
             step=step,
             n_crossings=n_crossings,
             seconds=time.perf_counter() - self.start_time,

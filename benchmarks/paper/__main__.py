@@ -1,0 +1,73 @@
+"""Run the paper's experiments: ``python benchmarks/paper [--quick] [experiment ...]``.
+
+Every experiment writes a CSV file, and the figures are drawn from those. A quick run is
+smaller and writes to ``quick/``, so that the results in the repository stay.
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from pathlib import Path
+
+import asymptotics
+import changepoints
+import collapse
+import image_models
+import scale
+import ties
+from sklearn.exceptions import ConvergenceWarning
+
+HERE = Path(__file__).parent
+EXPERIMENTS = {
+    "descents": (asymptotics.DESCENT_HEAD, asymptotics.descents),
+    "searches": (asymptotics.SEARCH_HEAD, asymptotics.searches),
+    "changepoints": (changepoints.HEAD, changepoints.results),
+    "ties": (ties.HEAD, ties.results),
+    "collapse": (collapse.HEAD, collapse.results),
+    "image_models": (image_models.HEAD, image_models.results),
+    "scale": (scale.HEAD, scale.parts),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("experiment", nargs="*", default=list(EXPERIMENTS))
+    arguments = parser.parse_args()
+    unknown = set(arguments.experiment) - set(EXPERIMENTS)
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; known: {', '.join(EXPERIMENTS)}")
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    folder = HERE / ("quick" if arguments.quick else "results")
+    folder.mkdir(exist_ok=True)
+    for name in arguments.experiment:
+        head, results = EXPERIMENTS[name]
+        begin = time.perf_counter()
+        n_rows = write(folder / f"{name}.csv", head, results(arguments.quick))
+        seconds = time.perf_counter() - begin
+        print(f"{name}: {n_rows} rows in {seconds:.0f} s", flush=True)
+    import figures
+
+    figures.draw_all(folder)
+
+
+def write(path, head, rows):
+    """Write rows as they come, and rename the file when it is whole."""
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        n_rows = 0
+        for row in rows:
+            writer.writerow(
+                f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row
+            )
+            file.flush()
+            n_rows += 1
+    unfinished.rename(path)
+    return n_rows
+
+
+if __name__ == "__main__":
+    main()

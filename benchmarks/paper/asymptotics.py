@@ -1,0 +1,115 @@
+"""How the cost of a descent grows with the number of rows.
+
+The paper's experiment: standard normal starts, full gradients, until AUM falls by no
+more than 1e-3, with three line searches; beside them ``best_aum_step``.
+"""
+
+import time
+from statistics import median
+
+import numpy as np
+from data import IMAGES, ORDINARY, sample, table
+
+import rocpath as rp
+
+SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 60_000)
+# Beyond, one descent takes minutes.
+LARGEST = {"quadratic": 1_000, "linear": 3_000, "first_min": 10_000, "best_aum": 60_000}
+DESCENT_HEAD = (
+    "set",
+    "n",
+    "seed",
+    "step",
+    "steps",
+    "crossings_per_step",
+    "seconds",
+    "aum",
+    "auc",
+)
+SEARCH_HEAD = ("set", "n", "seed", "search", "seconds", "passes")
+
+
+def problems(is_quick):
+    """Yield (set, n, seed, features, breakpoints, start)."""
+    for name in (*IMAGES, *ORDINARY):
+        X, y = table(name)
+        fewest = 10 / np.mean(y == 0)
+        sizes = [n for n in SIZES if fewest <= 1.05 * n and n <= len(y)]
+        if name in IMAGES and len(y) not in sizes and len(y) < SIZES[-1]:
+            sizes.append(len(y))
+        for n in sizes:
+            for seed in range(1 if is_quick else 4):
+                if is_quick and n > 1_000:
+                    continue
+                rng = np.random.default_rng(seed)
+                rows = sample(y, n, rng)
+                start = rng.standard_normal(X.shape[1])
+                bp = rp.ErrorBreakpoints.from_labels(y[rows])
+                yield name, n, seed, X[rows], bp, start
+
+
+def descents(is_quick):
+    """Yield rows of DESCENT_HEAD."""
+    for name, n, seed, X, bp, start in problems(is_quick):
+        for step, largest in LARGEST.items():
+            if n > largest:
+                continue
+            begin = time.perf_counter()
+            found = rp.minimize_aum(
+                X, bp, coef=start, step=step, tol=1e-3, max_steps=10_000
+            )
+            seconds = time.perf_counter() - begin
+            yield (
+                name,
+                n,
+                seed,
+                step,
+                found.n_steps,
+                found.n_crossings[1:].mean(),
+                seconds,
+                found.aum[-1],
+                found.auc[-1],
+            )
+
+
+def searches(is_quick):
+    """Yield rows of SEARCH_HEAD: times along the first direction of each descent.
+
+    A pass is the time numpy takes to move all thresholds and find the largest.
+    """
+    for name, n, seed, X, bp, start in problems(is_quick):
+        predictions = X @ start
+        direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
+        lines = rp.Lines.from_predictions(bp, predictions, direction)
+
+        def one_pass(lines=lines):
+            return (lines.intercept + 0.5 * lines.slope).max()
+
+        def best(lines=lines):
+            return rp.best_aum_step(lines)
+
+        def first_min(lines=lines):
+            return rp.sweep(lines, stop="first_min_aum")
+
+        def linear(lines=lines):
+            return rp.sweep(lines, max_crossings=len(lines))
+
+        unit = median_seconds(one_pass)
+        for search, run, largest in (
+            ("best_aum_step", best, 60_000),
+            ("linear", linear, 60_000),
+            ("first_min", first_min, 10_000),
+        ):
+            if n <= largest:
+                seconds = median_seconds(run)
+                yield name, n, seed, search, seconds, seconds / unit
+
+
+def median_seconds(run, repeats=5):
+    """Measure a call."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return median(times)
