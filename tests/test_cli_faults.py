@@ -85,6 +85,21 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
 
 
+def test_a_panic_over_damaged_parquet_is_told_in_one_line(tmp_path, capfd):
+    table = str(tmp_path / "table.parquet")
+    labelled_table().write_parquet(table)
+
+    def panic(*_):
+        os.write(2, b"thread panicked\nstack backtrace:\n")
+        raise pl.exceptions.PanicException("range end index out of range")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pl, "read_parquet", panic)
+        assert main(["fit", table, "--label", "y"]) == 2
+    err = capfd.readouterr().err
+    assert err == f"rocpath: {table!r} is not readable Parquet: it is damaged.\n"
+
+
 def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")

@@ -209,12 +209,27 @@ def _content(source: str) -> bytes:
 
 def _parquet(source: str, content: bytes) -> pl.DataFrame:
     try:
-        return pl.read_parquet(io.BytesIO(content))
-    # Polars panics over some damaged files, and a panic is no ordinary exception.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise ValueError(
-            f"{source!r} is not readable Parquet: {_first_line(error)}."
-        ) from None
+        with _native_silence():
+            return pl.read_parquet(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = _first_line(error)
+    except pl.exceptions.PanicException:
+        reason = "it is damaged"
+    raise ValueError(f"{source!r} is not readable Parquet: {reason}.")
+
+
+@contextmanager
+def _native_silence() -> Iterator[None]:
+    """Send to nowhere what compiled code writes on standard error, as panics do."""
+    stderr, kept = 2, os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stderr)
+        yield
+    finally:
+        os.dup2(kept, stderr)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _parsed(
