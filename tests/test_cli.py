@@ -43,6 +43,15 @@ def test_fit_shows_the_comparison_and_names_what_it_leaves_out(
     assert f"Open {out}/report.html" in notes
 
 
+@pytest.mark.parametrize("name", ['q"uote', "a, b", "two\nlines", "grün→码", '""'])
+def test_names_of_columns_are_those_of_the_file(tmp_path, name):
+    table = str(tmp_path / "table.csv")
+    rows = pl.DataFrame({name: ["001", "2"], "y": [1.5, 2.0]})
+    rows.write_csv(table)
+    assert tables.read_table(table, text=[name]).equals(rows)
+    assert tables.read_table(table).columns == [name, "y"]
+
+
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet"])
 def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extension):
     model, table = fitted
@@ -255,6 +264,7 @@ def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
     done = run(["fit", "-", "--label", "y", "--out", out], input=content)
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
+    assert done.stdout.startswith(b"standard input: ")
     done = run(["fit", "-", "--label", "y", "--out", f"{out}2"], input=b"")
     assert done.returncode == 2
     assert done.stderr == (

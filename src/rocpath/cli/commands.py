@@ -28,6 +28,7 @@ from rocpath.cli.tables import (
     check_table_file,
     read_model,
     read_table,
+    shown_name,
     temporary_table,
     write_table,
     write_text,
@@ -122,7 +123,7 @@ def fit(
     table_fit.fit_table(
         rows,
         table_fit.Request(
-            title=table,
+            title=shown_name(table),
             label=label,
             positive=positive,
             left_out=tuple(drop or ()),
@@ -212,7 +213,7 @@ def evaluate(
         )
         return
     show_table(
-        f"{model} on {table}",
+        f"{model} on {shown_name(table)}",
         ("", "value"),
         (
             ("AUC", f"{area.value:.4f}"),
@@ -287,7 +288,11 @@ def path(
     if out is not None:
         from rocpath.explorer import explorer_html
 
-        write_text(explorer_html(lines, title=f"Steps of {table}"), out, force=force)
+        write_text(
+            explorer_html(lines, title=f"Steps of {shown_name(table)}"),
+            out,
+            force=force,
+        )
         say(f"Open {out}")
 
 
