@@ -164,6 +164,22 @@ def test_nothing_remains_of_a_fit_that_fails_while_writing(
     assert os.listdir(tmp_path) == []
 
 
+def test_results_go_into_a_folder_whose_parent_is_not_written_to(
+    tmp_path, monkeypatch, fitted
+):
+    out = tmp_path / "model"
+    out.mkdir()
+    made = []
+    mkdir = type(out).mkdir
+    monkeypatch.setattr(
+        type(out), "mkdir", lambda path: made.append(path) or mkdir(path)
+    )
+    argv = ["fit", fitted[1], "--label", "y", "--out", str(out), "--quiet", "--force"]
+    assert main(argv) == 0
+    assert [path.parent for path in made] == [out]
+    assert sorted(os.listdir(out)) == ["metrics.json", "model.skops", "report.html"]
+
+
 def test_nothing_remains_of_scores_that_fail_while_writing(
     tmp_path, monkeypatch, fitted
 ):

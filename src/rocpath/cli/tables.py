@@ -99,7 +99,8 @@ def write_folder(
     """
     target = Path(folder)
     check_folder(folder, force=force)
-    partial = _partial_sibling(target)
+    # Inside an old folder, as the one around it may not be ours to write to.
+    partial = _partial_sibling(target / "results" if target.exists() else target)
     try:
         partial.mkdir()
         for name, content in contents.items():
