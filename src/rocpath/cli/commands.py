@@ -259,6 +259,8 @@ def path(
         check_file(out, force=force)
     if (model is None) != (predictions is not None and direction is not None):
         raise ValueError("give either --predictions and --direction, or --model.")
+    if model is not None and positive is not None:
+        raise ValueError("--positive is for --predictions; a model has its own.")
     if model is not None:
         lines = _model_lines(_load(model), table, label)
     elif label is None:
