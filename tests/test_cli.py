@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from command_tables import fails, labelled_table, long_tables, read, write
 from rocpath.cli import main, tables
 
-CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
+CALL = "import sys; from rocpath_command import main; sys.exit(main())"
 
 
 def test_fit_writes_model_metrics_and_report(fitted):
@@ -133,6 +134,8 @@ def test_path_of_a_model_starts_at_its_auc(tmp_path, capsys, fitted):
     assert main(["path", table, "--model", model]) == 0
     assert f"{start:.6f}" in capsys.readouterr().out
     assert "either" in fails(capsys, ["path", table, "--label", "y"])
+    argv = ["path", table, "--model", model, "--positive", "no"]
+    assert "--positive is for --predictions" in fails(capsys, argv)
 
 
 def test_changepoint_model_finds_the_changes(tmp_path, capsys):
@@ -285,6 +288,38 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode in (0, 1)
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_a_closed_stream_is_no_error(fitted, stream):
+    call = (
+        f"import os; os.close({stream}); os.execv(os.sys.executable, os.sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", CALL, "predict", *fitted]
+    done = subprocess.run(
+        [sys.executable, "-c", call, *command], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("module", ["numpy", "sklearn", "polars"])
+def test_an_interrupt_while_importing_leaves_no_trace(module):
+    # The finder is asked for every module; at the one named it does what Ctrl-C would.
+    interrupt = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", interrupt + CALL, "--version"],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGINT
+    assert (done.stdout, done.stderr) == (b"", b"")
 
 
 def test_without_the_extra_the_package_imports_and_the_command_says_so():
