@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import polars as pl
@@ -320,6 +321,23 @@ sys.meta_path.insert(0, Finder)
     )
     assert done.returncode == -signal.SIGINT
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_a_warning_is_one_line_without_code(tmp_path, capsys):
+    table = write(tmp_path / "t.csv", "y,at,d\n0,-7,0\n1,0,1\n")
+
+    def warn(*_):
+        warnings.warn("raise\nmax_iter", UserWarning, stacklevel=1)
+        raise ValueError("enough")
+
+    argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        patch.setattr("rocpath.cli.commands.step_view", warn)
+        assert main(argv) == 2
+    assert capsys.readouterr().err == (
+        "rocpath: note: raise max_iter\nrocpath: enough\n"
+    )
 
 
 def test_without_the_extra_the_package_imports_and_the_command_says_so():
