@@ -3,8 +3,10 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import polars as pl
@@ -15,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from command_tables import fails, labelled_table, long_tables, read, write
 from rocpath.cli import main, tables
 
-CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
+CALL = "import sys; from rocpath_command import main; sys.exit(main())"
 
 
 def test_fit_writes_model_metrics_and_report(fitted):
@@ -41,6 +43,15 @@ def test_fit_shows_the_comparison_and_names_what_it_leaves_out(
     assert "balanced logistic regression" in shown
     assert "column 'same' is left out: all values are equal" in notes
     assert f"Open {out}/report.html" in notes
+
+
+@pytest.mark.parametrize("name", ['q"uote', "a, b", "two\nlines", "grün→码", '""'])
+def test_names_of_columns_are_those_of_the_file(tmp_path, name):
+    table = str(tmp_path / "table.csv")
+    rows = pl.DataFrame({name: ["001", "2"], "y": [1.5, 2.0]})
+    rows.write_csv(table)
+    assert tables.read_table(table, text=[name]).equals(rows)
+    assert tables.read_table(table).columns == [name, "y"]
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet"])
@@ -124,6 +135,8 @@ def test_path_of_a_model_starts_at_its_auc(tmp_path, capsys, fitted):
     assert main(["path", table, "--model", model]) == 0
     assert f"{start:.6f}" in capsys.readouterr().out
     assert "either" in fails(capsys, ["path", table, "--label", "y"])
+    argv = ["path", table, "--model", model, "--positive", "no"]
+    assert "--positive is for --predictions" in fails(capsys, argv)
 
 
 def test_changepoint_model_finds_the_changes(tmp_path, capsys):
@@ -255,6 +268,7 @@ def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
     done = run(["fit", "-", "--label", "y", "--out", out], input=content)
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
+    assert done.stdout.startswith(b"standard input: ")
     done = run(["fit", "-", "--label", "y", "--out", f"{out}2"], input=b"")
     assert done.returncode == 2
     assert done.stderr == (
@@ -275,6 +289,55 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode in (0, 1)
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_a_closed_stream_is_no_error(fitted, stream):
+    call = (
+        f"import os; os.close({stream}); os.execv(os.sys.executable, os.sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", CALL, "predict", *fitted]
+    done = subprocess.run(
+        [sys.executable, "-c", call, *command], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("module", ["numpy", "sklearn", "polars"])
+def test_an_interrupt_while_importing_leaves_no_trace(module):
+    # The finder is asked for every module; at the one named it does what Ctrl-C would.
+    interrupt = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", interrupt + CALL, "--version"],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGINT
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_a_warning_is_one_line_without_code(tmp_path, capsys):
+    table = write(tmp_path / "t.csv", "y,at,d\n0,-7,0\n1,0,1\n")
+
+    def warn(*_):
+        warnings.warn("raise\nmax_iter", UserWarning, stacklevel=1)
+        raise ValueError("enough")
+
+    argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        patch.setattr("rocpath.cli.commands.step_view", warn)
+        assert main(argv) == 2
+    assert capsys.readouterr().err == (
+        "rocpath: note: raise max_iter\nrocpath: enough\n"
+    )
 
 
 def test_without_the_extra_the_package_imports_and_the_command_says_so():

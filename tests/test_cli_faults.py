@@ -85,6 +85,21 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
 
 
+def test_a_panic_over_damaged_parquet_is_told_in_one_line(tmp_path, capfd):
+    table = str(tmp_path / "table.parquet")
+    labelled_table().write_parquet(table)
+
+    def panic(*_):
+        os.write(2, b"thread panicked\nstack backtrace:\n")
+        raise pl.exceptions.PanicException("range end index out of range")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pl, "read_parquet", panic)
+        assert main(["fit", table, "--label", "y"]) == 2
+    err = capfd.readouterr().err
+    assert err == f"rocpath: {table!r} is not readable Parquet: it is damaged.\n"
+
+
 def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
@@ -147,6 +162,22 @@ def test_nothing_remains_of_a_fit_that_fails_while_writing(
     assert main(argv) == code
     assert len(written) == 2
     assert os.listdir(tmp_path) == []
+
+
+def test_results_go_into_a_folder_whose_parent_is_not_written_to(
+    tmp_path, monkeypatch, fitted
+):
+    out = tmp_path / "model"
+    out.mkdir()
+    made = []
+    mkdir = type(out).mkdir
+    monkeypatch.setattr(
+        type(out), "mkdir", lambda path: made.append(path) or mkdir(path)
+    )
+    argv = ["fit", fitted[1], "--label", "y", "--out", str(out), "--quiet", "--force"]
+    assert main(argv) == 0
+    assert [path.parent for path in made] == [out]
+    assert sorted(os.listdir(out)) == ["metrics.json", "model.skops", "report.html"]
 
 
 def test_nothing_remains_of_scores_that_fail_while_writing(

@@ -268,10 +268,10 @@ def test_influence_is_delongs():
     # each row wins against the other class.
     rng = np.random.default_rng(0)
     y = np.arange(40) % 4 == 0
-    X = rng.integers(0, 5, size=(40, 1)) + y[:, None].astype(float)
-    rows = LabelledRows(X, y, np.ones(40), np.zeros(40, dtype=int))
-    area, influence = auc_with_influence(rows, np.ones(1))
-    wins = (X[y] > X[~y].T) + 0.5 * (X[y] == X[~y].T)
+    score = rng.integers(0, 5, size=40) + y.astype(float)
+    area, influence = auc_with_influence(score, y, np.ones(40))
+    positive, negative = score[y][:, None], score[~y]
+    wins = (positive > negative) + 0.5 * (positive == negative)
     assert area == pytest.approx(wins.mean())
     of_positives = (wins.mean(axis=1) - area) / y.sum()
     np.testing.assert_allclose(influence[y], of_positives)

@@ -48,6 +48,24 @@ def problem(n=40, p=5, seed=0):
     return X, y
 
 
+def test_few_rows_make_as_many_folds():
+    X = np.array([[-1.0], [1.0], [2.0]])
+    y = np.column_stack((X - 1, X + 1))
+    model = rp.IntervalRegression().fit(X, y)
+    assert model.alpha_ == rp.IntervalRegression(cv=3).fit(X, y).alpha_
+    # A single interval is met in its middle.
+    one = rp.IntervalRegression().fit(X[:1], y[:1])
+    assert one.predict([[5.0]]) == pytest.approx([-1.0])
+
+
+def test_where_a_constant_is_best_no_penalty_is_searched():
+    # With a margin of 1, the middle of the first is inside the second.
+    y = [[7.58, 9.1], [7.24, 10.14]]
+    model = rp.IntervalRegression().fit([[-1.0], [1.0]], y)
+    assert model.coef_ == [0.0]
+    assert model.intercept_ == pytest.approx(8.34)
+
+
 @given(st.integers(0, 10**6), st.floats(0.001, 1), st.sampled_from([0.0, 0.5, 1.0]))
 def test_no_small_move_is_better(seed, part, margin):
     X, y = problem(n=12, p=4, seed=seed)

@@ -115,6 +115,18 @@ def test_curves_must_be_numbers_of_one_length():
 
 
 @pytest.mark.usefixtures("_small_plotly")
+@pytest.mark.parametrize("name", ["AUC", "AUC held out"])
+def test_the_largest_of_the_first_score_is_marked(name):
+    metrics = {
+        "a": {name: 0.8, "lead": 0.9},
+        "b": {name: 0.85, "lead": np.nan},
+        "c": {name: np.nan, "lead": 0.95},
+    }
+    html = fit_report_html(title="t", metrics=metrics, roc={}, coefficients=[])
+    assert re.findall(r'<td class="number best">(.*?)</td>', html) == ["0.8500"]
+
+
+@pytest.mark.usefixtures("_small_plotly")
 def test_histories_of_given_and_of_plain_starts_are_told():
     nothing = np.zeros(0)
     given = History([], np.array([0.8]), np.ones(1), np.array([0.8]), np.zeros(1), 0)

@@ -107,7 +107,10 @@ def largest_alpha(
 ) -> float:
     """Return the smallest L1 penalty for which all coefficients are zero."""
     low, high = _moved_ends(interval, margin)
-    return _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
+    found = _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
+    # The best constant is known to a part of 1e-9, and so are the slopes there.
+    largest_end = np.abs(interval[np.isfinite(interval)]).max() + margin
+    return found if found > 1e-8 * largest_end else 0.0
 
 
 class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -130,7 +133,8 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Smallest alpha of the sequence, as a part of the smallest one for which all
         coefficients are zero.
     cv : int, splitter or iterable
-        The folds, as in scikit-learn; an integer makes folds of consecutive rows.
+        The folds, as in scikit-learn; an integer makes folds of consecutive rows, at
+        most one for each row.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
     max_iter : int
@@ -278,12 +282,13 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.alpha is not None:
             first = max(largest, self.alpha)
             return np.array([first, self.alpha], dtype=np.float64)
-        if largest == 0:  # a constant has no loss
+        if largest == 0:  # a constant is best
             self.alphas_, self.cv_loss_ = np.zeros(1), np.zeros(1)
             return np.zeros(1)
         alpha = np.geomspace(largest, largest * self.alpha_ratio, self.n_alphas)
         losses = []
-        for train, test in check_cv(self.cv).split(X):
+        cv = min(self.cv, len(X)) if isinstance(self.cv, int) else self.cv
+        for train, test in check_cv(cv).split(X):
             path = self._path(X[train], interval[train], alpha)
             fitted = X[test] @ path.coef.T + path.intercept
             losses.append(_losses(fitted, interval[test], self.margin).mean(axis=0))

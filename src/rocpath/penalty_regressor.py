@@ -17,6 +17,7 @@ from rocpath.changepoint import (
     segment_penalty,
     sequence_features,
 )
+from rocpath.changepoint.error_functions import has_both_errors
 from rocpath.descent import fewest_errors_constant, minimize_aum
 from rocpath.interval_regression import (
     IntervalRegression,
@@ -288,7 +289,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             problem.X
         ):
             part, held_out = problem.at(train), problem.at(test)
-            if not (part.has_both_errors and held_out.has_both_errors):
+            if not all(has_both_errors(one.functions) for one in (part, held_out)):
                 continue
             _, weights, _ = self._started(part)
             descent = self._descend(
@@ -329,13 +330,6 @@ class _Problem:
     @property
     def bp(self) -> Any:
         return error_breakpoints(self.functions)
-
-    @property
-    def has_both_errors(self) -> bool:
-        """Whether some penalty changes FP and some changes FN."""
-        return any(np.ptp(f.fp) > 0 for f in self.functions) and any(
-            np.ptp(f.fn) > 0 for f in self.functions
-        )
 
     def at(self, rows: NDArray[np.intp]) -> _Problem:
         return _Problem(self.X[rows], [self.functions[row] for row in rows])

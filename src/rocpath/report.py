@@ -43,7 +43,8 @@ def fit_report_html(
     title : str
         Plain text.
     metrics : dict of dict of float
-        By method, its scores by name; NaN where there is none.
+        By method, its scores by name; NaN where there is none. The largest of the
+        first score is marked as the best.
     roc : dict of tuple of two arrays
         By method, false and true positive rates of its ROC curve.
     coefficients : list of tuple of str and float
@@ -86,14 +87,16 @@ def fit_report_html(
 
 def _metrics(metrics: Mapping[str, Mapping[str, float]]) -> str:
     columns = list(dict.fromkeys(name for row in metrics.values() for name in row))
-    auc = [row.get("AUC", np.nan) for row in metrics.values()]
-    best = np.nanmax(auc) if len(auc) and not np.isnan(auc).all() else np.nan
+    first = columns[0] if columns else ""
+    # Unlike max, fmax passes over NaN.
+    judged = [row.get(first, np.nan) for row in metrics.values()]
+    best = np.fmax.reduce(judged, initial=np.nan)
     rows = []
     for method, scores in metrics.items():
         cells = [f'<th scope="row" class="name">{escape(method)}</th>']
         for name in columns:
             value = scores.get(name, np.nan)
-            is_best = name == "AUC" and value == best
+            is_best = name == first and value == best
             kind = "number best" if is_best else "number"
             cells.append(f'<td class="{kind}">{_number(value)}</td>')
         rows.append("".join(cells))
@@ -189,7 +192,7 @@ def _starts(one: History) -> str:
         return '<p class="note">The start was given.</p>'
     if not len(one.start_auc):
         return '<p class="note">Too few rows to hold some out: one plain start.</p>'
-    rows = []
+    rows, classes = [], []
     for place in np.argsort(-one.start_auc, kind="stable"):
         start, share = one.start[place], float(one.share[place])
         kind = f"{start.loss.replace('_', ' ')}{', clipped' * start.is_clipped}"
@@ -199,13 +202,13 @@ def _starts(one: History) -> str:
             f'<td class="number">{one.start_auc[place]:.4f}</td>'
             f'<td class="number">{f"{share:.0%}" if share else _NOTHING}</td>'
         )
-    used = [one.share[place] > 0 for place in np.argsort(-one.start_auc, kind="stable")]
+        classes.append("" if share else "unused")
     return _table(
         ["Start", "Penalty", "AUC", "Share"],
         rows,
         label="Starts",
         caption="Starts",
-        classes=["" if is_used else "unused" for is_used in used],
+        classes=classes,
     )
 
 

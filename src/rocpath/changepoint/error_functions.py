@@ -202,6 +202,13 @@ def error_breakpoints(
     )
 
 
+def has_both_errors(functions: Sequence[PenaltyErrors]) -> bool:
+    """Tell whether some penalty changes FP and some changes FN."""
+    return any(np.ptp(f.fp) > 0 for f in functions) and any(
+        np.ptp(f.fn) > 0 for f in functions
+    )
+
+
 def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     """Return the log penalties with the fewest label errors.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from rocpath.cli.commands import app
 
-        code = app(
-            None if argv is None else list(argv),
-            prog_name="rocpath",
-            standalone_mode=False,
-        )
+        with warnings.catch_warnings():
+            warnings.showwarning = _note  # type: ignore[assignment]
+            code = app(
+                None if argv is None else list(argv),
+                prog_name="rocpath",
+                standalone_mode=False,
+            )
         # Here and not at exit, where a closed pipe could only be complained about.
         sys.stdout.flush()
     except SystemExit as end:
@@ -66,7 +69,16 @@ def _usage(error: Exception) -> str:
 
 def _fail(message: str) -> int:
     """Say what is wrong, in one line whatever the user's text holds."""
+    _say(message)
+    return _BAD_INPUT
+
+
+def _note(message: Warning | str, *_: object) -> None:
+    """Show a warning without the place in the code that it comes from."""
+    _say(f"note: {message}")
+
+
+def _say(message: str) -> None:
     line = " ".join(message.split())
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
     sys.stderr.write(f"rocpath: {shown}\n")
-    return _BAD_INPUT

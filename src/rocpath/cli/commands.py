@@ -28,13 +28,14 @@ from rocpath.cli.tables import (
     check_table_file,
     read_model,
     read_table,
+    shown_name,
     temporary_table,
     write_table,
     write_text,
 )
 from rocpath.cli.terminal import examples, say, show_table
-from rocpath.line_search import Lines, best_auc_step, best_aum_step, sweep
-from rocpath.roc import auc, aum
+from rocpath.line_search import Lines
+from rocpath.step_view import StepVariant, step_view
 
 app = typer.Typer(
     add_completion=False,
@@ -122,7 +123,7 @@ def fit(
     table_fit.fit_table(
         rows,
         table_fit.Request(
-            title=table,
+            title=shown_name(table),
             label=label,
             positive=positive,
             left_out=tuple(drop or ()),
@@ -212,7 +213,7 @@ def evaluate(
         )
         return
     show_table(
-        f"{model} on {table}",
+        f"{model} on {shown_name(table)}",
         ("", "value"),
         (
             ("AUC", f"{area.value:.4f}"),
@@ -258,6 +259,8 @@ def path(
         check_file(out, force=force)
     if (model is None) != (predictions is not None and direction is not None):
         raise ValueError("give either --predictions and --direction, or --model.")
+    if model is not None and positive is not None:
+        raise ValueError("--positive is for --predictions; a model has its own.")
     if model is not None:
         lines = _model_lines(_load(model), table, label)
     elif label is None:
@@ -273,15 +276,25 @@ def path(
             ErrorBreakpoints.from_labels(truth.is_positive, positive=True),
             *(numbers_of(series, may_miss=False).to_numpy() for series in moved),
         )
+    view = step_view(lines)
+    within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
+    start = StepVariant("start", 0.0, view.aum.value[0], view.auc.value[0])
     show_table(
-        f"Steps for {len(lines):,} lines",
+        f"Steps for {len(lines):,} lines{within}",
         ("choice", "step", "AUM", "AUC"),
-        _steps(lines),
+        [
+            (name, f"{step:.6g}", f"{aum:.6g}", f"{auc:.6f}")
+            for name, step, aum, auc in (start, *view.variants)
+        ],
     )
     if out is not None:
         from rocpath.explorer import explorer_html
 
-        write_text(explorer_html(lines, title=f"Steps of {table}"), out, force=force)
+        write_text(
+            explorer_html(lines, title=f"Steps of {shown_name(table)}"),
+            out,
+            force=force,
+        )
         say(f"Open {out}")
 
 
@@ -334,34 +347,3 @@ def _known_rows(
 def _model_lines(model: TableModel, table: str, label: str | None) -> Lines:
     rows, truth = _known_rows(model, table, label)
     return model.descent_lines(rows, truth.is_positive)
-
-
-def _steps(lines: Lines) -> list[tuple[str, str, str, str]]:
-    """Evaluate the choices; binary errors have one minimum of AUM, the first."""
-    smallest = best_aum_step(lines)
-    linear = sweep(lines, max_crossings=len(lines))
-    steps = {
-        "start": 0.0,
-        "first minimum of AUM": smallest.step,
-        f"best AUM of {len(lines):,} crossings": float(
-            linear.step[np.argmin(linear.aum)]
-        ),
-        "best AUM": smallest.step,
-        "best AUC": best_auc_step(lines).step,
-    }
-    bp = ErrorBreakpoints(
-        np.arange(len(lines)),
-        lines.intercept,
-        lines.fp_diff,
-        lines.fn_diff,
-        n_examples=len(lines),
-    )
-    return [
-        (
-            choice,
-            f"{step:.6g}",
-            f"{aum(bp, -step * lines.slope):.6g}",
-            f"{auc(bp, -step * lines.slope):.6f}",
-        )
-        for choice, step in steps.items()
-    ]

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rocpath.cli.table_model import make_pipeline
 from rocpath.estimators import AUCClassifier
-from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.labelled_rows import auc_with_influence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,9 +65,7 @@ class Comparison:
 
 def delong_auc(score: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> Auc:
     """Compute an AUC with the influence of each row."""
-    n_rows = score.size
-    rows = LabelledRows(score[:, None], is_positive, np.ones(n_rows), np.arange(n_rows))
-    return Auc(*auc_with_influence(rows, np.ones(1)))
+    return Auc(*auc_with_influence(score, is_positive, np.ones(score.size)))
 
 
 def compare_methods(

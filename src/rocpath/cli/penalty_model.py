@@ -18,6 +18,7 @@ from rocpath.changepoint import (
     penalty_errors,
     segment,
 )
+from rocpath.changepoint.error_functions import has_both_errors
 from rocpath.cli.long_tables import LongSequence, features_of
 from rocpath.descent import fewest_errors_constant
 from rocpath.interval_regression import IntervalRegression
@@ -111,7 +112,7 @@ def error_functions(
         )
         errors = label_errors(models, labels[sequence.name], position=sequence.position)
         functions.append(penalty_errors(model_selection(models.cost), errors))
-    if not _has_both_errors(functions):
+    if not has_both_errors(functions):
         raise ValueError(
             "no penalty trades false positives for false negatives: labels must say "
             "both where changes are and where none are."
@@ -159,18 +160,12 @@ def _predicted(
     X_new: NDArray[np.float64],
     random_state: int,
 ) -> NDArray[np.float64]:
-    if method == "PenaltyRegressor" and _has_both_errors(functions):
+    if method == "PenaltyRegressor" and has_both_errors(functions):
         model = PenaltyRegressor(random_state=random_state)
-    elif method == "constant penalty" or not _has_both_errors(functions):
+    elif method == "constant penalty" or not has_both_errors(functions):
         bp = error_breakpoints(functions)
         constant = fewest_errors_constant(bp, np.zeros(len(functions)))
         return np.full(len(X_new), -constant)
     else:
         model = IntervalRegression()
     return np.asarray(model.fit(X, functions).predict(X_new))
-
-
-def _has_both_errors(functions: Sequence[PenaltyErrors]) -> bool:
-    return any(np.ptp(f.fp) > 0 for f in functions) and any(
-        np.ptp(f.fn) > 0 for f in functions
-    )

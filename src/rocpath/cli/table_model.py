@@ -15,6 +15,8 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns
 from rocpath.estimators import AUCClassifier
 from rocpath.line_search import Lines
+from rocpath.linear import Matrix, sums_over_rows, weighted_sums
+from rocpath.ranking.columns import Columns
 from rocpath.roc import aum_gradient
 
 if TYPE_CHECKING:
@@ -85,8 +87,9 @@ class TableModel:
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
         """Return the log-odds for one standard deviation of each input, by size."""
-        deviation = _deviations(self.pipeline[:-1].transform(self.features.of(table)))
-        effect = deviation * self.pipeline[-1].coef_[0]
+        scale = _scale(self.pipeline[:-1].transform(self.features.of(table)))
+        scale[np.isinf(scale)] = 0.0
+        effect = scale * self.pipeline[-1].coef_[0]
         order = np.argsort(-np.abs(effect), kind="stable")
         names = _input_names(self.pipeline[0], self.features)
         return [(names[k], float(effect[k])) for k in order]
@@ -101,11 +104,8 @@ class TableModel:
         X = self.pipeline[:-1].transform(frame)
         # The gradient is taken in standardised inputs; their centers do not matter,
         # as AUM does not see an added constant.
-        scale = _deviations(X)
-        scale[scale == 0] = 1.0
-        gradient = np.asarray(X.T @ aum_gradient(bp, prediction)).ravel() / scale**2
-        direction = -np.asarray(X @ gradient).ravel()
-        return Lines.from_predictions(bp, prediction, direction)
+        gradient = sums_over_rows(X, aum_gradient(bp, prediction)) / _scale(X) ** 2
+        return Lines.from_predictions(bp, prediction, -weighted_sums(X, gradient))
 
 
 def fit_table_model(
@@ -148,13 +148,9 @@ def min_frequency_for(n_rows: int) -> int:
     return max(2, min(10, n_rows // 50))
 
 
-def _deviations(X: Any) -> NDArray[np.float64]:
-    """Compute standard deviations of the columns of a dense or sparse matrix."""
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    if isinstance(X, np.ndarray):
-        return np.asarray(X.std(axis=0))
-    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    return np.asarray(np.sqrt(np.maximum(squares - mean**2, 0.0)))
+def _scale(X: Matrix) -> NDArray[np.float64]:
+    """Return standard deviations of the columns, infinite where constant."""
+    return Columns.measured(X, np.ones(X.shape[0])).scale
 
 
 def _input_names(columns: Any, features: FeatureColumns) -> list[str]:

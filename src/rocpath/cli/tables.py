@@ -45,7 +45,7 @@ def read_table(source: str, *, text: Iterable[str] = ()) -> pl.DataFrame:
         With at least one row, and no column name twice.
     """
     if source == STANDARD_STREAM:
-        table = _parsed("standard input", sys.stdin.buffer.read(), ",", set(text))
+        table = _parsed(shown_name(source), sys.stdin.buffer.read(), ",", set(text))
     else:
         extension = _extension(source)
         content = _content(source)
@@ -54,8 +54,13 @@ def read_table(source: str, *, text: Iterable[str] = ()) -> pl.DataFrame:
         else:
             table = _parsed(repr(source), content, _SEPARATORS[extension], set(text))
     if table.height == 0:
-        raise ValueError(f"{source!r} has a header but no rows.")
+        raise ValueError(f"{shown_name(source)!r} has a header but no rows.")
     return table
+
+
+def shown_name(source: str) -> str:
+    """Name a table to the user."""
+    return "standard input" if source == STANDARD_STREAM else source
 
 
 def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
@@ -94,7 +99,8 @@ def write_folder(
     """
     target = Path(folder)
     check_folder(folder, force=force)
-    partial = _partial_sibling(target)
+    # Inside an old folder, as the one around it may not be ours to write to.
+    partial = _partial_sibling(target / "results" if target.exists() else target)
     try:
         partial.mkdir()
         for name, content in contents.items():
@@ -209,44 +215,67 @@ def _content(source: str) -> bytes:
 
 def _parquet(source: str, content: bytes) -> pl.DataFrame:
     try:
-        return pl.read_parquet(io.BytesIO(content))
-    # Polars panics over some damaged files, and a panic is no ordinary exception.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise ValueError(
-            f"{source!r} is not readable Parquet: {_first_line(error)}."
-        ) from None
+        with _native_silence():
+            return pl.read_parquet(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = _first_line(error)
+    except pl.exceptions.PanicException:
+        reason = "it is damaged"
+    raise ValueError(f"{source!r} is not readable Parquet: {reason}.")
+
+
+@contextmanager
+def _native_silence() -> Iterator[None]:
+    """Send to nowhere what compiled code writes on standard error, as panics do."""
+    stderr, kept = 2, os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stderr)
+        yield
+    finally:
+        os.dup2(kept, stderr)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _parsed(
     source: str, content: bytes, separator: str, text: set[str]
 ) -> pl.DataFrame:
     """Parse CSV, with numbers in quotes and after spaces taken as numbers."""
-    content = content.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
+    content = content.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
     if not content.strip():
         raise ValueError(f"{source} is empty: it must have a header and rows.")
-    header = _header(source, content, separator)
+    names, rows = _header_and_rows(source, content, separator)
+    # Polars does not take doubled quotes of a name as one: it gets plain numbers.
+    header = separator.join(str(place) for place in range(len(names)))
     try:
         table = pl.read_csv(
-            io.BytesIO(content + b"\n"),
+            io.BytesIO(f"{header}\n{rows}".encode()),
             separator=separator,
             null_values=_MISSING,
             try_parse_dates=True,
             infer_schema_length=None,
             schema_overrides={
-                name: pl.String for name in header if name.strip() in text
+                str(place): pl.String
+                for place, name in enumerate(names)
+                if name in text
             },
         )
     except pl.exceptions.PolarsError as error:
-        reason = _odd_row(content, separator, len(header)) or _first_line(error)
+        reason = _odd_row(content, separator, len(names)) or _first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
-    return table.rename(str.strip).with_columns(
-        _number_if_possible(column.rename(column.name.strip()))
+    table.columns = names
+    return table.with_columns(
+        _number_if_possible(column)
         for column in table
-        if column.dtype == pl.String and column.name.strip() not in text
+        if column.dtype == pl.String and column.name not in text
     )
 
 
-def _header(source: str, content: bytes, separator: str) -> list[str]:
+def _header_and_rows(
+    source: str, content: bytes, separator: str
+) -> tuple[list[str], str]:
+    """Return the names of the columns, and the text below them."""
     try:
         lines = io.StringIO(content.decode("utf-8"), newline="")
     except UnicodeDecodeError as error:
@@ -256,16 +285,16 @@ def _header(source: str, content: bytes, separator: str) -> list[str]:
             f"{f'row {row}' if row else 'the header'}; save it as UTF-8."
         ) from None
     try:
-        header = next(csv.reader(lines, delimiter=separator))
+        names = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
     except csv.Error as error:
         raise ValueError(f"{source} has no readable header: {error}.") from None
-    names = Counter(name.strip() for name in header)
-    repeated = [name for name, times in names.items() if times > 1]
+    repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(
             f"{source} has more than one column {repeated[0]!r}: rename them."
         )
-    return header
+    rows = lines.read()
+    return names, f"{rows}\n" if rows else ""
 
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:

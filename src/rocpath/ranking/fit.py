@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rocpath.linear import weighted_sums
 from rocpath.ranking.auc_ascent import Ascent, Stage
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import (
@@ -200,7 +201,9 @@ class _Validation:
             is_out = self._fold == fold
             test = self._rows.at(is_out)
             for k, coef in enumerate(coefs[fold]):
-                area, on_rows = auc_with_influence(test, coef)
+                area, on_rows = auc_with_influence(
+                    weighted_sums(test.X, coef), test.is_positive, test.weight
+                )
                 mean_auc[k] += area / n_folds
                 influence[is_out, k] = on_rows / n_folds
         return mean_auc, influence

@@ -145,23 +145,24 @@ class LogOdds(NamedTuple):
 
 
 def auc_with_influence(
-    rows: LabelledRows, coef: NDArray[np.float64]
+    score: NDArray[np.float64],
+    is_positive: NDArray[np.bool_],
+    weight: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the AUC of a linear model, and the influence of each row on it.
+    """Return the AUC of scores, and the influence of each row on it.
 
     The sum of squared influences is DeLong's variance of the AUC, and that of the
     differences of influences the variance of the difference of two AUCs.
     """
-    score = weighted_sums(rows.X, coef)
     place = np.unique(score, return_inverse=True)[1]
-    share = np.empty(len(rows))
-    won = np.empty(len(rows))
-    for side in (rows.is_positive, ~rows.is_positive):
-        share[side] = rows.weight[side] / rows.weight[side].sum()
+    share = np.empty(score.size)
+    won = np.empty(score.size)
+    for side in (is_positive, ~is_positive):
+        share[side] = weight[side] / weight[side].sum()
         at = np.bincount(place[side], share[side], minlength=int(place.max()) + 1)
         # Which part of this class is below a row of the other one; ties count half.
         below = np.cumsum(at) - 0.5 * at
         won[~side] = below[place[~side]]
-    won[~rows.is_positive] = 1.0 - won[~rows.is_positive]
-    area = float(share[rows.is_positive] @ won[rows.is_positive])
+    won[~is_positive] = 1.0 - won[~is_positive]
+    area = float(share[is_positive] @ won[is_positive])
     return area, share * (won - area)
