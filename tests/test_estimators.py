@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -20,6 +21,7 @@ import rocpath as rp
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import ConvexProblem
 from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 
 
 def unbalanced(n=600, seed=0):
@@ -79,7 +81,7 @@ def test_climbs_where_a_convex_loss_is_misled():
     far = ~y & (rng.random(4000) < 0.1)
     X[far] += [25.0, 10.0]
     model = rp.AUCClassifier(random_state=0).fit(X[::2], y[::2])
-    start = clone(model).set_params(n_gradient_steps=0, n_rounds=0).fit(X[::2], y[::2])
+    start = clone(model).set_params(widths=(), n_rounds=0).fit(X[::2], y[::2])
     assert model.n_iter_ > 0
     assert model.history_[0].chosen == model.n_iter_
 
@@ -93,7 +95,7 @@ def test_history_tells_what_was_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.start) == history.start_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
-    assert history.stage_auc.size == 1 + 8 + 2
+    assert history.stage_auc.size == 1 + 2 + 2
     assert history.stage_error[0] == 0
 
 
@@ -233,11 +235,64 @@ def test_bad_input_is_named(change, message):
         rp.AUCClassifier().fit(**arguments)
 
 
-@pytest.mark.parametrize("name", ["n_folds", "n_gradient_steps", "n_rounds"])
+@pytest.mark.parametrize("name", ["n_folds", "n_rounds"])
 def test_bad_parameters_are_named(name):
     X, y = unbalanced()
     with pytest.raises(ValueError, match=f"{name} must be a whole number"):
         rp.AUCClassifier(**{name: -1}).fit(X, y)
+
+
+def test_bad_widths_are_named():
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match="widths must be positive, got"):
+        rp.AUCClassifier(widths=(0.3, 0.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("width", [0.05, 0.3, 2.0])
+def test_smoothed_auc_is_the_mean_over_pairs(width):
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=300)
+    is_positive = rng.random(300) < 0.2
+    weight = rng.integers(1, 4, 300)
+    share = np.where(is_positive, weight / weight[is_positive].sum(), 0.0)
+    share += np.where(~is_positive, weight / weight[~is_positive].sum(), 0.0)
+    value, slope = smoothed_auc(score, is_positive, share, width)
+    difference = score[is_positive][:, None] - score[~is_positive]
+    pairs = np.outer(share[is_positive], share[~is_positive])
+    assert value == pytest.approx(
+        (pairs * norm.cdf(difference / width)).sum(), abs=1e-3
+    )
+    density = pairs * norm.pdf(difference / width) / width
+    assert slope[is_positive] == pytest.approx(density.sum(axis=1), abs=2e-3 / width)
+    assert slope[~is_positive] == pytest.approx(-density.sum(axis=0), abs=2e-3 / width)
+
+
+def test_derivative_of_smoothed_auc_is_that_of_its_value():
+    rng = np.random.default_rng(0)
+    score, change = rng.normal(size=(2, 300))
+    score[0] = 25.0  # so far away that it does not count
+    is_positive = np.arange(300) % 3 == 0
+    share = np.where(is_positive, 1 / 100, 1 / 200)
+
+    def value(step):
+        return smoothed_auc(score + step * change, is_positive, share, 0.3)[0]
+
+    _, slope = smoothed_auc(score, is_positive, share, 0.3)
+    rise = (value(1e-6) - value(-1e-6)) / 2e-6
+    assert slope @ change == pytest.approx(rise, rel=1e-4)
+    assert slope[0] == 0
+
+
+def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 4 == 0
+    X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
+    X[:, 2] = 7.0  # tells nothing
+    rows = LabelledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
+    found = climb_smoothed(rows, np.array([1.0, -0.5, 0.0]), 0.3)
+    # Normal classes with equal covariance: the best direction is that of the means.
+    assert found[2] == 0
+    assert found[0] == pytest.approx(found[1], rel=0.15)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])

@@ -1,1 +1,2 @@
-def draw_all(folder): pass
+def draw_all(folder):
+    pass

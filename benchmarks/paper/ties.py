@@ -3,8 +3,8 @@
 ``naive_path`` is the published algorithm read literally: lines in the order of their
 thresholds, a queue with the crossings of neighbours, and crossings in one step if
 their rounded steps are equal. It, also with equal lines taken together before, and
-``rocpath.sweep`` are compared with exact rational arithmetic, between any two crossings with a float64 step
-between them, on rows of real tables whose columns hold small integers.
+``rocpath.sweep`` are compared with exact rational arithmetic, between any two crossings
+with a float64 step between them, on rows of real tables of small integers.
 """
 
 import csv

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
 from rocpath.linear import weighted_sums
-from rocpath.ranking import LabelledRows, Settings, fit_ranking
+from rocpath.ranking import Ascent, LabelledRows, Settings, fit_ranking
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     The start is an average of linear models that minimise class-balanced logistic and
     squared hinge losses, with many penalties, with and without clipped tails; each
-    counts by its AUC on rows held out. From there the AUC itself is climbed, by
-    globally best AUC steps (:func:`best_auc_step`) along gradients of AUM and along
-    single columns, as far as the rows held out say that it helps. Columns are
-    standardised inside; sparse data stay sparse. Of very many rows, part of the common
-    class is left out when the start is chosen and when climbing.
+    counts by its AUC on rows held out. From there the AUC itself is climbed: smoothed,
+    over all columns at once, if each class has ten rows for every column; then by
+    globally best AUC steps (:func:`best_auc_step`) along single columns. It goes as far
+    as the rows held out say that it helps. Columns are standardised inside; sparse data
+    stay sparse. Of very many rows, part of the common class is left out when the start
+    is chosen and when climbing.
 
     With more than two classes, one ranking is fitted for each class against the rest.
 
@@ -39,8 +40,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_folds : int
         Parts of the rows, each held out once.
-    n_gradient_steps : int
-        Most steps along gradients.
+    widths : tuple of float
+        Over which the AUC is smoothed, one after the other, in standard deviations of
+        the predictions; empty for no smoothing.
     n_rounds : int
         Most rounds of steps along single columns, up to 64 of them a round.
     class_weight : dict, "balanced" or None
@@ -63,7 +65,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Constants. AUC does not depend on them: both are chosen such that the logistic
         function of the decision function fits the labels of the rows held out (Platt).
     n_iter_ : int
-        Stages of the ascent taken, at most ``n_gradient_steps + n_rounds``.
+        Stages of the ascent taken, at most ``len(widths) + n_rounds``.
     history_ : list of History
         For each ranking, what was tried and its AUC on the rows held out.
     n_features_in_ : int
@@ -86,7 +88,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         n_folds: int = 5,
-        n_gradient_steps: int = 8,
+        widths: tuple[float, ...] = (0.3, 0.1),
         n_rounds: int = 2,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
@@ -94,7 +96,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.n_folds = n_folds
-        self.n_gradient_steps = n_gradient_steps
+        self.widths = widths
         self.n_rounds = n_rounds
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -231,13 +233,16 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 sys.stderr.write(f"\r{text:<60}")
                 sys.stderr.flush()
 
+        widths = finite_vector("widths", self.widths)
+        if not (widths > 0).all():
+            raise ValueError(f"widths must be positive, got {self.widths}.")
         return Settings(
             n_folds=whole_number("n_folds", self.n_folds, least=2),
-            n_gradient_steps=whole_number(
-                "n_gradient_steps", self.n_gradient_steps, least=0
+            ascent=Ascent(
+                widths=tuple(widths.tolist()),
+                n_rounds=whole_number("n_rounds", self.n_rounds, least=0),
+                rng=rng,
             ),
-            n_rounds=whole_number("n_rounds", self.n_rounds, least=0),
-            rng=rng,
             progress=show,
         )
 

@@ -7,12 +7,13 @@ must be better than its start by one and a half standard errors.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rocpath.linear import weighted_sums
-from rocpath.ranking.auc_ascent import Ascent, Stage
+from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import (
     MOST_COLUMNS_FOR_NEWTON,
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 _ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
+_FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once
 _MANY_ROWS = 20_000
 _MOST_OF_A_CLASS = 5_000  # to choose by, of many rows
-_MOST_OF_A_CLASS_TO_CLIMB = 3_000
 _FOLDS_OF_MANY_ROWS = 2
 _SMALLEST_SHARE = 0.05
 _SURELY = 1.5  # standard errors by which a stage must be better
@@ -41,9 +42,7 @@ class Settings(NamedTuple):
     """How to fit a ranking."""
 
     n_folds: int
-    n_gradient_steps: int
-    n_rounds: int
-    rng: np.random.RandomState
+    ascent: Ascent
     progress: Callable[[str], None]
 
 
@@ -101,11 +100,14 @@ def fit_ranking(
     enough = max(_FEWEST_OF_A_CLASS, settings.n_folds)
     if rows.fewest_different(enough) < enough:
         return _plain_ranking(rows, given)
+    n_fewest = min(rows.is_positive.sum(), (~rows.is_positive).sum())
+    if n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
+        settings = settings._replace(ascent=settings.ascent._replace(widths=()))
     has_many = len(rows) > _MANY_ROWS
     chosen_by = rows.thinned(_MOST_OF_A_CLASS) if has_many else rows
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
     n_tried = min(_FOLDS_OF_MANY_ROWS, settings.n_folds) if has_many else None
-    validation = _Validation(chosen_by, starts, settings, given, n_tried)
+    validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
     settings.progress("climbing on parts of the rows")
@@ -118,13 +120,14 @@ def fit_ranking(
         near = _fitted(chosen_by, starts, share, given)
     coef = _average(_fitted(rows, starts, share, given, near), share, rows)
     if chosen > 0:
-        climbed = _stages(rows, coef, settings)[chosen].coef
+        stages = settings.ascent.stages(rows, coef)
+        climbed = next(itertools.islice(stages, chosen, None))
         # The ascent may have seen only a part of the rows.
         if rows.auc(climbed) > rows.auc(coef):
             coef = climbed
     model = rows.standardized(coef)
     is_scored = np.isfinite(score)
-    odds = chosen_by.at(is_scored).log_odds(score[is_scored], like=rows)
+    odds = rows.at(is_scored).log_odds(score[is_scored], like=rows)
     history = History(starts, start_auc, share, stage_auc, stage_error, chosen)
     return Ranking(odds.after(model), history)
 
@@ -135,17 +138,18 @@ class _Validation:
     def __init__(
         self,
         rows: LabelledRows,
+        few: LabelledRows,
         starts: list[ConvexStart],
         settings: Settings,
         given: NDArray[np.float64] | None,
         n_tried: int | None,
     ) -> None:
         self._rows = rows
+        self._few = few  # of the rows, for what is tried often
         self._n_tried = n_tried or settings.n_folds
         self._starts = starts
         self._settings = settings
         self._given = given
-        self._fold = rows.rank % settings.n_folds
         self._models: list[list[LinearModel]] = []
 
     def choose_start(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -153,10 +157,10 @@ class _Validation:
         n_starts = max(len(self._starts), 1)
         everyone = np.ones(n_starts)
         for fold in range(self._n_tried):
-            train = self._rows.at(self._fold != fold)
+            train = self._few.at(self._fold(self._few) != fold)
             self._models.append(_fitted(train, self._starts, everyone, self._given))
         coefs = [[model.coef for model in models] for models in self._models]
-        mean_auc, influence = self._held_out(coefs)
+        mean_auc, influence = self._held_out(self._few, coefs)
         best = int(mean_auc.argmax())
         error = np.sqrt(((influence - influence[:, [best]]) ** 2).sum(axis=0))
         behind = mean_auc[best] - mean_auc
@@ -172,40 +176,42 @@ class _Validation:
         """Return AUC and error of each stage, the stage to take, and its scores."""
         stages = []
         trains = []
+        climbed_on = self._rows.thinned(MOST_OF_A_CLASS_TO_CLIMB)
         for fold, models in enumerate(self._models):
-            train = self._rows.at(self._fold != fold)
+            train = climbed_on.at(self._fold(climbed_on) != fold)
             used = [one for one, part in zip(models, share, strict=True) if part > 0]
             start = _average(used, share, train)
-            stages.append(
-                [stage.coef for stage in _stages(train, start, self._settings)]
-            )
+            stages.append(list(self._settings.ascent.stages(train, start)))
             trains.append(train)
-        mean_auc, influence = self._held_out(stages)
+        mean_auc, influence = self._held_out(self._rows, stages)
         error = np.sqrt(((influence - influence[:, [0]]) ** 2).sum(axis=0))
         chosen = int((mean_auc - mean_auc[0] - _SURELY * error).argmax())
         score = np.full(len(self._rows), np.nan)
         for fold, train in enumerate(trains):
-            is_out = self._fold == fold
+            is_out = self._fold(self._rows) == fold
             model = train.standardized(stages[fold][chosen])
             score[is_out] = self._rows.at(is_out).predictions(model)
         return mean_auc, error, chosen, score
 
+    def _fold(self, rows: LabelledRows) -> NDArray[np.intp]:
+        """Return the fold of each row, the same in all of the rows and in few."""
+        return rows.rank % self._settings.n_folds
+
     def _held_out(
-        self, coefs: list[list[NDArray[np.float64]]]
+        self, rows: LabelledRows, coefs: list[list[NDArray[np.float64]]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return AUC by model, mean over folds, and the rows' influence on it."""
-        n_folds = self._n_tried
         mean_auc = np.zeros(len(coefs[0]))
-        influence = np.zeros((len(self._rows), len(coefs[0])))
-        for fold in range(n_folds):
-            is_out = self._fold == fold
-            test = self._rows.at(is_out)
-            for k, coef in enumerate(coefs[fold]):
+        influence = np.zeros((len(rows), len(coefs[0])))
+        for fold, models in enumerate(coefs):
+            is_out = self._fold(rows) == fold
+            test = rows.at(is_out)
+            for k, coef in enumerate(models):
                 area, on_rows = auc_with_influence(
                     weighted_sums(test.X, coef), test.is_positive, test.weight
                 )
-                mean_auc[k] += area / n_folds
-                influence[is_out, k] = on_rows / n_folds
+                mean_auc[k] += area / len(coefs)
+                influence[is_out, k] = on_rows / len(coefs)
         return mean_auc, influence
 
 
@@ -274,20 +280,6 @@ def _average(
     parts = zip(share[share > 0], models, strict=True)
     scaled = [part * rows.standardized(model.coef).coef for part, model in parts]
     return np.asarray(np.sum(scaled, axis=0))
-
-
-def _stages(
-    rows: LabelledRows, start: NDArray[np.float64], settings: Settings
-) -> list[Stage]:
-    climbed_on = rows.thinned(_MOST_OF_A_CLASS_TO_CLIMB)
-    return Ascent(
-        X=climbed_on.X,
-        bp=climbed_on.breakpoints,
-        scale=Columns.measured(climbed_on.X, climbed_on.balanced_weight).scale,
-        n_gradient_steps=settings.n_gradient_steps,
-        n_rounds=settings.n_rounds,
-        rng=settings.rng,
-    ).stages(start)
 
 
 def _plain_ranking(rows: LabelledRows, given: NDArray[np.float64] | None) -> Ranking:

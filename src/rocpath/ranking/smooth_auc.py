@@ -1,8 +1,8 @@
-"""Climb a smoothed AUC by quasi-Newton steps over all rows at once.
+"""Climb a smoothed AUC over all columns at once, in linear time a step.
 
-Smoothed, a pair counts by the normal distribution function of the difference of its
-predictions, over a width. The derivative by the prediction of a row is then the density
-of the other class there, which is read off a grid: value and gradient take linear time.
+A pair of rows counts by the normal distribution function of the difference of its
+predictions over a width. So a positive row counts by the smoothed distribution
+function of the negatives, which is read off a grid.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from rocpath.ranking.labelled_rows import LabelledRows
 
-_FARTHEST = 10.0  # standard deviations; predictions beyond do not move
-_CELLS = 8  # of the grid, in a width
+_FARTHEST = 10.0  # standard deviations; predictions beyond have no slope
+_CELLS = 8  # of the grid in a width
+_REACH = 5  # widths that a row is smoothed over, to either side
 _MOST_ITERATIONS = 100
 
 
@@ -31,25 +32,26 @@ def climb_smoothed(
     """Maximise the AUC smoothed over a width, in standard deviations at the start."""
     columns = Columns.measured(rows.X, rows.balanced_weight)
     share = 2.0 * rows.balanced_weight
-    scale = columns.scale
-    is_varying = np.isfinite(scale)
 
-    def objective(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        coef = at / scale
+    def objective(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        coef = scaled / columns.scale
         predictions = weighted_sums(rows.X, coef) - columns.center @ coef
         value, slope = smoothed_auc(predictions, rows.is_positive, share, width)
         sums = sums_over_rows(rows.X, slope) - columns.center * slope.sum()
-        return -value, -sums / scale
+        return -value, -sums / columns.scale
 
-    unit = rows.standardized(start).coef
+    coef = rows.standardized(start).coef
+    is_varying = np.isfinite(columns.scale)
+    scaled = np.zeros(coef.size)
+    scaled[is_varying] = coef[is_varying] * columns.scale[is_varying]
     found = optimize.minimize(
         objective,
-        np.where(is_varying, unit * np.where(is_varying, scale, 0.0), 0.0),
+        scaled,
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
     )
-    return np.asarray(found.x / scale)
+    return np.asarray(found.x / columns.scale)
 
 
 def smoothed_auc(
@@ -60,24 +62,26 @@ def smoothed_auc(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the smoothed AUC and its derivative by the predictions.
 
-    The shares of each class sum to one.
+    The shares of each class sum to one. A row lies between two cells of the grid and
+    counts in both, so that the derivative is exact for the value on the grid.
     """
     cell = width / _CELLS
-    n_cells = int(2.0 * _FARTHEST / cell) + 10 * _CELLS
+    n_cells = int(2.0 * _FARTHEST / cell) + 2 * _REACH * _CELLS
     near = np.clip(predictions, -_FARTHEST, _FARTHEST)
     place = near / cell + 0.5 * n_cells
     left = place.astype(np.intp)
-    beyond = place - left
-    value = 0.0
+    part = place - left
     derivative = np.empty(predictions.size)
-    for side, sign in ((is_positive, 1.0), (~is_positive, -1.0)):
+    for side, sign in ((~is_positive, -1.0), (is_positive, 1.0)):
         other = ~side
-        mass = np.bincount(left[other], share[other] * (1.0 - beyond[other]), n_cells)
-        mass += np.bincount(left[other] + 1, share[other] * beyond[other], n_cells)
-        density = ndimage.gaussian_filter1d(mass, _CELLS, mode="constant", truncate=5)
+        mass = np.bincount(left[other], share[other] * (1.0 - part[other]), n_cells)
+        mass += np.bincount(left[other] + 1, share[other] * part[other], n_cells)
+        density = ndimage.gaussian_filter1d(
+            mass, _CELLS, mode="constant", truncate=_REACH
+        )
         below = np.cumsum(density) - 0.5 * density
-        low, high = below[left[side]], below[left[side] + 1]
-        derivative[side] = sign * share[side] * (high - low) / cell
-        value = share[side] @ (low + beyond[side] * (high - low))
+        at, rise = below[left[side]], below[left[side] + 1] - below[left[side]]
+        derivative[side] = sign * share[side] * rise / cell
+        value = float(share[side] @ (at + part[side] * rise))
     derivative[near != predictions] = 0.0
-    return 1.0 - float(value), derivative
+    return value, derivative
