@@ -13,12 +13,14 @@ from pathlib import Path
 import asymptotics
 import changepoints
 import collapse
+import figures
 import image_models
 import scale
 import ties
 from sklearn.exceptions import ConvergenceWarning
 
 HERE = Path(__file__).parent
+DOCS = HERE.parent.parent / "docs"
 EXPERIMENTS = {
     "descents": (asymptotics.DESCENT_HEAD, asymptotics.descents),
     "searches": (asymptotics.SEARCH_HEAD, asymptotics.searches),
@@ -47,9 +49,7 @@ def main():
         n_rows = write(folder / f"{name}.csv", head, results(arguments.quick))
         seconds = time.perf_counter() - begin
         print(f"{name}: {n_rows} rows in {seconds:.0f} s", flush=True)
-    import figures
-
-    figures.draw_all(folder)
+    figures.draw_all(folder, folder if arguments.quick else DOCS)
 
 
 def write(path, head, rows):
