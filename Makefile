@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(wildcard cpp/*) $(shell find src -type f -not -name "*.pyc") CMakeLists.txt pyproject.toml
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 
-.PHONY: demo test lint format bench sanitize docs clean
+.PHONY: demo test lint format bench paper paper-quick sanitize docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
@@ -28,6 +28,13 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core_speed.py
 	$(BIN)/python benchmarks/search_speed.py
 	$(BIN)/python benchmarks/segmentation_speed.py
+
+# The paper's experiments, within an hour, or smaller ones in minutes; both need ROCPATH_DATA.
+paper: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/paper
+
+paper-quick: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/paper --quick
 
 # Runs the examples too; open docs/_build/index.html. Small matrices are slower on many threads.
 docs: $(VENV)/installed-docs

@@ -76,7 +76,7 @@ def panels_by_set(rows, method, column, label):
     for row in rows:
         values[row["set"], row[method]][int(row["n"])].append(float(row[column]))
     names = list(dict.fromkeys(row["set"] for row in rows))
-    methods = list(dict.fromkeys(row[method] for row in rows))
+    methods = list(dict.fromkeys(row[method] for row in rows if float(row[column]) > 0))
     figure, grid = plt.subplots(
         2, 3, figsize=(9, 5.5), sharex=True, sharey=True, layout="constrained"
     )
@@ -85,7 +85,7 @@ def panels_by_set(rows, method, column, label):
         for one, marker in zip(methods, MARKERS, strict=False):
             sizes = np.array(sorted(values[name, one]))
             means = np.array([np.mean(values[name, one][n]) for n in sizes])
-            if sizes.size and means.max() > 0:
+            if sizes.size:
                 ax.plot(sizes, means, color=COLORS[one], marker=marker, markersize=4)
         ax.set(title=name, xscale="log", yscale="log")
         ax.grid(color="0.9", linewidth=0.6)
@@ -188,6 +188,8 @@ def draw_collapse(rows):
         squeeze=False,
         layout="constrained",
     )
+    for name, ax in zip(names, grid[0], strict=True):
+        ax.set_title(name, fontsize=10)
     for start, row in zip(starts, grid, strict=True):
         for name, ax in zip(names, row, strict=True):
             for method, color in METHOD_COLORS.items():
@@ -196,7 +198,6 @@ def draw_collapse(rows):
             if start == "normal":
                 last = [path[start, name, method][-1] for method in METHOD_COLORS]
                 ax.set_ylim(bottom=min(last) - 0.1, top=max(last) + 0.02)
-            ax.set_title(name if row is grid[0] else "", fontsize=10)
             ax.grid(color="0.9", linewidth=0.6)
         row[0].set_ylabel(f"test AUC,\nfrom {start} start")
     for ax in grid[-1]:

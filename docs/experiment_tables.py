@@ -1,0 +1,243 @@
+"""Write the tables of experiments.md from the results of ``make paper``."""
+
+from collections import defaultdict
+
+import numpy as np
+from tables import read, seconds, write
+
+VARIANTS = ("linear", "quadratic", "first_min", "best_aum")
+
+
+def means(name, keys, column):
+    """Return means of a column by the values of other columns."""
+    values = defaultdict(list)
+    for row in read(f"paper/results/{name}"):
+        values[tuple(row[key] for key in keys)].append(float(row[column]))
+    return {key: float(np.mean(value)) for key, value in values.items()}
+
+
+def names(table, position=0):
+    return list(dict.fromkeys(key[position] for key in table))
+
+
+def exponent(table, name, variant):
+    """Fit the power of n by least squares of the logarithms, from n = 300 on."""
+    sizes = [
+        int(key[1])
+        for key in table
+        if (key[0], key[2]) == (name, variant) and int(key[1]) >= 300
+    ]
+    if len(sizes) < 3:
+        return ""
+    costs = [table[name, str(n), variant] for n in sizes]
+    return f"{np.polyfit(np.log(sizes), np.log(costs), 1)[0]:.2f}"
+
+
+def write_growth():
+    """Exponents of n for everything that was counted or timed."""
+    keys = ("set", "n", "step")
+    crossings = means("descents", keys, "crossings_per_step")
+    steps = means("descents", keys, "steps")
+    time = means("descents", keys, "seconds")
+    search = means("searches", ("set", "n", "search"), "seconds")
+    rows = [
+        [
+            name,
+            exponent(crossings, name, "first_min"),
+            *(exponent(steps, name, one) for one in ("linear", "first_min")),
+            *(exponent(time, name, one) for one in ("linear", "first_min", "best_aum")),
+            *(exponent(search, name, one) for one in ("first_min", "best_aum_step")),
+        ]
+        for name in names(crossings)
+    ]
+    head = [
+        "set",
+        "crossings, first_min",
+        "steps, linear",
+        "steps, first_min",
+        "descent, linear",
+        "descent, first_min",
+        "descent, best_aum",
+        "search, first_min",
+        "search, best_aum",
+    ]
+    write("experiments_growth", head, rows)
+
+
+def write_shares():
+    """Which part of all n(n - 1)/2 crossings first_min visits in a step."""
+    crossings = means("descents", ("set", "n", "step"), "crossings_per_step")
+    sizes = ("100", "1000", "10000")
+    rows = []
+    for name in names(crossings):
+        cells = [
+            100 * crossings[key] / (int(n) * (int(n) - 1) / 2)
+            if key in crossings
+            else None
+            for n in sizes
+            for key in [(name, n, "first_min")]
+        ]
+        rows.append([name, *("" if x is None else f"{x:.2g} %" for x in cells)])
+    write("experiments_shares", ["set", *(f"n = {int(n):,}" for n in sizes)], rows)
+
+
+def write_descents():
+    """Seconds, steps and AUC of one descent at sizes that several variants ran."""
+    keys = ("set", "n", "step")
+    time = means("descents", keys, "seconds")
+    steps = means("descents", keys, "steps")
+    auc = means("descents", keys, "auc")
+    rows = []
+    for name in names(time):
+        for n in ("1000", "10000", "60000"):
+            cells = [
+                f"{seconds(time[key])} s, {steps[key]:.0f} steps, AUC {auc[key]:.3f}"
+                if (key := (name, n, variant)) in time
+                else ""
+                for variant in VARIANTS
+            ]
+            if any(cells):
+                rows.append([name, f"{int(n):,}", *cells])
+    write("experiments_descents", ["set", "n", *VARIANTS], rows)
+
+
+def write_searches():
+    """Seconds of one search, and passes of best_aum_step over the lines."""
+    time = means("searches", ("set", "n", "search"), "seconds")
+    passes = means("searches", ("set", "n", "search"), "passes")
+    rows = []
+    for name in names(time):
+        largest = max(int(key[1]) for key in time if key[0] == name)
+        for n in dict.fromkeys(("1000", "10000", str(largest))):
+            if (name, n, "best_aum_step") not in time:
+                continue
+            cells = [
+                f"{1000 * time[name, n, one]:.3g}" if (name, n, one) in time else ""
+                for one in ("linear", "first_min", "best_aum_step")
+            ]
+            rows.append(
+                [name, f"{int(n):,}", *cells, f"{passes[name, n, 'best_aum_step']:.0f}"]
+            )
+    head = ["set", "n", "linear", "first_min", "best_aum_step", "its passes"]
+    write("experiments_searches", head, rows)
+
+
+def write_changepoints():
+    """Validation AUC on the paper's split, over all seeds, and published."""
+    results = read("paper/results/changepoints")
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in results):
+        mine = [row for row in results if row["method"] == method]
+        paper = [row for row in mine if row["seed"] == "0"]
+        rows.append(
+            [
+                method,
+                *(f"{float(row['validation_auc']):.4f}" for row in paper),
+                " ".join(row["published"][1:] for row in paper if row["published"]),
+                f"{np.mean([float(row['validation_auc']) for row in mine]):.4f}",
+                seconds(np.mean([float(row["seconds"]) for row in mine])),
+            ]
+        )
+    head = [
+        "method",
+        *(f"fold {k}" for k in range(1, 5)),
+        "published",
+        "mean of all seeds",
+        "seconds",
+    ]
+    write("experiments_changepoints", head, rows)
+
+
+def write_ties():
+    """How many paths and stretches are wrong."""
+    counts = defaultdict(lambda: np.zeros(5, dtype=int))
+    for row in read("paper/results/ties"):
+        aum, auc = int(row["wrong_aum"]), int(row["wrong_auc"])
+        counts[row["set"], row["search"]] += [
+            1,
+            aum + auc > 0,
+            int(row["stretches"]),
+            aum,
+            auc,
+        ]
+    rows = [
+        [name, search, f"{wrong} of {paths}", f"{aum:,}", f"{auc:,}", f"{stretches:,}"]
+        for (name, search), (paths, wrong, stretches, aum, auc) in counts.items()
+    ]
+    head = ["set", "search", "wrong paths", "wrong AUM", "wrong AUC", "stretches"]
+    write("experiments_ties", head, rows)
+
+
+def write_collapse():
+    """Length of the weights, and AUC, before and after 100 steps."""
+    path = defaultdict(list)
+    for row in read("paper/results/collapse"):
+        path[row["set"], row["start"], row["method"]].append(row)
+    rows = []
+    for (name, start, method), steps in path.items():
+        first, last = steps[0], steps[-1]
+        ratio = float(last["norm"]) / float(first["norm"])
+        best = max(float(step["test_auc"]) for step in steps)
+        rows.append(
+            [
+                name,
+                start,
+                method,
+                "1 (fixed)" if method in ("unit norm", "AUC steps") else f"{ratio:.2g}",
+                f"{float(first['auc']):.4f} → {float(last['auc']):.4f}",
+                f"{float(first['test_auc']):.4f} → {float(last['test_auc']):.4f}",
+                f"{best:.4f}",
+            ]
+        )
+    head = [
+        "set",
+        "start",
+        "method",
+        "length, last / first",
+        "training AUC",
+        "test AUC",
+        "best test AUC",
+    ]
+    write("experiments_collapse", head, rows)
+
+
+def write_models():
+    """AUC on the official test sets."""
+    rows = []
+    for row in read("paper/results/image_models"):
+        is_first = float(row["error"]) == 0
+        gain = f"{float(row['gain']):+.4f} ± {float(row['error']):.4f}"
+        rows.append(
+            [
+                row["set"],
+                f"{int(row['n_train']):,}",
+                row["model"],
+                f"{float(row['test_auc']):.4f}",
+                "" if is_first else gain,
+                seconds(float(row["seconds"])),
+            ]
+        )
+    head = ["set", "training rows", "model", "test AUC", "difference", "seconds"]
+    write("experiments_models", head, rows)
+
+
+def write_scale():
+    """Milliseconds of the parts of one step."""
+    time = means("scale", ("part", "n"), "seconds")
+    sizes = names(time, 1)
+    rows = [
+        [part, *(f"{1000 * time[part, n]:.3g}" for n in sizes)] for part in names(time)
+    ]
+    write("experiments_scale", ["ms", *(f"n = {int(n):,}" for n in sizes)], rows)
+
+
+def write_all():
+    write_growth()
+    write_shares()
+    write_descents()
+    write_searches()
+    write_changepoints()
+    write_ties()
+    write_collapse()
+    write_models()
+    write_scale()
