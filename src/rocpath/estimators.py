@@ -30,8 +30,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     counts by its AUC on rows held out. From there the AUC itself is climbed, by
     globally best AUC steps (:func:`best_auc_step`) along gradients of AUM and along
     single columns, as far as the rows held out say that it helps. Columns are
-    standardised inside; sparse data stay sparse. Of very many rows, part of the common
-    class is left out when the start is chosen and when climbing.
+    standardised inside; sparse data stay sparse. Of very many rows, some of each class
+    are left out when the start is chosen and when climbing.
 
     With more than two classes, one ranking is fitted for each class against the rest.
 
