@@ -75,5 +75,5 @@ for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
         mean = np.concatenate([np.full(part.size, part.mean()) for part in found])
         ax.plot(mean, style[name], label=f"{name} penalty, {penalty:.1f}")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-axes[0].set(title="grey bars: the true changes")
+axes[1].set(xlabel="position (grey bars: the true changes)", ylabel="value")
 plt.show()

@@ -15,7 +15,7 @@ import skops.io
 from sklearn.metrics import roc_auc_score
 
 from command_tables import fails, labelled_table, long_tables, read, write
-from rocpath.cli import main, tables
+from rocpath.cli import main, table_fit, tables
 
 CALL = "import sys; from rocpath_command import main; sys.exit(main())"
 
@@ -358,9 +358,25 @@ def test_demo_ends_by_naming_the_report(tmp_path, capsys):
     out = str(tmp_path / "demo")
     assert main(["demo", "--out", out]) == 0
     shown, notes = capsys.readouterr()
-    assert "212 rows of 'malignant' (positive), 357 of 'benign'" in shown
+    # One in ten of 442 patients.
+    assert "44 rows of 'fast' (positive), 398 of 'slow'" in shown
+    assert "AUCClassifier is not surely better or worse than logistic" in notes
     assert notes.splitlines()[-1] == f"Open {out}/report.html"
     auc = json.loads(read(os.path.join(out, "metrics.json")))["methods"][
         "AUCClassifier"
     ]["auc"]
-    assert auc > 0.99
+    assert 0.8 < auc < 0.95
+
+
+@pytest.mark.parametrize(
+    ("lead", "error", "verdict"),
+    [
+        (0.03, 0.01, "surely better"),
+        (-0.03, 0.01, "surely worse"),
+        (0.01, 0.01, "not surely better or worse"),
+        (0.0, 0.0, "not surely better or worse"),
+    ],
+)
+def test_a_lead_is_sure_from_two_standard_errors_on(lead, error, verdict):
+    metric = {"our_lead": lead, "our_lead_standard_error": error}
+    assert table_fit._verdict(metric) == f"is {verdict} than"

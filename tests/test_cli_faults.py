@@ -25,6 +25,10 @@ from rocpath.cli import main, tables
         ("00,15,0,no_change", "start below their end, got (15, 0] in row 1"),
         ("00,,15,no_change", "column 'start' has missing values in row 1"),
         ("00,0,15,no_change", "both where changes are and where none are"),
+        (
+            "00,0,15,no_change\n00,15,25,one_change",
+            "at least two sequences, to hold one out",
+        ),
     ],
 )
 def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message):
@@ -34,6 +38,29 @@ def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5", "--quiet"]
     assert message in fails(capsys, [*argv, "--out", out])
     assert not os.path.exists(out)
+
+
+def test_changepoint_fit_of_as_few_sequences_as_can_be(tmp_path, capsys):
+    # Of two sequences one is learned from, and of the two labels of one only one.
+    sequences, _ = long_tables(tmp_path)
+    labels = "sequence,start,end,kind\n00,0,15,no_change\n01,15,25,one_change\n"
+    labels = write(tmp_path / "few.csv", labels)
+    out = str(tmp_path / "model")
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5"]
+    assert main([*argv, "--out", out]) == 0
+    shown, notes = capsys.readouterr()
+    assert "2 labels of 2 sequences" in shown
+    assert "without labels: 10 of 12 sequences" in notes
+
+
+def test_counts_below_zero_are_named(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    value = pl.read_csv(sequences)["value"]
+    row = int((value < 0).arg_max()) + 1
+    argv = ["changepoint", "fit", sequences, labels, "--cost", "poisson"]
+    message = fails(capsys, [*argv, "--out", str(tmp_path / "model")])
+    assert "'value' must not be negative for Poisson cost, got -" in message
+    assert message.endswith(f" in row {row}.\n")
 
 
 @pytest.mark.parametrize(

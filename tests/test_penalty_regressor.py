@@ -136,3 +136,19 @@ def test_bad_targets_are_named(problem):
     model = rp.PenaltyRegressor(max_steps=0).fit(X, y)
     with pytest.raises(ValueError, match=r"X must have a row for each of the 2 seq"):
         model.predict_changes(sequences[:2], X[:3])
+
+
+def test_sequences_that_do_not_differ_are_refused(problem):
+    _, X, y = problem
+    with pytest.raises(ValueError, match="X must have a column that is finite and dif"):
+        rp.PenaltyRegressor().fit(np.repeat(X[:1], 60, axis=0), y)
+
+
+def test_folds_without_a_trade_are_passed_over():
+    # FP rises and falls again, so no penalty trades it for FN; with the second it does.
+    hump = cp.PenaltyErrors([0, 1, 4], fp=[0, 1, 0], fn=[0, 0, 1])
+    usual = cp.PenaltyErrors([0, 1, 4], fp=[1, 0, 0], fn=[0, 0, 1])
+    y = [hump, hump, hump, usual]
+    X = np.arange(4.0)[:, None]
+    model = rp.PenaltyRegressor(n_folds=4, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()

@@ -31,8 +31,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     over all columns at once, if each class has ten rows for every column; then by
     globally best AUC steps (:func:`best_auc_step`) along single columns. It goes as far
     as the rows held out say that it helps. Columns are standardised inside; sparse data
-    stay sparse. Of very many rows, part of the common class is left out when the start
-    is chosen and when climbing.
+    stay sparse. Of very many rows, some of each class are left out when the start is
+    chosen and when climbing.
 
     With more than two classes, one ranking is fitted for each class against the rest.
 

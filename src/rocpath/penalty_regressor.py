@@ -17,7 +17,7 @@ from rocpath.changepoint import (
     segment_penalty,
     sequence_features,
 )
-from rocpath.changepoint.error_functions import has_both_errors
+from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.descent import fewest_errors_constant, minimize_aum
 from rocpath.interval_regression import (
     IntervalRegression,
@@ -142,6 +142,11 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         functions = _error_functions(y, len(X))
         self._check_parameters()
         self.kept_features_ = useful_columns(X)
+        if not self.kept_features_.any():
+            raise ValueError(
+                "X must have a column that is finite and differs between sequences, "
+                f"got none in {X.shape[1]}."
+            )
         kept = X[:, self.kept_features_]
         scale = _Scale(kept.mean(axis=0), kept.std(axis=0))
         problem = _Problem(scale.of(kept), functions)
@@ -289,7 +294,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             problem.X
         ):
             part, held_out = problem.at(train), problem.at(test)
-            if not all(has_both_errors(one.functions) for one in (part, held_out)):
+            if not all(can_be_learned(one.functions) for one in (part, held_out)):
                 continue
             _, weights, _ = self._started(part)
             descent = self._descend(

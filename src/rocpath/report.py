@@ -48,7 +48,8 @@ def fit_report_html(
     roc : dict of tuple of two arrays
         By method, false and true positive rates of its ROC curve.
     coefficients : list of tuple of str and float
-        Name and weight of each column; shown by size.
+        Name of each column, and the log-odds that one standard deviation of it adds;
+        shown by size.
     history : list of tuple of str and History
         By class, how its ranking was found.
     lines : Lines, optional
@@ -72,9 +73,10 @@ def fit_report_html(
     (True, False)
     """
     parts = [f"<h1>{escape(title)}</h1>"]
-    if metrics or roc:
-        parts.append(f'<div class="side">{_metrics(metrics)}{_roc(roc)}</div>')
-    parts += [_coefficients(coefficients), _histories(history)]
+    if metrics:
+        parts.append(_metrics(metrics))
+    parts.append(f'<div class="side">{_coefficients(coefficients)}{_roc(roc)}</div>')
+    parts.append(_histories(history))
     scripts = []
     if roc:
         scripts.append(web_file("report.js"))
@@ -153,9 +155,9 @@ def _coefficients(coefficients: Sequence[tuple[str, float]]) -> str:
         f'<td aria-hidden="true">{_bar(value / largest)}</td>'
         for name, value in ordered
     ]
-    caption = f"{len(ordered):,} columns, the largest first"
+    caption = "Log-odds that one standard deviation of a column adds; largest first"
     table = _table(
-        ["Column", "Weight", ""], rows, label="Coefficients", caption=caption
+        ["Column", "Log-odds", ""], rows, label="Coefficients", caption=caption
     )
     return f'<section aria-label="Coefficients"><h2>Coefficients</h2>{table}</section>'
 

@@ -202,10 +202,12 @@ def error_breakpoints(
     )
 
 
-def has_both_errors(functions: Sequence[PenaltyErrors]) -> bool:
-    """Tell whether some penalty changes FP and some changes FN."""
-    return any(np.ptp(f.fp) > 0 for f in functions) and any(
-        np.ptp(f.fn) > 0 for f in functions
+def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
+    """Tell whether penalties trade FP for FN, and are not all alike to every one."""
+    return (
+        sum(int(f.fp[0] - f.fp[-1]) for f in functions) > 0
+        and sum(int(f.fn[-1] - f.fn[0]) for f in functions) > 0
+        and any(np.isfinite(target_interval(f)).any() for f in functions)
     )
 
 

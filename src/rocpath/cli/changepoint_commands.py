@@ -94,11 +94,12 @@ def fit(
     weights are lengths of runs of equal values. Writes model.skops and metrics.json.
     """
     check_folder(out, force=force)
-    every = sequences_of(read_table(sequences, text=_NAMES))
+    every = sequences_of(read_table(sequences, text=_NAMES), cost=cost)
     known = labels_of(read_table(labels, text=_NAMES), every)
     used = [sequence for sequence in every if sequence.name in known]
     if len(used) < len(every) and not quiet:
-        say(f"note: {len(every) - len(used)} sequences without labels are left out.")
+        n_left = len(every) - len(used)
+        say(f"note: left out, as without labels: {n_left} of {len(every)} sequences.")
     has_runs = all(sequence.has_runs for sequence in used)
     with progress_bar(len(used) + MOST_FOLDS + 1, quiet=quiet) as progress:
         functions = error_functions(
@@ -159,8 +160,9 @@ def predict(
     """
     check_table_file(out, force=force)
     state = model_state(read_model(model), "changepoint", source=model)
-    found = sequences_of(read_table(sequences, text=_NAMES))
-    segmentations = PenaltyModel.from_state(state).segmentations(found)
+    fitted = PenaltyModel.from_state(state)
+    found = sequences_of(read_table(sequences, text=_NAMES), cost=fitted.cost)
+    segmentations = fitted.segmentations(found)
     write_table(_changes(found, segmentations), out, force=force)
 
 

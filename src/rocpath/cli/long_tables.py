@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.changepoint.segmentation import SegmentCost
+
 _MOST_REPEATED = 10**8
 
 
@@ -33,19 +35,18 @@ class LongSequence:
         return self.weight is not None and bool((self.weight % 1 == 0).all())
 
 
-def sequences_of(table: pl.DataFrame) -> list[LongSequence]:
+def sequences_of(table: pl.DataFrame, *, cost: SegmentCost) -> list[LongSequence]:
     """Split a table by its column ``sequence``, in order of first appearance."""
     columns = {"value": numbers_of(column(table, "value", "sequences"), may_miss=False)}
     for name in ("position", "weight"):
         if name in table.columns:
             columns[name] = numbers_of(table[name], may_miss=False)
     numbers = {name: series.to_numpy() for name, series in columns.items()}
-    weight = numbers.get("weight")
-    if weight is not None and not (weight > 0).all():
-        row = int((weight > 0).argmin())
-        raise ValueError(
-            f"column 'weight' must be positive, got {weight[row]} in row {row + 1}."
-        )
+    weight = numbers.get("weight", np.ones(1))
+    _check("weight", weight, weight > 0, "must be positive")
+    if cost == "poisson":
+        value = numbers["value"]
+        _check("value", value, value >= 0, "must not be negative for Poisson cost")
     return [
         _sequence(name, rows, numbers) for name, rows in _groups(table, "sequences")
     ]
@@ -129,12 +130,23 @@ def _check_regions(
         last = row
 
 
+def _check(
+    name: str, number: NDArray[np.float64], is_good: NDArray[np.bool_], rule: str
+) -> None:
+    if not is_good.all():
+        row = int(is_good.argmin())
+        raise ValueError(f"column {name!r} {rule}, got {number[row]} in row {row + 1}.")
+
+
 def _groups(table: pl.DataFrame, role: str) -> list[tuple[str, NDArray[np.intp]]]:
     """Return rows by sequence."""
     name = text_of(column(table, "sequence", role))
     if name.null_count():
         row = int(name.is_null().arg_max() or 0)
-        raise ValueError(f"column 'sequence' has missing values in row {row + 1}.")
+        raise ValueError(
+            f"column 'sequence' has missing values in row {row + 1}: fill them in or "
+            "leave out the row."
+        )
     place = name.to_numpy()
     names, first, group = np.unique(place, return_index=True, return_inverse=True)
     order = np.argsort(group, kind="stable")

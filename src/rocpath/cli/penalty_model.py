@@ -17,11 +17,11 @@ from rocpath.changepoint import (
     model_selection,
     penalty_errors,
     segment,
+    target_interval,
 )
-from rocpath.changepoint.error_functions import has_both_errors
+from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.cli.long_tables import LongSequence, features_of
-from rocpath.descent import fewest_errors_constant
-from rocpath.interval_regression import IntervalRegression
+from rocpath.interval_regression import IntervalRegression, useful_columns
 from rocpath.penalty_regressor import PenaltyRegressor
 from rocpath.roc import auc
 
@@ -112,10 +112,10 @@ def error_functions(
         )
         errors = label_errors(models, labels[sequence.name], position=sequence.position)
         functions.append(penalty_errors(model_selection(models.cost), errors))
-    if not has_both_errors(functions):
+    if not can_be_learned(functions):
         raise ValueError(
             "no penalty trades false positives for false negatives: labels must say "
-            "both where changes are and where none are."
+            "both where changes are and where none are, of values that change."
         )
     return functions
 
@@ -160,12 +160,24 @@ def _predicted(
     X_new: NDArray[np.float64],
     random_state: int,
 ) -> NDArray[np.float64]:
-    if method == "PenaltyRegressor" and has_both_errors(functions):
-        model = PenaltyRegressor(random_state=random_state)
-    elif method == "constant penalty" or not has_both_errors(functions):
-        bp = error_breakpoints(functions)
-        constant = fewest_errors_constant(bp, np.zeros(len(functions)))
-        return np.full(len(X_new), -constant)
-    else:
-        model = IntervalRegression()
+    is_constant = method == "constant penalty" or not useful_columns(X).any()
+    if is_constant or not can_be_learned(functions):
+        return np.full(len(X_new), _best_constant(functions))
+    is_ours = method == "PenaltyRegressor"
+    model = (
+        PenaltyRegressor(random_state=random_state) if is_ours else IntervalRegression()
+    )
     return np.asarray(model.fit(X, functions).predict(X_new))
+
+
+def _best_constant(functions: Sequence[PenaltyErrors]) -> float:
+    """Return a log penalty with the fewest errors of all sequences together."""
+    penalty = np.unique(np.concatenate([f.min_penalty for f in functions]))
+    rows = [np.searchsorted(f.min_penalty, penalty, "right") - 1 for f in functions]
+    pairs = list(zip(functions, rows, strict=True))
+    fp = np.sum([f.fp[row] for f, row in pairs], axis=0)
+    fn = np.sum([f.fn[row] for f, row in pairs], axis=0)
+    low, high = target_interval(PenaltyErrors(penalty, fp, fn))
+    if np.isinf(low):
+        return 0.0 if np.isinf(high) else high - 1.0
+    return low + 1.0 if np.isinf(high) else (low + high) / 2

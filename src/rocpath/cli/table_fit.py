@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 2000
 _FEWEST_TO_JUDGE = 10
+_SURE = 2.0  # standard errors
 _REPORT_NAMES = {
     "auc": "AUC held out",
     "standard_error": "±",
@@ -189,3 +190,13 @@ def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
             for method, metric in comparison.metrics.items()
         ],
     )
+    for method, metric in comparison.metrics.items():
+        if "our_lead" in metric:
+            say(f"{OURS} {_verdict(metric)} {method}.")
+
+
+def _verdict(metric: dict[str, float]) -> str:
+    lead, error = metric["our_lead"], metric["our_lead_standard_error"]
+    if abs(lead) < _SURE * error or lead == 0:
+        return "is not surely better or worse than"
+    return "is surely better than" if lead > 0 else "is surely worse than"

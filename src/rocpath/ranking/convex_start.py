@@ -177,7 +177,7 @@ def _quasi_newton(
         weights,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": 500, "gtol": 1e-4, "ftol": 1e-8},
+        options={"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8},
     )
     return np.asarray(found.x)
 

@@ -32,8 +32,9 @@ _ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
 _FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once
 _MANY_ROWS = 20_000
+_MANY_ENTRIES = 10**7
 _MOST_OF_A_CLASS = 5_000  # to choose by, of many rows
-_FOLDS_OF_MANY_ROWS = 2
+_FOLDS_OF_MUCH = 2
 _SMALLEST_SHARE = 0.05
 _SURELY = 1.5  # standard errors by which a stage must be better
 
@@ -106,7 +107,8 @@ def fit_ranking(
     has_many = len(rows) > _MANY_ROWS
     chosen_by = rows.thinned(_MOST_OF_A_CLASS) if has_many else rows
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
-    n_tried = min(_FOLDS_OF_MANY_ROWS, settings.n_folds) if has_many else None
+    is_much = has_many or rows.X.size > _MANY_ENTRIES
+    n_tried = min(_FOLDS_OF_MUCH, settings.n_folds) if is_much else None
     validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
