@@ -11,6 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from rocpath.linear import weighted_sums
 from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
@@ -98,6 +99,15 @@ def fit_ranking(
     given: NDArray[np.float64] | None = None,
 ) -> Ranking:
     """Fit a linear ranking; weights given take the place of the convex starts."""
+    # Small matrices are slower on several threads, and far slower on a busy machine.
+    n_threads = 1 if rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
+    with threadpool_limits(n_threads, user_api="blas"):
+        return _fit_ranking(rows, settings, given)
+
+
+def _fit_ranking(
+    rows: LabelledRows, settings: Settings, given: NDArray[np.float64] | None
+) -> Ranking:
     enough = max(_FEWEST_OF_A_CLASS, settings.n_folds)
     if rows.fewest_different(enough) < enough:
         return _plain_ranking(rows, given)
@@ -116,11 +126,12 @@ def fit_ranking(
     stage_auc, stage_error, chosen, score = validation.choose_stage(share)
 
     settings.progress("climbing on all rows")
-    near = None
     if has_many:
         share = (np.arange(share.size) == share.argmax()).astype(float)
-        near = _fitted(chosen_by, starts, share, given)
-    coef = _average(_fitted(rows, starts, share, given, near), share, rows)
+    models = _fitted(chosen_by, starts, share, given)
+    if has_many and chosen == 0:
+        models = _fitted(rows, starts, share, given, near=models)
+    coef = _average(models, share, rows)
     if chosen > 0:
         stages = settings.ascent.stages(rows, coef)
         climbed = next(itertools.islice(stages, chosen, None))
