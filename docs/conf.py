@@ -8,10 +8,12 @@ from pathlib import Path
 import matplotlib as mpl
 
 sys.path.insert(0, str(Path(__file__).parent))
+import experiment_tables
 import tables
 
 mpl.use("Agg")
 tables.write_all()
+experiment_tables.write_all()
 warnings.filterwarnings("error", module="rocpath")
 
 project = "rocpath"

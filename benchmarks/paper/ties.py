@@ -4,7 +4,7 @@
 thresholds, a queue with the crossings of neighbours, and crossings in one step if
 their rounded steps are equal. It, also with equal lines taken together before, and
 ``rocpath.sweep`` are compared with exact rational arithmetic, between any two crossings
-with a float64 step between them, on rows of real tables of small integers.
+that are different float64 numbers, on rows of real tables of small integers.
 """
 
 import csv
@@ -87,7 +87,7 @@ def exact_path(lines):
     found = []
     for low, high in pairwise([*ordered, 2 * ordered[-1] + 1]):
         step = Fraction(float((low + high) / 2))
-        if low < step < high:
+        if low < step < high and float(low) < float(high):
             found.append((float(step), *exact_areas(rows, step)))
     return found
 
