@@ -106,7 +106,7 @@ def draw_changepoints(rows):
     methods = [
         method
         for method in dict.fromkeys(row["method"] for row in rows)
-        if method != "start, sign slipped"
+        if method not in ("no model", "start, sign slipped")
     ]
     folds = sorted({row["fold"] for row in rows})
     figure, grid = plt.subplots(
