@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from rocpath.linear import Matrix
 
+_SMALLEST_WIDTH = 0.001
+
 
 class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify by a linear ranking with a large area under the ROC curve.
@@ -42,7 +44,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parts of the rows, each held out once.
     widths : tuple of float
         Over which the AUC is smoothed, one after the other, in standard deviations of
-        the predictions; empty for no smoothing.
+        the predictions, at least 0.001; empty for no smoothing.
     n_rounds : int
         Most rounds of steps along single columns, up to 64 of them a round.
     class_weight : dict, "balanced" or None
@@ -234,8 +236,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 sys.stderr.flush()
 
         widths = finite_vector("widths", self.widths)
-        if not (widths > 0).all():
-            raise ValueError(f"widths must be positive, got {self.widths}.")
+        if not (widths >= _SMALLEST_WIDTH).all():
+            raise ValueError(
+                f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}."
+            )
         return Settings(
             n_folds=whole_number("n_folds", self.n_folds, least=2),
             ascent=Ascent(
