@@ -21,12 +21,8 @@ def names(table, position=0):
 
 
 def exponent(table, name, variant):
-    """Fit the power of n by least squares of the logarithms, from n = 300 on."""
-    sizes = [
-        int(key[1])
-        for key in table
-        if (key[0], key[2]) == (name, variant) and int(key[1]) >= 300
-    ]
+    """Fit the power of n by least squares of the logarithms, from three sizes on."""
+    sizes = [int(key[1]) for key in table if (key[0], key[2]) == (name, variant)]
     if len(sizes) < 3:
         return ""
     costs = [table[name, str(n), variant] for n in sizes]
@@ -43,7 +39,7 @@ def write_growth():
     rows = [
         [
             name,
-            exponent(crossings, name, "first_min"),
+            *(exponent(crossings, name, one) for one in ("quadratic", "first_min")),
             *(exponent(steps, name, one) for one in ("linear", "first_min")),
             *(exponent(time, name, one) for one in ("linear", "first_min", "best_aum")),
             *(exponent(search, name, one) for one in ("first_min", "best_aum_step")),
@@ -52,6 +48,7 @@ def write_growth():
     ]
     head = [
         "set",
+        "crossings, quadratic",
         "crossings, first_min",
         "steps, linear",
         "steps, first_min",
@@ -102,9 +99,9 @@ def write_descents():
 
 
 def write_searches():
-    """Seconds of one search, and passes of best_aum_step over the lines."""
+    """Milliseconds of one search, and best_aum_step in evaluations of AUM."""
     time = means("searches", ("set", "n", "search"), "seconds")
-    passes = means("searches", ("set", "n", "search"), "passes")
+    unit = means("searches", ("set", "n", "search"), "aum_evaluations")
     rows = []
     for name in names(time):
         largest = max(int(key[1]) for key in time if key[0] == name)
@@ -116,9 +113,9 @@ def write_searches():
                 for one in ("linear", "first_min", "best_aum_step")
             ]
             rows.append(
-                [name, f"{int(n):,}", *cells, f"{passes[name, n, 'best_aum_step']:.0f}"]
+                [name, f"{int(n):,}", *cells, f"{unit[name, n, 'best_aum_step']:.0f}"]
             )
-    head = ["set", "n", "linear", "first_min", "best_aum_step", "its passes"]
+    head = ["set", "n", "linear", "first_min", "best_aum_step", "in evaluations of AUM"]
     write("experiments_searches", head, rows)
 
 

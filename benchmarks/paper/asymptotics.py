@@ -26,7 +26,7 @@ DESCENT_HEAD = (
     "aum",
     "auc",
 )
-SEARCH_HEAD = ("set", "n", "seed", "search", "seconds", "passes")
+SEARCH_HEAD = ("set", "n", "seed", "search", "seconds", "aum_evaluations")
 
 
 def problems(is_quick):
@@ -75,15 +75,15 @@ def descents(is_quick):
 def searches(is_quick):
     """Yield rows of SEARCH_HEAD: times along the first direction of each descent.
 
-    A pass is the time numpy takes to move all thresholds and find the largest.
+    Also as a number of evaluations of AUM at one step, each a pass over the lines.
     """
     for name, n, seed, X, bp, start in problems(is_quick):
         predictions = X @ start
         direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
         lines = rp.Lines.from_predictions(bp, predictions, direction)
 
-        def one_pass(lines=lines):
-            return (lines.intercept + 0.5 * lines.slope).max()
+        def evaluate(bp=bp, predictions=predictions):
+            return rp.aum(bp, predictions)
 
         def best(lines=lines):
             return rp.best_aum_step(lines)
@@ -94,7 +94,7 @@ def searches(is_quick):
         def linear(lines=lines):
             return rp.sweep(lines, max_crossings=len(lines))
 
-        unit = median_seconds(one_pass)
+        unit = median_seconds(evaluate)
         for search, run, largest in (
             ("best_aum_step", best, 60_000),
             ("linear", linear, 60_000),
