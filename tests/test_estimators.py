@@ -1,6 +1,7 @@
 """AUCClassifier: what it promises beyond scikit-learn's contract."""
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -197,6 +198,36 @@ def test_few_rows_give_a_sound_model(n):
         model = rp.AUCClassifier(random_state=0).fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
+    rng = np.random.default_rng(0)
+    dense = rng.integers(-1, 2, size=(60, 4)) * (rng.random((60, 4)) < 0.5) * 1.0
+    dense[:, 1] = np.where(dense[:, 0] != 0, np.arange(60), 0)
+    dense[:, 3] = 0
+    X = sparse.csr_array(dense)
+    X.data[:5] = 0  # explicit zeros
+    y, weight = np.arange(60) % 2 == 0, np.ones(60)
+    counts = [
+        LabelledRows(kind, y, weight, np.arange(60)).fewest_different(10)
+        for kind in (X, X.toarray())
+    ]
+    assert counts[0] == counts[1]
+    tailed = [Columns.measured(kind, weight).is_tailed for kind in (X, X.toarray())]
+    assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
+
+
+def test_few_rows_of_very_many_sparse_columns_take_little_memory():
+    X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
+    y = np.arange(120) % 2
+    tracemalloc.start()
+    LabelledRows.shuffled(
+        X, y == 1, np.ones(120), np.random.RandomState(0)
+    ).fewest_different(10)
+    Columns.measured(X, np.ones(120))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 120 * 2**20
 
 
 def test_constant_features_predict_the_share_of_the_classes():

@@ -90,8 +90,11 @@ def _count_values(X: Matrix) -> NDArray[np.intp]:
     """Count the values of each column, in the first rows if there are many."""
     head = X[:_MANY_ROWS]
     if sparse.issparse(head):
-        columns = sparse.csc_array(head)
-        ends = zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
-        return np.array([np.unique(columns.data[a:b]).size + 1 for a, b in ends])
+        entries = head.tocoo()
+        order = np.lexsort((entries.data, entries.col))
+        column, value = entries.col[order], entries.data[order]
+        is_new = (np.diff(column) != 0) | (np.diff(value) != 0)
+        is_new = np.append(column.size > 0, is_new)[: column.size]
+        return 1 + np.bincount(column[is_new], minlength=X.shape[1])
     ordered = np.sort(head, axis=0)
     return np.asarray(1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0))

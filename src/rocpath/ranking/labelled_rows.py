@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.linear import Matrix, dense_blocks, weighted_sums
+from rocpath.linear import Matrix, weighted_sums
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import ConvexProblem, LinearModel
 from rocpath.roc import auc
@@ -69,11 +71,10 @@ class LabelledRows:
         """Count the different rows of the smaller class, as far as is enough."""
         counts = []
         for members in (self.is_positive, ~self.is_positive):
-            n_members = np.count_nonzero(members)
+            n_members = int(np.count_nonzero(members))
             if n_members < 10 * enough:
-                blocks = [block for _, block in dense_blocks(self.X[members])]
-                n_members = np.unique(np.concatenate(blocks), axis=0).shape[0]
-            counts.append(int(n_members))
+                n_members = _count_different(self.X[members])
+            counts.append(n_members)
         return min(counts)
 
     @property
@@ -129,6 +130,17 @@ class LabelledRows:
             # Held-out scores that rank no better than chance tell the share alone.
             return LogOdds(_SMALLEST_SLOPE, float(np.log(share / (1.0 - share))))
         return LogOdds(float(model.coef[0]), model.intercept)
+
+
+def _count_different(X: Matrix) -> int:
+    """Count the different rows of a matrix that may be changed."""
+    if not sparse.issparse(X):
+        return int(np.unique(X, axis=0).shape[0])
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    ends = itertools.pairwise(X.indptr)
+    entries = ((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends)
+    return len(set(entries))
 
 
 class LogOdds(NamedTuple):
