@@ -248,6 +248,18 @@ def test_separable_data_and_offsets_are_no_trouble():
     assert model.score(X, y) == 1
 
 
+@pytest.mark.parametrize("heavy", [0, 1])
+def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
+    X, y = unbalanced()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rp.AUCClassifier(class_weight={heavy: 1e20, 1 - heavy: 1.0})
+        model.fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    assert (model.predict(X) == heavy).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -116,10 +116,10 @@ class LabelledRows:
 
     def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
         """Fit log-odds to standardized scores (Platt), with the classes of others."""
-        total = like.weight.sum()
-        share = like.weight[like.is_positive].sum() / total
+        positive = like.weight[like.is_positive].sum()
+        negative = like.weight[~like.is_positive].sum()
         weight = 2.0 * self.balanced_weight
-        weight *= np.where(self.is_positive, share, 1.0 - share)
+        weight *= np.where(self.is_positive, positive, negative) / (positive + negative)
         # A few far scores would else make the slope that of their distance.
         near = np.clip(score, -_FARTHEST, _FARTHEST)
         column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
@@ -128,7 +128,7 @@ class LabelledRows:
         (model,) = problem.solutions([1e-3])
         if model.coef[0] < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.
-            return LogOdds(_SMALLEST_SLOPE, float(np.log(share / (1.0 - share))))
+            return LogOdds(_SMALLEST_SLOPE, float(np.log(positive) - np.log(negative)))
         return LogOdds(float(model.coef[0]), model.intercept)
 
 
