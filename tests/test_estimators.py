@@ -285,6 +285,13 @@ def test_bad_parameters_are_named(name):
         rp.AUCClassifier(**{name: -1}).fit(X, y)
 
 
+@pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf])
+def test_bad_class_weights_are_named(weight):
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match="class_weight must be"):
+        rp.AUCClassifier(class_weight={0: weight, 1: 1}).fit(X, y)
+
+
 def test_bad_widths_are_named():
     X, y = unbalanced()
     with pytest.raises(ValueError, match="widths must be at least"):
