@@ -248,6 +248,20 @@ def test_separable_data_and_offsets_are_no_trouble():
     assert model.score(X, y) == 1
 
 
+@pytest.mark.parametrize("power", [-960, -600, 600, 960])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_scale_of_columns_does_not_matter(power, kind):
+    X, y = unbalanced()
+    X = np.delete(X, 3, axis=1)
+    scores = []
+    for factor in (1.0, 2.0**power):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = rp.AUCClassifier(random_state=0).fit(kind(factor * X), y)
+        scores.append(model.decision_function(kind(factor * X)))
+    assert scores[1] == pytest.approx(scores[0])
+
+
 @pytest.mark.parametrize("heavy", [0, 1])
 def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
     X, y = unbalanced()
