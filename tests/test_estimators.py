@@ -1,6 +1,7 @@
 """AUCClassifier: what it promises beyond scikit-learn's contract."""
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -199,6 +200,36 @@ def test_few_rows_give_a_sound_model(n):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
+def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
+    rng = np.random.default_rng(0)
+    dense = rng.integers(-1, 2, size=(60, 4)) * (rng.random((60, 4)) < 0.5) * 1.0
+    dense[:, 1] = np.where(dense[:, 0] != 0, np.arange(60), 0)
+    dense[:, 3] = 0
+    X = sparse.csr_array(dense)
+    X.data[:5] = 0  # explicit zeros
+    y, weight = np.arange(60) % 2 == 0, np.ones(60)
+    counts = [
+        LabelledRows(kind, y, weight, np.arange(60)).fewest_different(10)
+        for kind in (X, X.toarray())
+    ]
+    assert counts[0] == counts[1]
+    tailed = [Columns.measured(kind, weight).is_tailed for kind in (X, X.toarray())]
+    assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
+
+
+def test_few_rows_of_very_many_sparse_columns_take_little_memory():
+    X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
+    y = np.arange(120) % 2
+    tracemalloc.start()
+    LabelledRows.shuffled(
+        X, y == 1, np.ones(120), np.random.RandomState(0)
+    ).fewest_different(10)
+    Columns.measured(X, np.ones(120))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 120 * 2**20
+
+
 def test_constant_features_predict_the_share_of_the_classes():
     X, y = np.full((100, 3), 5.0), np.arange(100) % 4 == 0
     with warnings.catch_warnings():
@@ -215,6 +246,32 @@ def test_separable_data_and_offsets_are_no_trouble():
     model = rp.AUCClassifier(random_state=0).fit(X, y)
     assert roc_auc_score(y, model.decision_function(X)) == 1
     assert model.score(X, y) == 1
+
+
+@pytest.mark.parametrize("power", [-960, -600, 600, 960])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_scale_of_columns_does_not_matter(power, kind):
+    X, y = unbalanced()
+    X = np.delete(X, 3, axis=1)
+    scores = []
+    for factor in (1.0, 2.0**power):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = rp.AUCClassifier(random_state=0).fit(kind(factor * X), y)
+        scores.append(model.decision_function(kind(factor * X)))
+    assert scores[1] == pytest.approx(scores[0])
+
+
+@pytest.mark.parametrize("heavy", [0, 1])
+def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
+    X, y = unbalanced()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rp.AUCClassifier(class_weight={heavy: 1e20, 1 - heavy: 1.0})
+        model.fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    assert (model.predict(X) == heavy).all()
 
 
 @pytest.mark.parametrize(
@@ -240,6 +297,13 @@ def test_bad_parameters_are_named(name):
     X, y = unbalanced()
     with pytest.raises(ValueError, match=f"{name} must be a whole number"):
         rp.AUCClassifier(**{name: -1}).fit(X, y)
+
+
+@pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf])
+def test_bad_class_weights_are_named(weight):
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match="class_weight must be"):
+        rp.AUCClassifier(class_weight={0: weight, 1: 1}).fit(X, y)
 
 
 def test_bad_widths_are_named():

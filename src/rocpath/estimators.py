@@ -134,10 +134,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "y must hold at least two classes with a positive weight, got one "
                 f"class: {self.classes_[0]!r}."
             )
-        weight = (
-            weight
-            * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[place]
+        of_class = finite_vector(
+            "class_weight",
+            compute_class_weight(self.class_weight, classes=self.classes_, y=y),
         )
+        if of_class.min() <= 0:
+            raise ValueError(f"class_weight must be positive, got {of_class.min()}.")
+        weight = weight * of_class[place]
         before = getattr(self, "coef_", None) if self.warm_start else None
         if before is not None and before.shape != (self._n_rankings, X.shape[1]):
             before = None

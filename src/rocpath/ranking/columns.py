@@ -44,8 +44,7 @@ class Columns:
         """Measure the columns of a matrix, rows counted by their weights."""
         share = weight / weight.sum()
         center = sums_over_rows(X, share)
-        variance, largest = _spread(X, share, center)
-        deviation = np.sqrt(variance)
+        deviation, largest = _spread(X, share, center)
         # Rounding leaves a constant column this much variation at most.
         rounding = 1e-7 if sparse.issparse(X) else 1e-12
         is_constant = deviation <= rounding * largest
@@ -73,25 +72,37 @@ class Columns:
 def _spread(
     X: Matrix, share: NDArray[np.float64], center: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return variance and largest absolute value of each column."""
+    """Return standard deviation and largest absolute value of each column."""
     if sparse.issparse(X):
-        squares = sums_over_rows(X.multiply(X).tocsr(), share)
-        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
-        return np.maximum(squares - center**2, 0.0), largest
-    variance = np.zeros(X.shape[1])
-    largest = np.zeros(X.shape[1])
-    for rows, block in dense_blocks(X):
-        largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
-        variance += share[rows] @ (block - center) ** 2
-    return variance, largest
+        largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+    else:
+        largest = np.zeros(X.shape[1])
+        for _, block in dense_blocks(X):
+            largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
+    # A power of two near the largest value, so that squares stay within float64.
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    center = center / unit
+    if sparse.issparse(X):
+        small = X.astype(np.float64)
+        small.data /= unit[small.indices]
+        squares = sums_over_rows(small.multiply(small).tocsr(), share)
+        variance = np.maximum(squares - center**2, 0.0)
+    else:
+        variance = np.zeros(X.shape[1])
+        for rows, block in dense_blocks(X):
+            variance += share[rows] @ (block / unit - center) ** 2
+    return np.sqrt(variance) * unit, largest
 
 
 def _count_values(X: Matrix) -> NDArray[np.intp]:
     """Count the values of each column, in the first rows if there are many."""
     head = X[:_MANY_ROWS]
     if sparse.issparse(head):
-        columns = sparse.csc_array(head)
-        ends = zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
-        return np.array([np.unique(columns.data[a:b]).size + 1 for a, b in ends])
+        entries = head.tocoo()
+        order = np.lexsort((entries.data, entries.col))
+        column, value = entries.col[order], entries.data[order]
+        is_new = (np.diff(column) != 0) | (np.diff(value) != 0)
+        is_new = np.append(column.size > 0, is_new)[: column.size]
+        return 1 + np.bincount(column[is_new], minlength=X.shape[1])
     ordered = np.sort(head, axis=0)
     return np.asarray(1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0))

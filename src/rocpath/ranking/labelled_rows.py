@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.linear import Matrix, dense_blocks, weighted_sums
+from rocpath.linear import Matrix, weighted_sums
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import ConvexProblem, LinearModel
 from rocpath.roc import auc
@@ -69,11 +71,10 @@ class LabelledRows:
         """Count the different rows of the smaller class, as far as is enough."""
         counts = []
         for members in (self.is_positive, ~self.is_positive):
-            n_members = np.count_nonzero(members)
+            n_members = int(np.count_nonzero(members))
             if n_members < 10 * enough:
-                blocks = [block for _, block in dense_blocks(self.X[members])]
-                n_members = np.unique(np.concatenate(blocks), axis=0).shape[0]
-            counts.append(int(n_members))
+                n_members = _count_different(self.X[members])
+            counts.append(n_members)
         return min(counts)
 
     @property
@@ -115,10 +116,10 @@ class LabelledRows:
 
     def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
         """Fit log-odds to standardized scores (Platt), with the classes of others."""
-        total = like.weight.sum()
-        share = like.weight[like.is_positive].sum() / total
+        positive = like.weight[like.is_positive].sum()
+        negative = like.weight[~like.is_positive].sum()
         weight = 2.0 * self.balanced_weight
-        weight *= np.where(self.is_positive, share, 1.0 - share)
+        weight *= np.where(self.is_positive, positive, negative) / (positive + negative)
         # A few far scores would else make the slope that of their distance.
         near = np.clip(score, -_FARTHEST, _FARTHEST)
         column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
@@ -127,8 +128,19 @@ class LabelledRows:
         (model,) = problem.solutions([1e-3])
         if model.coef[0] < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.
-            return LogOdds(_SMALLEST_SLOPE, float(np.log(share / (1.0 - share))))
+            return LogOdds(_SMALLEST_SLOPE, float(np.log(positive) - np.log(negative)))
         return LogOdds(float(model.coef[0]), model.intercept)
+
+
+def _count_different(X: Matrix) -> int:
+    """Count the different rows of a matrix that may be changed."""
+    if not sparse.issparse(X):
+        return int(np.unique(X, axis=0).shape[0])
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    ends = itertools.pairwise(X.indptr)
+    entries = ((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends)
+    return len(set(entries))
 
 
 class LogOdds(NamedTuple):
