@@ -178,6 +178,8 @@ def test_warm_start_climbs_from_the_last_fit(fitted):
     if model.n_iter_ == 0:
         after = model.coef_[0] / np.linalg.norm(model.coef_)
         np.testing.assert_allclose(after, before)
+    model.fit(X, np.where(y, "rare", "usual"))
+    assert model.history_[0].start != []  # other classes
 
 
 def test_verbose_shows_progress(capsys):
@@ -306,6 +308,31 @@ def test_bad_class_weights_are_named(weight):
         rp.AUCClassifier(class_weight={0: weight, 1: 1}).fit(X, y)
 
 
+def test_more_folds_than_rows_of_a_class_are_as_many_as_those():
+    X, y = unbalanced(200)  # twenty positives
+    model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
+    same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
+    assert model.history_[0].start_auc.size > 1
+    assert (model.coef_ == same.coef_).all()
+
+
+def test_weights_that_rounding_would_lose_do_no_harm():
+    X, y = unbalanced()
+    weight = np.exp(10 * np.random.default_rng(0).normal(size=y.size))
+    assert weight.min() < 1e-13 * weight.max()
+    model = rp.AUCClassifier(random_state=0).fit(X, y, weight)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_a_few_far_rows_do_not_make_a_model_vanish():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = rng.standard_cauchy((300, 4)) ** 31
+    X[:, 0] = rng.normal(size=300) + y
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert roc_auc_score(y, model.decision_function(X)) > 0.6
+
+
 def test_bad_widths_are_named():
     X, y = unbalanced()
     with pytest.raises(ValueError, match="widths must be at least"):
@@ -353,7 +380,8 @@ def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
     X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
     X[:, 2] = 7.0  # tells nothing
     rows = LabelledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
-    found = climb_smoothed(rows, np.array([1.0, -0.5, 0.0]), 0.3)
+    columns = Columns.measured(X, np.ones(2000))
+    found = climb_smoothed(rows, columns, np.array([1.0, -0.5, 0.0]), 0.3)
     # Normal classes with equal covariance: the best direction is that of the means.
     assert found[2] == 0
     assert found[0] == pytest.approx(found[1], rel=0.15)
@@ -378,8 +406,9 @@ def test_convex_starts_are_optimal(loss, n_features):
     by_prediction = weight * sign * slope
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     gradient = scaled.T @ by_prediction + alpha * model.coef * X.std(axis=0)
-    assert np.abs(gradient).max() < 1e-5
-    assert abs(by_prediction.sum()) < 1e-5
+    largest = 1e-5 if n_features == 4 else 1e-4  # to which L-BFGS is asked to go
+    assert np.abs(gradient).max() < largest
+    assert abs(by_prediction.sum()) < largest
 
 
 def test_influence_is_delongs():

@@ -164,10 +164,10 @@ def draw_ties(rows):
         zip(searches, ("#d55e00", "#e69f00", "#009e73"), strict=True)
     ):
         share = [100 * np.mean(wrong[search, name]) for name in names]
-        bars = ax.bar(np.arange(3) + 0.27 * (k - 1), share, 0.25, color=color)
+        bars = ax.bar(np.arange(len(names)) + 0.27 * (k - 1), share, 0.25, color=color)
         ax.bar_label(bars, fmt="%.0f")
         bars.set_label(search)
-    ax.set_xticks(range(3), names)
+    ax.set_xticks(range(len(names)), names)
     ax.set(ylabel="wrong paths, %", ylim=(0, 112))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     yield "", figure

@@ -41,7 +41,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_folds : int
-        Parts of the rows, each held out once.
+        Parts of the rows, each held out once; only two of them if there are more than
+        20,000 rows or ten million entries.
     widths : tuple of float
         Over which the AUC is smoothed, one after the other, in standard deviations of
         the predictions, at least 0.001; empty for no smoothing.
@@ -51,7 +52,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Weights of the classes. They do not change the AUC of two classes, but
         probabilities and predicted classes.
     warm_start : bool
-        Climb from the last fit instead of from new convex starts.
+        Climb from the last fit, if it was to as many columns and the same classes,
+        instead of from new convex starts.
     random_state : int, RandomState or None
         Decides which rows are held out and the order of columns.
     verbose : bool
@@ -128,22 +130,27 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         check_classification_targets(y)
         X, y, weight = _counted_rows(X, np.asarray(y), sample_weight)
-        self.classes_, place = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
+        classes, place = np.unique(y, return_inverse=True)
+        if classes.size < 2:
             raise ValueError(
                 "y must hold at least two classes with a positive weight, got one "
-                f"class: {self.classes_[0]!r}."
+                f"class: {classes[0]!r}."
             )
         of_class = finite_vector(
             "class_weight",
-            compute_class_weight(self.class_weight, classes=self.classes_, y=y),
+            compute_class_weight(self.class_weight, classes=classes, y=y),
         )
         if of_class.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {of_class.min()}.")
         weight = weight * of_class[place]
-        before = getattr(self, "coef_", None) if self.warm_start else None
-        if before is not None and before.shape != (self._n_rankings, X.shape[1]):
+        before: NDArray[np.float64] | None = getattr(self, "coef_", None)
+        if before is not None and not (
+            self.warm_start
+            and np.array_equal(self.classes_, classes)
+            and before.shape[1] == X.shape[1]
+        ):
             before = None
+        self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         rankings = []
         for k in range(self._n_rankings):

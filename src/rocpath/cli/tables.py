@@ -293,7 +293,7 @@ def _header_and_rows(
         raise ValueError(
             f"{source} has more than one column {repeated[0]!r}: rename them."
         )
-    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+    if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(
             f"{source} has one column {names[0]!r}: separate columns by commas, or by "
             "tabs in a file that ends in .tsv."

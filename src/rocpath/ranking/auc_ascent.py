@@ -39,22 +39,25 @@ class Ascent(NamedTuple):
         """Give the start, and the weights after every width and every round."""
         coef = start
         yield coef
-        thinned = rows.thinned(MOST_OF_A_CLASS_TO_CLIMB)
+        rows = rows.thinned(MOST_OF_A_CLASS_TO_CLIMB)
+        columns = Columns.measured(rows.X, rows.balanced_weight)
         for width in self.widths:
-            coef = climb_smoothed(thinned, coef, width)
+            coef = climb_smoothed(rows, columns, coef, width)
             yield coef
-        thinned = rows.thinned(_MOST_OF_A_CLASS_IN_A_ROUND)
+        rows = rows.thinned(_MOST_OF_A_CLASS_IN_A_ROUND)
         for _ in range(self.n_rounds):
-            coef = _round(thinned, coef, self.rng)
+            coef = _round(rows, columns.scale, coef, self.rng)
             yield coef
 
 
 def _round(
-    rows: LabelledRows, start: NDArray[np.float64], rng: np.random.RandomState
+    rows: LabelledRows,
+    scale: NDArray[np.float64],
+    start: NDArray[np.float64],
+    rng: np.random.RandomState,
 ) -> NDArray[np.float64]:
     """Take the globally best AUC step along one column after the other."""
     bp = rows.breakpoints
-    scale = Columns.measured(rows.X, rows.balanced_weight).scale
     columns = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
     coef = start.copy()
     predictions = weighted_sums(rows.X, coef)

@@ -54,6 +54,13 @@ class Columns:
             is_tailed=_count_values(X) > _FEW_VALUES,
         )
 
+    def scaled_weights(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of the scaled columns that predict the same."""
+        is_varying = np.isfinite(self.scale)
+        scaled = np.zeros(coef.size)
+        scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
+        return scaled
+
     def blocks(
         self, X: Matrix, *, clipped: bool
     ) -> Iterator[tuple[slice, NDArray[np.float64]]]:

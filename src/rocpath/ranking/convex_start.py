@@ -59,9 +59,7 @@ class ConvexProblem(NamedTuple):
             solve = partial(_newton, blocks=self._blocks())
         weights = np.zeros(n_features + 1)  # the last one is the intercept
         if start is not None:
-            is_varying = np.isfinite(self.columns.scale)
-            scaled = start.coef[is_varying] * self.columns.scale[is_varying]
-            weights[:-1][is_varying] = scaled
+            weights[:-1] = self.columns.scaled_weights(start.coef)
             weights[-1] = start.intercept + self.columns.center @ start.coef
         found = []
         for alpha in alphas:

@@ -108,9 +108,10 @@ def fit_ranking(
 def _fit_ranking(
     rows: LabelledRows, settings: Settings, given: NDArray[np.float64] | None
 ) -> Ranking:
-    enough = max(_FEWEST_OF_A_CLASS, settings.n_folds)
-    if rows.fewest_different(enough) < enough:
+    n_different = rows.fewest_different(max(_FEWEST_OF_A_CLASS, settings.n_folds))
+    if n_different < _FEWEST_OF_A_CLASS:
         return _plain_ranking(rows, given)
+    settings = settings._replace(n_folds=min(settings.n_folds, n_different))
     n_fewest = min(rows.is_positive.sum(), (~rows.is_positive).sum())
     if n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
         settings = settings._replace(ascent=settings.ascent._replace(widths=()))
@@ -122,12 +123,12 @@ def _fit_ranking(
     validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
+    if has_many:
+        share = (np.arange(share.size) == share.argmax()).astype(float)
     settings.progress("climbing on parts of the rows")
     stage_auc, stage_error, chosen, score = validation.choose_stage(share)
 
     settings.progress("climbing on all rows")
-    if has_many:
-        share = (np.arange(share.size) == share.argmax()).astype(float)
     models = _fitted(chosen_by, starts, share, given)
     if has_many and chosen == 0:
         models = _fitted(rows, starts, share, given, near=models)

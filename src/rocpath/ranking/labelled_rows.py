@@ -80,17 +80,23 @@ class LabelledRows:
     @property
     def breakpoints(self) -> ErrorBreakpoints:
         """Their error functions."""
+        # Rounding would lose a smaller weight next to the sum of its class.
+        weight = np.maximum(self.weight, 1e-12 * self._class_weight)
         return ErrorBreakpoints.from_labels(
-            self.is_positive, sample_weight=self.weight, positive=True
+            self.is_positive, sample_weight=weight, positive=True
         )
 
     @property
     def balanced_weight(self) -> NDArray[np.float64]:
         """Weights of which each class has one half."""
+        return np.asarray(self.weight / (2.0 * self._class_weight))
+
+    @property
+    def _class_weight(self) -> NDArray[np.float64]:
+        """The sum of the weights of each row's class."""
         positive = self.weight[self.is_positive].sum()
         negative = self.weight[~self.is_positive].sum()
-        total = np.where(self.is_positive, positive, negative)
-        return np.asarray(self.weight / (2.0 * total))
+        return np.asarray(np.where(self.is_positive, positive, negative))
 
     def predictions(self, model: LinearModel) -> NDArray[np.float64]:
         """Predict every row."""
@@ -110,7 +116,7 @@ class LabelledRows:
         near = np.clip(prediction, low - reach, high + reach)
         mean = float(weight @ near)
         spread = float(np.sqrt(weight @ (near - mean) ** 2))
-        if not spread > 1e-12 * np.abs(prediction).max():
+        if not spread > 1e-12 * np.abs(near).max():
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 

@@ -13,11 +13,11 @@ import numpy as np
 from scipy import ndimage, optimize
 
 from rocpath.linear import sums_over_rows, weighted_sums
-from rocpath.ranking.columns import Columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rocpath.ranking.columns import Columns
     from rocpath.ranking.labelled_rows import LabelledRows
 
 _FARTHEST = 10.0  # standard deviations; predictions beyond have no slope
@@ -27,10 +27,12 @@ _MOST_ITERATIONS = 100
 
 
 def climb_smoothed(
-    rows: LabelledRows, start: NDArray[np.float64], width: float
+    rows: LabelledRows,
+    columns: Columns,
+    start: NDArray[np.float64],
+    width: float,
 ) -> NDArray[np.float64]:
     """Maximise the AUC smoothed over a width, in standard deviations at the start."""
-    columns = Columns.measured(rows.X, rows.balanced_weight)
     share = 2.0 * rows.balanced_weight
 
     def objective(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -40,13 +42,9 @@ def climb_smoothed(
         sums = sums_over_rows(rows.X, slope) - columns.center * slope.sum()
         return -value, -sums / columns.scale
 
-    coef = rows.standardized(start).coef
-    is_varying = np.isfinite(columns.scale)
-    scaled = np.zeros(coef.size)
-    scaled[is_varying] = coef[is_varying] * columns.scale[is_varying]
     found = optimize.minimize(
         objective,
-        scaled,
+        columns.scaled_weights(rows.standardized(start).coef),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
