@@ -29,6 +29,15 @@ def exponent(table, name, variant):
     return f"{np.polyfit(np.log(sizes), np.log(costs), 1)[0]:.2f}"
 
 
+def milliseconds(value):
+    return f"{1000 * value:,.0f}" if value >= 0.1 else f"{1000 * value:.2g}"
+
+
+def published(value):
+    """Give a figure its four or five digits back."""
+    return f"{value:0<6}"[1:] if value else ""
+
+
 def write_growth():
     """Exponents of n for everything that was counted or timed."""
     keys = ("set", "n", "step")
@@ -109,7 +118,7 @@ def write_searches():
             if (name, n, "best_aum_step") not in time:
                 continue
             cells = [
-                f"{1000 * time[name, n, one]:.3g}" if (name, n, one) in time else ""
+                milliseconds(time[name, n, one]) if (name, n, one) in time else ""
                 for one in ("linear", "first_min", "best_aum_step")
             ]
             rows.append(
@@ -130,7 +139,7 @@ def write_changepoints():
             [
                 method,
                 *(f"{float(row['validation_auc']):.4f}" for row in paper),
-                " ".join(row["published"][1:] for row in paper if row["published"]),
+                " ".join(published(row["published"]) for row in paper),
                 f"{np.mean([float(row['validation_auc']) for row in mine]):.4f}",
                 seconds(np.mean([float(row["seconds"]) for row in mine])),
             ]
@@ -222,7 +231,7 @@ def write_scale():
     time = means("scale", ("part", "n"), "seconds")
     sizes = names(time, 1)
     rows = [
-        [part, *(f"{1000 * time[part, n]:.3g}" for n in sizes)] for part in names(time)
+        [part, *(milliseconds(time[part, n]) for n in sizes)] for part in names(time)
     ]
     write("experiments_scale", ["ms", *(f"n = {int(n):,}" for n in sizes)], rows)
 
