@@ -335,6 +335,17 @@ def test_a_far_row_does_not_make_a_model_vanish():
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tails_of_a_hundred_orders_of_magnitude_do_no_harm(seed):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(200, 5))
+    y = Z[:, 0] + rng.normal(size=200) > 0
+    X = np.exp(30 * Z)
+    model = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert roc_auc_score(y, model.decision_function(X)) > 0.6
+
+
 def test_bad_widths_are_named():
     X, y = unbalanced()
     with pytest.raises(ValueError, match="widths must be at least"):

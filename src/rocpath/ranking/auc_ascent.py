@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rocpath.ranking.labelled_rows import LabelledRows
 
 _TOLERANCE = 3e-4
+_FARTHEST = 1e100  # predictions that may still be squared
 _MOST_COLUMNS = 64  # in one round
 _MOST_OF_A_CLASS_IN_A_ROUND = 3_000
 MOST_OF_A_CLASS_TO_CLIMB = 20_000
@@ -69,8 +70,9 @@ def _round(
         change = column.ravel().astype(np.float64) / scale[k]
         lines = Lines.from_predictions(bp, predictions, change)
         best = best_auc_step(lines, tol=_TOLERANCE, two_sided=True)
-        if best.value > best_auc:
+        moved = predictions + best.step * change
+        if best.value > best_auc and np.abs(moved).max() < _FARTHEST:
             coef[k] += best.step / scale[k]
-            predictions = predictions + best.step * change
+            predictions = moved
             best_auc = best.value
     return coef
