@@ -118,7 +118,6 @@ class LabelledRows:
         spread = float(np.sqrt(weight @ (near - mean) ** 2))
         if not spread > 1e-12 * np.abs(near).max():
             return LinearModel(np.zeros_like(coef), 0.0)
-        spread = max(spread, 1e-12 * float(np.abs(prediction).max()))
         return LinearModel(coef / spread, -mean / spread)
 
     def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
