@@ -42,7 +42,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_folds : int
         Parts of the rows, each held out once; only two of them if there are more than
-        20,000 rows or ten million entries.
+        20,000 rows, at least 500 of each class, or more than ten million entries.
     widths : tuple of float
         Over which the AUC is smoothed, one after the other, in standard deviations of
         the predictions, at least 0.001; empty for no smoothing.

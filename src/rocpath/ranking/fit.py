@@ -35,7 +35,7 @@ _FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once
 _MANY_ROWS = 20_000
 _MANY_ENTRIES = 10**7
 _MOST_OF_A_CLASS = 5_000  # to choose by, of many rows
-_FOLDS_OF_MUCH = 2
+_ENOUGH_FOR_TWO_FOLDS = 500  # of a class; fewer tell little
 _SMALLEST_SHARE = 0.05
 _SURELY = 1.5  # standard errors by which a stage must be better
 
@@ -118,8 +118,9 @@ def _fit_ranking(
     has_many = len(rows) > _MANY_ROWS
     chosen_by = rows.thinned(_MOST_OF_A_CLASS) if has_many else rows
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
-    is_much = has_many or rows.X.size > _MANY_ENTRIES
-    n_tried = min(_FOLDS_OF_MUCH, settings.n_folds) if is_much else None
+    is_enough = has_many and n_fewest >= _ENOUGH_FOR_TWO_FOLDS
+    is_much = is_enough or chosen_by.X.size > _MANY_ENTRIES
+    n_tried = min(2, settings.n_folds) if is_much else None
     validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
