@@ -1,14 +1,12 @@
 """AUCClassifier: what it promises beyond scikit-learn's contract."""
 
 import pickle
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -19,10 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocpath as rp
-from rocpath.ranking.columns import Columns
-from rocpath.ranking.convex_start import ConvexProblem
-from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
-from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 
 
 def unbalanced(n=600, seed=0):
@@ -202,36 +196,6 @@ def test_few_rows_give_a_sound_model(n):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
-    rng = np.random.default_rng(0)
-    dense = rng.integers(-1, 2, size=(60, 4)) * (rng.random((60, 4)) < 0.5) * 1.0
-    dense[:, 1] = np.where(dense[:, 0] != 0, np.arange(60), 0)
-    dense[:, 3] = 0
-    X = sparse.csr_array(dense)
-    X.data[:5] = 0  # explicit zeros
-    y, weight = np.arange(60) % 2 == 0, np.ones(60)
-    counts = [
-        LabelledRows(kind, y, weight, np.arange(60)).fewest_different(10)
-        for kind in (X, X.toarray())
-    ]
-    assert counts[0] == counts[1]
-    tailed = [Columns.measured(kind, weight).is_tailed for kind in (X, X.toarray())]
-    assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
-
-
-def test_few_rows_of_very_many_sparse_columns_take_little_memory():
-    X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
-    y = np.arange(120) % 2
-    tracemalloc.start()
-    LabelledRows.shuffled(
-        X, y == 1, np.ones(120), np.random.RandomState(0)
-    ).fewest_different(10)
-    Columns.measured(X, np.ones(120))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 120 * 2**20
-
-
 def test_constant_features_predict_the_share_of_the_classes():
     X, y = np.full((100, 3), 5.0), np.arange(100) % 4 == 0
     with warnings.catch_warnings():
@@ -324,17 +288,6 @@ def test_weights_that_rounding_would_lose_do_no_harm():
     assert np.isfinite(model.coef_).all()
 
 
-def test_a_far_row_does_not_make_a_model_vanish():
-    rng = np.random.default_rng(0)
-    y = np.arange(300) % 2 == 0
-    X = rng.normal(size=(300, 1)) + y[:, None]
-    X[0] = 1e15
-    rows = LabelledRows.shuffled(X, y, np.ones(300), np.random.RandomState(0))
-    # Variance 1 + 1/4, and one row of 300 about 16 away, where it is cut off.
-    expected = (1.25 + 16**2 / 300) ** -0.5
-    assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_tails_of_a_hundred_orders_of_magnitude_do_no_harm(seed):
     rng = np.random.default_rng(seed)
@@ -348,107 +301,6 @@ def test_bad_widths_are_named():
     X, y = unbalanced()
     with pytest.raises(ValueError, match="widths must be at least"):
         rp.AUCClassifier(widths=(0.3, 0.0)).fit(X, y)
-
-
-@pytest.mark.parametrize("width", [0.05, 0.3, 2.0])
-def test_smoothed_auc_is_the_mean_over_pairs(width):
-    rng = np.random.default_rng(0)
-    score = rng.normal(size=300)
-    is_positive = rng.random(300) < 0.2
-    weight = rng.integers(1, 4, 300)
-    share = np.where(is_positive, weight / weight[is_positive].sum(), 0.0)
-    share += np.where(~is_positive, weight / weight[~is_positive].sum(), 0.0)
-    value, slope = smoothed_auc(score, is_positive, share, width)
-    difference = score[is_positive][:, None] - score[~is_positive]
-    pairs = np.outer(share[is_positive], share[~is_positive])
-    assert value == pytest.approx(
-        (pairs * norm.cdf(difference / width)).sum(), abs=1e-3
-    )
-    density = pairs * norm.pdf(difference / width) / width
-    assert slope[is_positive] == pytest.approx(density.sum(axis=1), abs=2e-3 / width)
-    assert slope[~is_positive] == pytest.approx(-density.sum(axis=0), abs=2e-3 / width)
-
-
-def test_derivative_of_smoothed_auc_is_that_of_its_value():
-    rng = np.random.default_rng(0)
-    score, change = rng.normal(size=(2, 300))
-    score[0] = 25.0  # so far away that it does not count
-    is_positive = np.arange(300) % 3 == 0
-    share = np.where(is_positive, 1 / 100, 1 / 200)
-
-    def value(step):
-        return smoothed_auc(score + step * change, is_positive, share, 0.3)[0]
-
-    _, slope = smoothed_auc(score, is_positive, share, 0.3)
-    rise = (value(1e-6) - value(-1e-6)) / 2e-6
-    assert slope @ change == pytest.approx(rise, rel=1e-4)
-    assert slope[0] == 0
-
-
-def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
-    rng = np.random.default_rng(0)
-    y = np.arange(2000) % 4 == 0
-    X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
-    X[:, 2] = 7.0  # tells nothing
-    rows = LabelledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
-    columns = Columns.measured(X, np.ones(2000))
-    found = climb_smoothed(rows, columns, np.array([1.0, -0.5, 0.0]), 0.3)
-    # Normal classes with equal covariance: the best direction is that of the means.
-    assert found[2] == 0
-    assert found[0] == pytest.approx(found[1], rel=0.15)
-
-
-@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-@pytest.mark.parametrize("n_features", [4, 1200])
-def test_convex_starts_are_optimal(loss, n_features):
-    # The gradient of the objective, written out, vanishes; few columns go by Newton,
-    # many by L-BFGS.
-    rng = np.random.default_rng(0)
-    y = np.arange(120) % 3 == 0
-    X = rng.normal(size=(120, n_features))
-    X[:, 0] += y
-    sign, weight = np.where(y, 1.0, -1.0), np.full(120, 1 / 120)
-    columns = Columns.measured(X, weight)
-    alpha = 0.1
-    problem = ConvexProblem(X, columns, False, sign, weight, loss)
-    _, model = problem.solutions([1.0, alpha])
-    margin = sign * (X @ model.coef + model.intercept)
-    slope = -expit(-margin) if loss == "logistic" else -np.maximum(1 - margin, 0)
-    by_prediction = weight * sign * slope
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    gradient = scaled.T @ by_prediction + alpha * model.coef * X.std(axis=0)
-    largest = 1e-5 if n_features == 4 else 1e-4  # to which L-BFGS is asked to go
-    assert np.abs(gradient).max() < largest
-    assert abs(by_prediction.sum()) < largest
-
-
-def test_influence_is_delongs():
-    # By hand: the variance of the AUC of independent rows is estimated from how often
-    # each row wins against the other class.
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 4 == 0
-    score = rng.integers(0, 5, size=40) + y.astype(float)
-    area, influence = auc_with_influence(score, y, np.ones(40))
-    positive, negative = score[y][:, None], score[~y]
-    wins = (positive > negative) + 0.5 * (positive == negative)
-    assert area == pytest.approx(wins.mean())
-    of_positives = (wins.mean(axis=1) - area) / y.sum()
-    np.testing.assert_allclose(influence[y], of_positives)
-    of_negatives = (wins.mean(axis=0) - area) / (~y).sum()
-    np.testing.assert_allclose(influence[~y], of_negatives)
-
-
-def test_thinning_keeps_the_rare_class_and_every_weight():
-    rows = LabelledRows.shuffled(
-        np.zeros((1000, 1)),
-        np.arange(1000) % 100 == 0,
-        np.ones(1000),
-        np.random.RandomState(0),
-    )
-    thinned = rows.thinned(50)
-    assert np.count_nonzero(thinned.is_positive) == 10
-    assert np.count_nonzero(~thinned.is_positive) == 50
-    assert rows.thinned(990) is rows
 
 
 def test_many_rows_are_thinned_and_checked_on_all_of_them():
