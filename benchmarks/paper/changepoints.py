@@ -15,7 +15,11 @@ from data import folder, read_csv
 from sklearn.model_selection import RepeatedKFold
 
 import rocpath as rp
-from rocpath.interval_regression import interval_path, largest_alpha
+from rocpath.interval_regression import (
+    interval_losses,
+    interval_path,
+    largest_alpha,
+)
 
 HEAD = ("fold", "seed", "method", "validation_auc", "steps", "seconds", "published")
 PUBLISHED = {
@@ -75,13 +79,6 @@ class PaperSet:
         return self.X[rows], bp, self.interval[rows]
 
 
-def validation_loss(path, X, interval):
-    fitted = X @ path.coef.T + path.intercept
-    below = np.maximum(0, interval[:, :1] + 1 - fitted)
-    above = np.maximum(0, fitted - interval[:, 1:] + 1)
-    return (below**2 + above**2).mean(axis=0)
-
-
 def published_start(parts):
     """Fit to all the training rows; the paper's cross-validation folds are unknown."""
     X = np.concatenate([part[0] for part in parts])
@@ -129,7 +126,9 @@ def descend_from_many(subtrain, validation):
     begin = time.perf_counter()
     largest = largest_alpha(X, interval, margin=1.0)
     path = interval_path(X, interval, np.geomspace(largest, largest * 1e-3, 50))
-    chosen = validation_loss(path, valid[0], valid_interval).argmin()
+    fitted = valid[0] @ path.coef.T + path.intercept
+    loss = interval_losses(fitted, valid_interval, margin=1.0).mean(axis=0)
+    chosen = loss.argmin()
     best, n_steps = 0.0, 0
     for coef in -path.coef[max(chosen - 4, 0) : chosen + 5]:
         for step, tol in (("first_min", 1e-5), ("validation_auc", 0.0)):

@@ -17,7 +17,14 @@ from rocpath.arguments import (
 )
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.linear import as_matrix, sums_over_rows, weighted_sums
-from rocpath.roc import auc, aum, aum_gradient, roc_curve
+from rocpath.roc import (
+    auc,
+    aum,
+    aum_gradient,
+    curve_errors,
+    inside_interval,
+    roc_curve,
+)
 from rocpath.step_choice import (
     STEP_CHOICES,
     Movement,
@@ -185,18 +192,13 @@ def fewest_errors_constant(
 ) -> float:
     """Find the constant to add to all predictions with the fewest errors, FP + FN."""
     curve = roc_curve(bp, predictions)
-    jumps = bp.jumps
-    total_fp = float(jumps.fp.sum()) * jumps.fp_unit
-    total_fn = float(jumps.tp.sum()) * jumps.tp_unit
-    errors = curve.fpr * total_fp + (1.0 - curve.tpr) * total_fn
+    errors = np.add(*curve_errors(bp, curve))
     is_best = errors <= errors.min() * (1 + 1e-12)
     low, high = curve.threshold[is_best].T
     # The widest of the best stretches is the safest; one without an end has no middle.
     width = np.where(np.isfinite(high - low), high - low, 2.0)
     low, high = low[width.argmax()], high[width.argmax()]
-    if np.isinf(low):
-        return float(high - 1.0)
-    return float(low + 1.0) if np.isinf(high) else float(0.5 * low + 0.5 * high)
+    return inside_interval(float(low), float(high))
 
 
 class _Sample(NamedTuple):

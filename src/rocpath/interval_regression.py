@@ -291,7 +291,9 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         for train, test in check_cv(cv).split(X):
             path = self._path(X[train], interval[train], alpha)
             fitted = X[test] @ path.coef.T + path.intercept
-            losses.append(_losses(fitted, interval[test], self.margin).mean(axis=0))
+            losses.append(
+                interval_losses(fitted, interval[test], self.margin).mean(axis=0)
+            )
         self.alphas_, self.cv_loss_ = alpha, np.mean(losses, axis=0)
         return alpha[: int(self.cv_loss_.argmin()) + 1]
 
@@ -387,7 +389,7 @@ def _moved_ends(
     return interval[:, 0] + margin, interval[:, 1] - margin
 
 
-def _losses(
+def interval_losses(
     fitted: NDArray[np.float64], interval: NDArray[np.float64], margin: float
 ) -> NDArray[np.float64]:
     """Return the loss of each sample (row) for each model (column)."""

@@ -193,6 +193,23 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     return RocCurve(**arrays, auc=auc(bp, prediction), aum=aum(bp, prediction))
 
 
+def curve_errors(
+    bp: ErrorBreakpoints, curve: RocCurve
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return FP and FN of the points of a curve, in the units of the breakpoints."""
+    jumps = bp.jumps
+    total_fp = float(jumps.fp.sum()) * jumps.fp_unit
+    total_fn = float(jumps.tp.sum()) * jumps.tp_unit
+    return curve.fpr * total_fp, (1.0 - curve.tpr) * total_fn
+
+
+def inside_interval(low: float, high: float) -> float:
+    """Return the middle, or one away from the only end there is, or 0."""
+    if np.isinf(low):
+        return 0.0 if np.isinf(high) else high - 1.0
+    return low + 1.0 if np.isinf(high) else 0.5 * low + 0.5 * high
+
+
 def _sums_below(
     jump: NDArray[np.int64], group: NDArray[np.intp], n_groups: int
 ) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.cli.long_tables import LongSequence, features_of
 from rocpath.interval_regression import IntervalRegression, useful_columns
 from rocpath.penalty_regressor import PenaltyRegressor
-from rocpath.roc import auc
+from rocpath.roc import auc, inside_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +177,4 @@ def _best_constant(functions: Sequence[PenaltyErrors]) -> float:
     pairs = list(zip(functions, rows, strict=True))
     fp = np.sum([f.fp[row] for f, row in pairs], axis=0)
     fn = np.sum([f.fn[row] for f, row in pairs], axis=0)
-    low, high = target_interval(PenaltyErrors(penalty, fp, fn))
-    if np.isinf(low):
-        return 0.0 if np.isinf(high) else high - 1.0
-    return low + 1.0 if np.isinf(high) else (low + high) / 2
+    return inside_interval(*target_interval(PenaltyErrors(penalty, fp, fn)))

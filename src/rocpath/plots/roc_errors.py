@@ -18,7 +18,7 @@ from rocpath.plots.canvas import (
     step_coordinates,
     tidy,
 )
-from rocpath.roc import RocCurve, roc_curve
+from rocpath.roc import RocCurve, curve_errors, roc_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,9 +101,7 @@ class RocErrorDisplay:
         RocErrorDisplay
         """
         curve = roc_curve(bp, predictions)
-        jumps = bp.jumps
-        fp = curve.fpr * (float(jumps.fp.sum()) * jumps.fp_unit)
-        fn = (1.0 - curve.tpr) * (float(jumps.tp.sum()) * jumps.tp_unit)
+        fp, fn = curve_errors(bp, curve)
         return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
 
     @classmethod

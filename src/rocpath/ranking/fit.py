@@ -120,7 +120,7 @@ def _fit_ranking(
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
     is_enough = has_many and n_fewest >= _ENOUGH_FOR_TWO_FOLDS
     is_much = is_enough or chosen_by.X.size > _MANY_ENTRIES
-    n_tried = min(2, settings.n_folds) if is_much else None
+    n_tried = 2 if is_much else settings.n_folds
     validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
     settings.progress("choosing a start")
     start_auc, share = validation.choose_start()
@@ -157,11 +157,11 @@ class _Validation:
         starts: list[ConvexStart],
         settings: Settings,
         given: NDArray[np.float64] | None,
-        n_tried: int | None,
+        n_tried: int,
     ) -> None:
         self._rows = rows
         self._few = few  # of the rows, for what is tried often
-        self._n_tried = n_tried or settings.n_folds
+        self._n_tried = n_tried
         self._starts = starts
         self._settings = settings
         self._given = given
