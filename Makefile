@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard cpp/*) $(shell find src -type f -not -name "*.pyc") CMakeLists.txt pyproject.toml
+BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
 
 .PHONY: demo test lint format bench paper paper-quick sanitize docs clean
@@ -49,10 +49,12 @@ sanitize: $(VENV)/installed
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 		$(VENV)/sanitize/bin/python -m pytest tests -p no:cacheprovider -k "not fit_is_refused"
 
-$(VENV)/installed: $(SOURCES)
+# Editable: Python is read from src/, and a changed C++ file is compiled at the next import.
+$(VENV)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet ".[dev,plot,report,cli]"
+	$(BIN)/pip install --quiet $(BUILD_REQUIRES)
+	$(BIN)/pip install --quiet --no-build-isolation --editable ".[dev,plot,report,cli]"
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed

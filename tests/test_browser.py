@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rocpath as rp
-from rocpath.explorer import explorer_html
-from rocpath.report import fit_report_html
-from rocpath.step_view import step_view
+from rocpath.pages.explorer import explorer_html
+from rocpath.pages.report import fit_report_html
+from rocpath.pages.step_view import step_view
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 FLAGS = (

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.interval_regression import interval_path, largest_alpha
+from rocpath.changepoint.interval_regression import interval_path, largest_alpha
 
 H3K4ME3 = (
     Path(os.environ.get("ROCPATH_DATA", "missing"))

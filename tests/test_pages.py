@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import rocpath as rp
-from rocpath import html_page
-from rocpath.explorer import explorer_fragment, explorer_html
+from rocpath.pages import page
+from rocpath.pages.explorer import explorer_fragment, explorer_html
+from rocpath.pages.report import fit_report_html
 from rocpath.ranking import History
-from rocpath.report import fit_report_html
 
 BP = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
 LINES = rp.Lines.from_predictions(BP, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
@@ -20,7 +20,7 @@ LINES = rp.Lines.from_predictions(BP, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
 @pytest.fixture
 def _small_plotly(monkeypatch):
     """Leave plotly out, so that pages are short."""
-    monkeypatch.setattr(html_page, "plotly_script", lambda: "plotly = 1")
+    monkeypatch.setattr(page, "plotly_script", lambda: "plotly = 1")
 
 
 def embedded(html):
@@ -30,7 +30,7 @@ def embedded(html):
 
 def test_data_in_a_page_cannot_end_their_script():
     text = "</script><script>alert(1)</script><!--"
-    html = html_page.embedded_json({"name": text})
+    html = page.embedded_json({"name": text})
     assert html.count("<") == 2
     assert embedded(html) == {"name": text}
 
@@ -77,7 +77,7 @@ def test_the_policy_names_every_script_and_no_other():
     assert len(scripts) == 3
     (policy,) = re.findall(r'Policy" content="(.*?)"', html)
     allowed = re.findall(r"'sha256-[^']+'", policy)
-    assert sorted(allowed) == sorted(html_page._hash(one) for one in scripts)
+    assert sorted(allowed) == sorted(page._hash(one) for one in scripts)
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.step_view import line_sample, step_view
+from rocpath.pages.step_view import line_sample, step_view
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

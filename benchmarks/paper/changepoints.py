@@ -15,7 +15,7 @@ from data import folder, read_csv
 from sklearn.model_selection import RepeatedKFold
 
 import rocpath as rp
-from rocpath.interval_regression import (
+from rocpath.changepoint.interval_regression import (
     interval_losses,
     interval_path,
     largest_alpha,

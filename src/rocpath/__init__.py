@@ -1,48 +1,7 @@
 """Models that rank: maximise the area under the ROC curve by exact line search."""
 
-from rocpath import changepoint
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.descent import Descent, minimize_aum
-from rocpath.estimators import AUCClassifier
-from rocpath.interval_regression import IntervalRegression
-from rocpath.line_search import (
-    Lines,
-    aum_path,
-    best_auc_step,
-    best_aum_step,
-    sweep,
-)
-from rocpath.penalty_regressor import PenaltyRegressor
-from rocpath.roc import (
-    RocCurve,
-    auc,
-    aum,
-    aum_derivatives,
-    aum_gradient,
-    roc_curve,
-)
-from rocpath.step_paths import AumPath, BestStep, StepPath
+import lazy_loader
 
-__all__ = [
-    "AUCClassifier",
-    "AumPath",
-    "BestStep",
-    "Descent",
-    "ErrorBreakpoints",
-    "IntervalRegression",
-    "Lines",
-    "PenaltyRegressor",
-    "RocCurve",
-    "StepPath",
-    "auc",
-    "aum",
-    "aum_derivatives",
-    "aum_gradient",
-    "aum_path",
-    "best_auc_step",
-    "best_aum_step",
-    "changepoint",
-    "minimize_aum",
-    "roc_curve",
-    "sweep",
-]
+# Names are listed once, in __init__.pyi, and imported when first asked for: the
+# searches and `rocpath --help` need not wait a second for scikit-learn.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

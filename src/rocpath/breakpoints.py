@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rocpath import _core
+import rocpath._core as _core
 from rocpath.arguments import (
     LARGEST_JUMPS,
     describe,
@@ -20,7 +20,7 @@ from rocpath.arguments import (
     whole_number,
     whole_numbers,
 )
-from rocpath.penalty_errors import PenaltyRows
+from rocpath.penalty_rows import PenaltyRows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

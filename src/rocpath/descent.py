@@ -16,7 +16,7 @@ from rocpath.arguments import (
     whole_number,
 )
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.linear import as_matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import (
     auc,
     aum,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.linear import Matrix
+    from rocpath.matrices import Matrix
 
 _UNKNOWN = (float("nan"), float("nan"))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rocpath import _core
+import rocpath._core as _core
 from rocpath.arguments import (
     finite_vector,
     number_from_zero,
@@ -18,7 +18,7 @@ from rocpath.arguments import (
     whole_number,
 )
 from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
-from rocpath.step_paths import AumPath, BestStep, StepPath
+from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable

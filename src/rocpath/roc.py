@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath import _core
+import rocpath._core as _core
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 
 if TYPE_CHECKING:

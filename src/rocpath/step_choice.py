@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.breakpoints import ErrorBreakpoints
-    from rocpath.step_paths import AumPath, StepPath
+    from rocpath.search_results import AumPath, StepPath
 
 StepChoice = Literal[
     "first_min",

@@ -7,7 +7,9 @@ from rocpath.changepoint.error_functions import (
     target_interval,
 )
 from rocpath.changepoint.features import SequenceFeatures, sequence_features
+from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
+from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.segmentation import (
     Segmentation,
     Segmentations,
@@ -17,10 +19,12 @@ from rocpath.changepoint.segmentation import (
 from rocpath.changepoint.selection import ModelSelection, model_selection
 
 __all__ = [
+    "IntervalRegression",
     "LabelErrors",
     "Labels",
     "ModelSelection",
     "PenaltyErrors",
+    "PenaltyRegressor",
     "Segmentation",
     "Segmentations",
     "SequenceFeatures",

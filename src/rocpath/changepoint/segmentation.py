@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rocpath import _core
+import rocpath._core as _core
 from rocpath.arguments import (
     finite_vector,
     number_from_zero,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -27,8 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 if all went well, 2 for bad input, 130 if interrupted.
     """
+    _open_missing_streams()
     try:
-        from rocpath.cli.commands import app
+        with _killed_by_interrupt(argv is None):
+            from rocpath.cli.commands import app
 
         with warnings.catch_warnings():
             warnings.showwarning = _note  # type: ignore[assignment]
@@ -58,6 +62,26 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _fail(_usage(error))
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _killed_by_interrupt(is_process: bool) -> Iterator[None]:
+    """Let Ctrl-C end the process without a trace, while modules are imported."""
+    if not is_process:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _open_missing_streams() -> None:
+    """Let streams that the caller has closed give and take nothing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _usage(error: Exception) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import polars as pl
 import typer
 
+from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.segmentation import SegmentCost
 from rocpath.cli.long_tables import LongSequence, features_of, labels_of, sequences_of
 from rocpath.cli.penalty_model import (
@@ -26,7 +27,6 @@ from rocpath.cli.tables import (
     write_table,
 )
 from rocpath.cli.terminal import examples, progress_bar, say, show_table
-from rocpath.penalty_regressor import PenaltyRegressor
 
 if TYPE_CHECKING:
     from rocpath.changepoint import Segmentation

@@ -35,7 +35,7 @@ from rocpath.cli.tables import (
 )
 from rocpath.cli.terminal import examples, say, show_table
 from rocpath.line_search import Lines
-from rocpath.step_view import StepVariant, step_view
+from rocpath.pages.step_view import StepVariant, step_view
 
 app = typer.Typer(
     add_completion=False,
@@ -302,7 +302,7 @@ def path(
         ],
     )
     if out is not None:
-        from rocpath.explorer import explorer_html
+        from rocpath.pages.explorer import explorer_html
 
         write_text(
             explorer_html(lines, title=f"Steps of {shown_name(table)}"),

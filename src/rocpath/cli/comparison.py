@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from rocpath.cli.table_model import make_pipeline
-from rocpath.estimators import AUCClassifier
+from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.labelled_rows import auc_with_influence
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from rocpath.changepoint import (
     target_interval,
 )
 from rocpath.changepoint.error_functions import can_be_learned
+from rocpath.changepoint.interval_regression import IntervalRegression, useful_columns
+from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.cli.long_tables import LongSequence, features_of
-from rocpath.interval_regression import IntervalRegression, useful_columns
-from rocpath.penalty_regressor import PenaltyRegressor
 from rocpath.roc import auc, inside_interval
 
 if TYPE_CHECKING:

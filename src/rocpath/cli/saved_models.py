@@ -12,9 +12,9 @@ _FORMAT = 1
 # an array's numbers.
 _TRUSTED = [
     "numpy.dtype",
-    "rocpath.estimators.AUCClassifier",
-    "rocpath.interval_regression.IntervalRegression",
-    "rocpath.penalty_regressor.PenaltyRegressor",
+    "rocpath.ranking.auc_classifier.AUCClassifier",
+    "rocpath.changepoint.interval_regression.IntervalRegression",
+    "rocpath.changepoint.penalty_regressor.PenaltyRegressor",
     "rocpath.ranking.fit.ConvexStart",
     "rocpath.ranking.fit.History",
 ]

@@ -142,7 +142,7 @@ def _report(
     comparison: Comparison,
     coefficients: list[tuple[str, float]],
 ) -> str:
-    from rocpath.report import fit_report_html
+    from rocpath.pages.report import fit_report_html
 
     chosen = _some_rows(label.is_positive)
     lines = model.descent_lines(table[chosen], label.is_positive[chosen])

@@ -13,9 +13,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns
-from rocpath.estimators import AUCClassifier
 from rocpath.line_search import Lines
-from rocpath.linear import Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Matrix, sums_over_rows, weighted_sums
+from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.columns import Columns
 from rocpath.roc import aum_gradient
 

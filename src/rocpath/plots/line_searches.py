@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.line_search import Lines
+from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots.canvas import (
     BLACK,
     FN_COLOR,
@@ -18,7 +19,6 @@ from rocpath.plots.canvas import (
 )
 from rocpath.plots.roc_errors import errors_and_predictions
 from rocpath.roc import aum_gradient
-from rocpath.step_view import StepView, line_sample, step_view
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,10 +1,12 @@
 """Linear rankings: convex starts, then an ascent of AUC."""
 
 from rocpath.ranking.auc_ascent import Ascent
+from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.fit import ConvexStart, History, Ranking, Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
 
 __all__ = [
+    "AUCClassifier",
     "Ascent",
     "ConvexStart",
     "History",

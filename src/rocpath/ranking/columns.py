@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from rocpath.linear import Matrix, dense_blocks, sums_over_rows
+from rocpath.matrices import Matrix, dense_blocks, sums_over_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import expit
 
-from rocpath.linear import Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Matrix, sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.linear import Matrix, weighted_sums
+from rocpath.matrices import Matrix, weighted_sums
 from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import ConvexProblem, LinearModel
 from rocpath.roc import auc

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import ndimage, optimize
 
-from rocpath.linear import sums_over_rows, weighted_sums
+from rocpath.matrices import sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

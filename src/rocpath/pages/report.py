@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rocpath.arguments import finite_vector, same_length
-from rocpath.explorer import explorer_fragment, explorer_script
-from rocpath.html_page import embedded_json, page_html, web_file
+from rocpath.pages.explorer import explorer_fragment, explorer_script
+from rocpath.pages.page import embedded_json, page_html, web_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def fit_report_html(
 
     Examples
     --------
-    >>> from rocpath.report import fit_report_html
+    >>> from rocpath.pages.report import fit_report_html
     >>> page = fit_report_html(
     ...     title="Fit of a <table>",
     ...     metrics={"AUCClassifier": {"AUC": 0.9, "± standard error": 0.01}},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def web_file(name: str) -> str:
     """Return the text of a script or style sheet of this package."""
-    return files("rocpath").joinpath("web", name).read_text(encoding="utf-8")
+    return files("rocpath.pages").joinpath("web", name).read_text(encoding="utf-8")
 
 
 def plotly_script() -> str:

@@ -11,19 +11,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from rocpath.arguments import describe, number_from_zero, one_of, whole_number
-from rocpath.changepoint import (
+from rocpath.changepoint.error_functions import (
     PenaltyErrors,
+    can_be_learned,
     error_breakpoints,
-    segment_penalty,
-    sequence_features,
 )
-from rocpath.changepoint.error_functions import can_be_learned
-from rocpath.descent import fewest_errors_constant, minimize_aum
-from rocpath.interval_regression import (
+from rocpath.changepoint.features import sequence_features
+from rocpath.changepoint.interval_regression import (
     IntervalRegression,
     predict_log_penalty,
     useful_columns,
 )
+from rocpath.changepoint.segmentation import segment_penalty
+from rocpath.descent import fewest_errors_constant, minimize_aum
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint import Segmentation
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.changepoint.segmentation import Constraint, Segmentation, SegmentCost
     from rocpath.step_choice import StepChoice
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath import _core
+import rocpath._core as _core
 from rocpath.arguments import describe, finite_number, read_only, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 

@@ -14,7 +14,7 @@ from rocpath.roc import auc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.step_paths import AumPath, StepPath
+    from rocpath.search_results import AumPath, StepPath
 
 _MOST_SWEPT = 2_000  # lines, so at most two million crossings
 _MOST_KINKS = 2_000
@@ -98,7 +98,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     Examples
     --------
     >>> import rocpath as rp
-    >>> from rocpath.step_view import step_view
+    >>> from rocpath.pages.step_view import step_view
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     >>> view = step_view(lines, max_step=4.0)
@@ -204,7 +204,7 @@ def line_sample(lines: Lines, most: int) -> LineSample:
     --------
     >>> import numpy as np
     >>> import rocpath as rp
-    >>> from rocpath.step_view import line_sample
+    >>> from rocpath.pages.step_view import line_sample
     >>> bp = rp.ErrorBreakpoints.from_labels(np.arange(100) % 10 == 0)
     >>> lines = rp.Lines.from_predictions(bp, np.arange(100), np.ones(100))
     >>> sample = line_sample(lines, 20)

@@ -1,4 +1,4 @@
-"""Estimators with the interface of scikit-learn."""
+"""AUCClassifier: linear rankings with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
-from rocpath.linear import weighted_sums
-from rocpath.ranking import Ascent, LabelledRows, Settings, fit_ranking
+from rocpath.matrices import weighted_sums
+from rocpath.ranking.auc_ascent import Ascent
+from rocpath.ranking.fit import Settings, fit_ranking
+from rocpath.ranking.labelled_rows import LabelledRows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.linear import Matrix
+    from rocpath.matrices import Matrix
 
 _SMALLEST_WIDTH = 0.001
 

@@ -6,12 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rocpath.arguments import whole_number
-from rocpath.html_page import embedded_json, page_html, web_file
-from rocpath.step_view import line_sample, step_view
+from rocpath.pages.page import embedded_json, page_html, web_file
+from rocpath.pages.step_view import line_sample, step_view
 
 if TYPE_CHECKING:
     from rocpath.line_search import Lines
-    from rocpath.step_view import LineSample, StepView
+    from rocpath.pages.step_view import LineSample, StepView
 
 _TITLE = "Line search explorer"
 
@@ -49,7 +49,7 @@ def explorer_html(
     Examples
     --------
     >>> import rocpath as rp
-    >>> from rocpath.explorer import explorer_html
+    >>> from rocpath.pages.explorer import explorer_html
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     >>> page = explorer_html(lines, title="a < b")
@@ -90,7 +90,7 @@ def explorer_fragment(
     Examples
     --------
     >>> import rocpath as rp
-    >>> from rocpath.explorer import explorer_fragment
+    >>> from rocpath.pages.explorer import explorer_fragment
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     >>> explorer_fragment(lines, title="One step").splitlines()[1]

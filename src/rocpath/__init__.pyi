@@ -1,0 +1,32 @@
+from . import changepoint
+from .breakpoints import ErrorBreakpoints
+from .changepoint import IntervalRegression, PenaltyRegressor
+from .descent import Descent, minimize_aum
+from .line_search import Lines, aum_path, best_auc_step, best_aum_step, sweep
+from .ranking import AUCClassifier
+from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
+from .search_results import AumPath, BestStep, StepPath
+
+__all__ = [
+    "AUCClassifier",
+    "AumPath",
+    "BestStep",
+    "Descent",
+    "ErrorBreakpoints",
+    "IntervalRegression",
+    "Lines",
+    "PenaltyRegressor",
+    "RocCurve",
+    "StepPath",
+    "auc",
+    "aum",
+    "aum_derivatives",
+    "aum_gradient",
+    "aum_path",
+    "best_auc_step",
+    "best_aum_step",
+    "changepoint",
+    "minimize_aum",
+    "roc_curve",
+    "sweep",
+]
