@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 import rocpath as rp
-from rocpath.step_choice import GRID, STEP_CHOICES
+from rocpath.descent import Goal, Limits, State, descend
+from rocpath.step_choice import GRID, STEP_CHOICES, ChosenStep, Quadratic
 
 
 def tied_problem(seed, n=60, n_features=4):
@@ -216,7 +217,8 @@ def test_progress_is_told_every_step():
         X, bp, coef=[1.0, -1, 0, 2], progress=lambda *row: told.append(row)
     )
     assert [row[0] for row in told] == list(range(1, descent.n_steps + 1))
-    assert [row[1] for row in told] == descent.aum[1:].tolist()
+    # The last row is measured again at the weights themselves, not carried to them.
+    assert [row[1] for row in told] == pytest.approx(descent.aum[1:], rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +260,76 @@ def test_every_choice_runs_from_zero_weights():
     for step in STEP_CHOICES:
         descent = rp.minimize_aum(X, bp, step=step, validation=(X, bp), max_steps=3)
         assert np.isfinite(descent.coef).all()
+
+
+def test_unit_norm_stops_where_the_gradient_only_changes_the_length():
+    # Both columns are opposite, and so are both weights: every direction is radial.
+    X = np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0], [0.0, 0.0]])
+    bp = rp.ErrorBreakpoints.from_labels([1, 0, 0, 1])
+    for step in ("first_min", "best_aum", "best_auc"):
+        descent = rp.minimize_aum(X, bp, coef=[1.0, -1.0], unit_norm=True, step=step)
+        assert descent.stopped_by == "gradient"
+        np.testing.assert_allclose(descent.coef, np.array([1, -1]) / np.sqrt(2))
+
+
+def test_carried_predictions_stay_those_of_the_weights():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 6)), np.arange(80) % 3 == 0
+    bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
+    for unit_norm in (False, True):
+        descent = rp.minimize_aum(
+            X,
+            bp,
+            coef=np.ones(6),
+            unit_norm=unit_norm,
+            l2=0.01,
+            step="constant",
+            step_size=0.05,
+            max_steps=70,
+            tol=-0.0,
+        )
+        coef = np.ones(6) / (np.sqrt(6) if unit_norm else 1)
+        for size, area in zip(descent.step[1:], descent.aum[1:], strict=True):
+            direction = -X.T @ rp.aum_gradient(bp, X @ coef) - 0.01 * coef
+            if unit_norm:
+                direction -= (direction @ coef) * coef
+            coef = coef + size * direction
+            if unit_norm:
+                coef /= np.linalg.norm(coef)
+            assert area == pytest.approx(rp.aum(bp, X @ coef), rel=1e-12)
+
+
+class OneWeight:
+    """A model of the descent: a single weight on fixed scores, never below zero."""
+
+    def __init__(self, scores, offset):
+        self.scores, self.offset = scores, offset
+
+    def predict(self, parameters):
+        return State(parameters, (self.offset + parameters[0] * self.scores,))
+
+    def downhill(self, state, gradient):
+        slope = -(self.scores @ gradient)
+        return State(np.array([slope]), (slope * self.scores,)) if slope else None
+
+    def moved(self, state, direction, step):
+        if direction.parameters[0] < 0:
+            step = min(step, -state.parameters[0] / direction.parameters[0])
+        return state.moved(direction, step)
+
+    def quadratic(self, state, direction):
+        return Quadratic()
+
+
+def test_any_model_with_its_four_functions_can_descend():
+    rng = np.random.default_rng(1)
+    y = np.arange(50) % 2 == 0
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    model = OneWeight(y + rng.normal(size=50), rng.normal(size=50))
+    goal = Goal(lambda train, _, __: ChosenStep(rp.best_aum_step(train.lines).step))
+    descent = descend(model, [bp], np.zeros(1), goal, Limits(max_steps=10))
+    weights = np.linspace(0, 4 * descent.coef[0], 2001)
+    areas = [rp.aum(bp, model.predict([w]).predictions[0]) for w in weights]
+    # AUM is convex in the weight, so that descent finds the smallest.
+    assert descent.aum[-1] <= min(areas) + 1e-12
+    assert descent.coef[0] > 0

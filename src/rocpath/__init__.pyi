@@ -1,8 +1,9 @@
 from . import changepoint
 from .breakpoints import ErrorBreakpoints
 from .changepoint import IntervalRegression, PenaltyRegressor
-from .descent import Descent, minimize_aum
+from .descent import Descent
 from .line_search import Lines, aum_path, best_auc_step, best_aum_step, sweep
+from .linear_model import minimize_aum
 from .ranking import AUCClassifier
 from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AumPath, BestStep, StepPath

@@ -1,22 +1,23 @@
-"""Gradient descent on AUM, each step with an exact line search (the paper's method)."""
+"""Descent on AUM: a model, a gradient, and a step found by exact line search.
+
+The loop knows predictions, a direction and a step, and nothing of how parameters make
+predictions: that is the model's part (`Model`). With a
+linear model it is the paper's method, `minimize_aum`.
+"""
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from rocpath.arguments import (
-    describe,
-    finite_vector,
-    number_from_zero,
-    one_of,
-    whole_number,
+    read_only,
 )
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.matrices import as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import (
     auc,
     aum,
@@ -26,23 +27,62 @@ from rocpath.roc import (
     roc_curve,
 )
 from rocpath.step_choice import (
-    STEP_CHOICES,
+    ChosenStep,
     Movement,
-    Penalty,
-    StepChoice,
-    choose_step,
+    Quadratic,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from rocpath.matrices import Matrix
 
-_UNKNOWN = (float("nan"), float("nan"))
-
+# Steps after which predictions are computed anew: rounding has then added up to a few
+# hundred units in the last place, and the product costs a thirtieth of the descent.
+_RENEWED_EVERY = 32
 StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
+
+
+class State(NamedTuple):
+    """Parameters and what they predict on every sample; a direction has the same form.
+
+    As a direction, parameters and predictions are the changes for a step of 1.
+    """
+
+    parameters: NDArray[np.float64]
+    predictions: tuple[NDArray[np.float64], ...]
+
+    def moved(self, direction: State, step: float) -> State:
+        """Go a step along a direction, in parameters and predictions alike."""
+        changes = zip(self.predictions, direction.predictions, strict=True)
+        return State(
+            self.parameters + step * direction.parameters,
+            tuple(prediction + step * change for prediction, change in changes),
+        )
+
+
+class Model(Protocol):
+    """What a model says of itself so that `descend` can move it.
+
+    Predictions must be linear in the parameters along the directions it gives.
+    """
+
+    def predict(self, parameters: NDArray[np.float64]) -> State:
+        """Compute the predictions of parameters, on the training sample first."""
+        ...
+
+    def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
+        """Turn a gradient in the training predictions into a direction, or None."""
+        ...
+
+    def moved(self, state: State, direction: State, step: float) -> State:
+        """Go a step; predictions are carried along, not computed again."""
+        ...
+
+    def quadratic(self, state: State, direction: State | None) -> Quadratic:
+        """Return what the model adds to AUM, here and along a direction."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +106,11 @@ class Descent:
         How many steps were taken.
     stopped_by : {"tolerance", "max_steps", "validation", "gradient"}
         Why there are no more: no improvement above the tolerance, the number of steps,
-        the patience with validation AUC, or a direction of zero.
+        the patience with validation AUC, or a gradient that is zero or, with
+        ``unit_norm``, only lengthens or shortens the weights.
     aum, auc, validation_aum, validation_auc : arrays, shape (n_steps + 1,)
-        The areas of each row.
+        The areas of each row, at the predictions that the steps were chosen for; those
+        of the chosen row at ``X @ coef``.
     norm : array, shape (n_steps + 1,)
         Length of the weights.
     step : array, shape (n_steps + 1,)
@@ -95,98 +137,6 @@ class Descent:
     seconds: NDArray[np.float64]
 
 
-def minimize_aum(
-    X: Matrix,
-    bp: ErrorBreakpoints,
-    *,
-    coef: ArrayLike | None = None,
-    step: StepChoice = "first_min",
-    max_steps: int = 1000,
-    tol: float = 1e-5,
-    validation: tuple[Matrix, ErrorBreakpoints] | None = None,
-    patience: int | None = None,
-    unit_norm: bool = False,
-    l2: float = 0.0,
-    step_size: float = 0.1,
-    progress: Callable[[int, float, float], None] | None = None,
-) -> Descent:
-    """Descend along minus the gradient of AUM, each step with a line search.
-
-    Binary AUM has a trivial minimum: it shrinks with the weights, and AUC may fall
-    while it does. The paper's method ignores that. Against it, use ``unit_norm``,
-    ``l2`` with a margin (:meth:`ErrorBreakpoints.from_labels`), a step chosen by AUC,
-    or validation data.
-
-    Parameters
-    ----------
-    X : array or CSR matrix, shape (n_examples, n_features)
-        Features, float32 or float64; predictions are ``X @ coef``.
-    bp : ErrorBreakpoints
-        The error functions, of binary labels or of changepoint penalties.
-    coef : array-like, shape (n_features,), optional
-        Weights to start from; by default zero.
-    step : str
-        How to choose the size of each step. On the training data: ``"first_min"``,
-        the first local minimum of AUM; ``"linear"``, the best AUM among as many
-        crossings as there are breakpoints; ``"quadratic"``, the best among all
-        crossings; ``"best_aum"``, the same as quadratic without visiting them all;
-        ``"best_auc"``, the largest AUC; ``"grid"``, the best AUM of the sizes 1e-9,
-        1e-8, ..., 1; ``"constant"``, always ``step_size``. ``"validation_auc"`` is the
-        largest AUC on the validation data, and ``"validation_auc_limited"`` that up to
-        the best AUM step on the training data.
-    max_steps : int
-        Most steps to take.
-    tol : float
-        Stop after a step that improves what it is chosen by (AUM plus penalty, AUC, or
-        validation AUC) by no more than this.
-    validation : tuple of X and bp, optional
-        Other data, by which the row of the result is chosen.
-    patience : int, optional
-        Stop after this many steps without a new largest validation AUC.
-    unit_norm : bool
-        Keep weights of length one, with directions at right angles to them.
-    l2 : float
-        Minimise AUM + l2 / 2 · ‖coef‖²; searches by AUM stay exact.
-    step_size : float
-        The step of ``step="constant"``.
-    progress : callable, optional
-        Called after each step with its number, AUM and AUC.
-
-    Returns
-    -------
-    Descent
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rocpath as rp
-    >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 1.0], [3.0, 2.0]])
-    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
-    >>> descent = rp.minimize_aum(X, bp, coef=[-1.0, 0.0], step="best_aum")
-    >>> float(descent.auc[0]), float(descent.auc[-1])
-    (0.0, 1.0)
-    """
-    train = _Sample.checked(X, bp)
-    choice = one_of("step", step, STEP_CHOICES)
-    problem = _Problem(
-        samples=(train, *_checked_validation(validation, train, choice)),
-        choice=choice,
-        l2=number_from_zero("l2", l2),
-        unit_norm=bool(unit_norm),
-        step_size=number_from_zero("step_size", step_size),
-        start_time=time.perf_counter(),
-    )
-    if patience is not None and validation is None:
-        raise ValueError(f"patience needs validation data, got patience={patience}.")
-    limits = _Limits(
-        max_steps=whole_number("max_steps", max_steps, least=0),
-        tol=number_from_zero("tol", tol),
-        patience=patience and whole_number("patience", patience, least=1),
-    )
-    start = _checked_start(coef, train, unit_norm=problem.unit_norm)
-    return _descend(problem, limits, start, progress)
-
-
 def fewest_errors_constant(
     bp: ErrorBreakpoints, predictions: NDArray[np.float64]
 ) -> float:
@@ -201,34 +151,9 @@ def fewest_errors_constant(
     return inside_interval(float(low), float(high))
 
 
-class _Sample(NamedTuple):
-    X: Matrix
-    bp: ErrorBreakpoints
+class Record(NamedTuple):
+    """What is written down of a step; the fields are those of `Descent`."""
 
-    @classmethod
-    def checked(cls, X: Matrix, bp: ErrorBreakpoints, where: str = "") -> _Sample:
-        if not isinstance(bp, ErrorBreakpoints):
-            raise TypeError(f"{where}bp must be ErrorBreakpoints, got {describe(bp)}.")
-        matrix = as_matrix(f"{where}X", X)
-        if matrix.shape[0] != bp.n_examples:
-            raise ValueError(
-                f"{where}X must have a row for each of the {bp.n_examples} examples, "
-                f"got {matrix.shape[0]}."
-            )
-        return cls(matrix, bp)
-
-
-class _Limits(NamedTuple):
-    max_steps: int
-    tol: float
-    patience: int | None
-
-
-class _Point(NamedTuple):
-    """Weights, what they predict on each sample, and what is recorded of them."""
-
-    weights: NDArray[np.float64]
-    predictions: list[NDArray[np.float64]]
     aum: float
     auc: float
     validation_aum: float
@@ -239,153 +164,155 @@ class _Point(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    samples: tuple[_Sample, ...]  # training data, then validation data if there is any
-    choice: StepChoice
-    l2: float
-    unit_norm: bool
-    step_size: float
-    start_time: float
+class Limits(NamedTuple):
+    """When a descent ends."""
 
-    def predictions(self, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        return [weighted_sums(sample.X, weights) for sample in self.samples]
+    max_steps: int
+    tol: float = 0.0
+    patience: int | None = None
 
-    def point(
-        self, weights: NDArray[np.float64], step: float = 0.0, n_crossings: int = 0
-    ) -> _Point:
-        if self.unit_norm:
-            weights = weights / np.linalg.norm(weights)
-        predictions = self.predictions(weights)
-        areas = [
-            (aum(sample.bp, prediction), auc(sample.bp, prediction))
-            for sample, prediction in zip(self.samples, predictions, strict=True)
-        ]
-        validation_aum, validation_auc = areas[1] if len(areas) > 1 else _UNKNOWN
-        return _Point(
-            weights=weights,
-            predictions=predictions,
-            aum=areas[0][0],
-            auc=areas[0][1],
-            validation_aum=validation_aum,
-            validation_auc=validation_auc,
-            norm=float(np.linalg.norm(weights)),
-            step=step,
-            n_crossings=n_crossings,
-            seconds=time.perf_counter() - self.start_time,
-        )
 
-    def next_point(self, at: _Point) -> _Point | None:
-        """Take a step; None where the direction is zero."""
-        bp = self.samples[0].bp
-        gradient = aum_gradient(bp, at.predictions[0])
-        direction = -sums_over_rows(self.samples[0].X, gradient) - self.l2 * at.weights
-        if self.unit_norm:
-            direction -= (direction @ at.weights) * at.weights
-        if not direction.any():
-            return None
-        movements = [
-            Movement(sample.bp, prediction, change)
-            for sample, prediction, change in zip(
-                self.samples, at.predictions, self.predictions(direction), strict=True
-            )
-        ]
-        chosen = choose_step(
-            self.choice,
-            movements[0],
-            movements[-1],
-            penalty=Penalty(
-                slope=self.l2 * float(at.weights @ direction),
-                curvature=self.l2 * float(direction @ direction),
-            ),
-            constant=self.step_size,
-        )
-        return self.point(at.weights + chosen.size * direction, *chosen)
+class Goal(NamedTuple):
+    """What a descent is to improve: a way to choose steps, and what they are judged by.
 
-    def goodness(self, at: _Point) -> float:
+    ``choose`` takes how training and validation predictions move, and what the model
+    adds to AUM along the way.
+    """
+
+    choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
+    judged_by: Literal["objective", "auc", "validation_auc"] = "objective"
+
+    def goodness(self, record: Record, added: Quadratic) -> float:
         """Return what steps are chosen to increase."""
-        if self.choice == "best_auc":
-            return at.auc
-        if self.choice in ("validation_auc", "validation_auc_limited"):
-            return at.validation_auc
-        return -at.aum - 0.5 * self.l2 * float(at.weights @ at.weights)
+        if self.judged_by == "objective":
+            return -record.aum - added.value
+        return record.auc if self.judged_by == "auc" else record.validation_auc
 
 
-def _descend(
-    problem: _Problem,
-    limits: _Limits,
+def descend(
+    model: Model,
+    bps: Sequence[ErrorBreakpoints],
     start: NDArray[np.float64],
-    progress: Callable[[int, float, float], None] | None,
+    goal: Goal,
+    limits: Limits,
+    progress: Callable[[int, float, float], None] | None = None,
 ) -> Descent:
-    has_validation = len(problem.samples) > 1
-    last = best = problem.point(start)
-    points = [last]
+    """Move the parameters of a model until no step improves them.
+
+    Parameters
+    ----------
+    model : Model
+        Makes predictions on one sample or two, the second for validation.
+    bps : list of ErrorBreakpoints
+        The error functions of each sample.
+    start : array
+        Parameters.
+    goal : Goal
+        How steps are chosen and judged.
+    limits : Limits
+        When to end.
+    progress : callable, optional
+        Called after each step with its number, AUM and AUC.
+
+    Returns
+    -------
+    Descent
+    """
+    watch = _Watch(bps, time.perf_counter())
+    records: list[Record] = []
     chosen = 0
-    stopped_by: StoppedBy = "max_steps"
-    for number in range(1, limits.max_steps + 1):
-        point = problem.next_point(last)
-        if point is None:
-            stopped_by = "gradient"
-            break
-        improvement = problem.goodness(point) - problem.goodness(last)
-        last = point
-        points.append(last._replace(weights=start, predictions=[]))
-        if not has_validation or last.validation_auc > best.validation_auc:
-            chosen, best = number, last
-        if progress is not None:
-            progress(number, last.aum, last.auc)
+    stopped_by: StoppedBy = "gradient"  # unless the walk is broken off
+    for number, (state, record, improvement) in enumerate(
+        _walk(model, goal, start, watch)
+    ):
+        records.append(record)
+        is_better = record.validation_auc > records[chosen].validation_auc
+        if number == 0 or len(bps) == 1 or is_better:
+            chosen, best = number, state
+        if progress is not None and number > 0:
+            progress(number, record.aum, record.auc)
         if improvement <= limits.tol:
             stopped_by = "tolerance"
-            break
-        if limits.patience is not None and number - chosen >= limits.patience:
+        elif limits.patience is not None and number - chosen >= limits.patience:
             stopped_by = "validation"
+        elif number == limits.max_steps:
+            stopped_by = "max_steps"
+        if stopped_by != "gradient":
             break
+    best = model.predict(best.parameters)
+    # What is written of the parameters returned is what they predict, to the last bit.
+    records[chosen] = watch.renewed(record=records[chosen], state=best)
     columns = {
-        name: np.array([getattr(point, name) for point in points])
-        for name in _Point._fields[2:]
+        name: read_only(np.array(column))
+        for name, column in zip(Record._fields, zip(*records, strict=True), strict=True)
     }
-    for array in (*columns.values(), best.weights):
-        array.setflags(write=False)
     return Descent(
-        coef=best.weights,
-        intercept=fewest_errors_constant(problem.samples[0].bp, best.predictions[0]),
+        coef=read_only(best.parameters),
+        intercept=fewest_errors_constant(bps[0], best.predictions[0]),
         chosen=chosen,
-        n_steps=len(points) - 1,
+        n_steps=len(records) - 1,
         stopped_by=stopped_by,
         **columns,
     )
 
 
-def _checked_start(
-    coef: ArrayLike | None, train: _Sample, *, unit_norm: bool
-) -> NDArray[np.float64]:
-    n_features = train.X.shape[1]
-    start = np.zeros(n_features) if coef is None else finite_vector("coef", coef).copy()
-    if start.size != n_features:
-        raise ValueError(
-            f"coef must have an entry for each of the {n_features} columns of X, "
-            f"got {start.size}."
+def _walk(
+    model: Model, goal: Goal, start: NDArray[np.float64], watch: _Watch
+) -> Iterator[tuple[State, Record, float]]:
+    """Give the start, and after every step the state and how much it improved."""
+    state = model.predict(start)
+    record = watch.record(state, ChosenStep(0.0))
+    goodness = goal.goodness(record, model.quadratic(state, None))
+    yield state, record, np.inf
+    for number in itertools.count(1):
+        gradient = aum_gradient(watch.bps[0], state.predictions[0])
+        direction = model.downhill(state, gradient)
+        if direction is None:
+            return
+        step = goal.choose(
+            *watch.movements(state, direction), model.quadratic(state, direction)
         )
-    if unit_norm and not start.any():
-        raise ValueError("coef must not be all zeros with unit_norm=True.")
-    return start
+        state = model.moved(state, direction, step.size)
+        if number % _RENEWED_EVERY == 0:
+            state = model.predict(state.parameters)
+        record = watch.record(state, step)
+        before = goodness
+        goodness = goal.goodness(record, model.quadratic(state, None))
+        yield state, record, goodness - before
 
 
-def _checked_validation(
-    validation: tuple[Matrix, ErrorBreakpoints] | None, train: _Sample, choice: str
-) -> tuple[_Sample, ...]:
-    if validation is None:
-        if choice in ("validation_auc", "validation_auc_limited"):
-            raise ValueError(f"validation must be given for step={choice!r}, got None.")
-        return ()
-    if not isinstance(validation, tuple) or len(validation) != 2:
-        raise TypeError(
-            f"validation must be a tuple of X and bp, got {describe(validation)}."
+class _Watch(NamedTuple):
+    """The error functions of each sample, by which states are measured."""
+
+    bps: Sequence[ErrorBreakpoints]
+    start_time: float
+
+    def movements(self, state: State, direction: State) -> tuple[Movement, Movement]:
+        """Return how predictions move, on the training and on the last sample."""
+        moving = [
+            Movement(*parts)
+            for parts in zip(
+                self.bps, state.predictions, direction.predictions, strict=True
+            )
+        ]
+        return moving[0], moving[-1]
+
+    def record(self, state: State, step: ChosenStep) -> Record:
+        unknown = float("nan")
+        (train_aum, train_auc), *validation = [
+            (aum(bp, prediction), auc(bp, prediction))
+            for bp, prediction in zip(self.bps, state.predictions, strict=True)
+        ]
+        return Record(
+            train_aum,
+            train_auc,
+            *(validation[0] if validation else (unknown, unknown)),
+            norm=float(np.linalg.norm(state.parameters)),
+            step=step.size,
+            n_crossings=step.n_crossings,
+            seconds=time.perf_counter() - self.start_time,
         )
-    sample = _Sample.checked(*validation, where="validation ")
-    if sample.X.shape[1] != train.X.shape[1]:
-        raise ValueError(
-            f"validation X must have {train.X.shape[1]} columns, as X has, got "
-            f"{sample.X.shape[1]}."
-        )
-    return (sample,)
+
+    def renewed(self, *, record: Record, state: State) -> Record:
+        step = ChosenStep(record.step, record.n_crossings)
+        return self.record(state, step)._replace(seconds=record.seconds)

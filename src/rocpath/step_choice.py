@@ -47,9 +47,10 @@ class Movement(NamedTuple):
         return aum(self.bp, self.predictions + step * self.direction)
 
 
-class Penalty(NamedTuple):
-    """A quadratic penalty along the line, by its derivatives at step 0."""
+class Quadratic(NamedTuple):
+    """What a model adds to AUM along the line: its value and derivatives at step 0."""
 
+    value: float = 0.0
     slope: float = 0.0
     curvature: float = 0.0
 
@@ -74,15 +75,15 @@ def choose_step(
     choice: StepChoice,
     train: Movement,
     validation: Movement,
+    added: Quadratic,
     *,
-    penalty: Penalty,
     constant: float,
 ) -> ChosenStep:
     """Choose a step; ``minimize_aum`` says what the choices mean."""
     if choice == "constant":
         return ChosenStep(constant)
     if choice == "grid":
-        values = [train.aum_at(size) + penalty.at(size) for size in GRID]
+        values = [train.aum_at(size) + added.at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
     lines = train.lines
     if choice == "best_auc":
@@ -90,44 +91,44 @@ def choose_step(
     if choice == "validation_auc":
         return ChosenStep(best_auc_step(validation.lines).step)
     if choice == "validation_auc_limited":
-        limit = _best_aum(lines, penalty).size
+        limit = _best_aum(lines, added).size
         return ChosenStep(best_auc_step(validation.lines, max_step=limit).step)
     if choice == "best_aum":
-        return _best_aum(lines, penalty)
+        return _best_aum(lines, added)
     if choice == "first_min":
-        return _first_min(lines, penalty)
+        return _first_min(lines, added)
     path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
-    return ChosenStep(_smallest(path, penalty), len(path) - 1)
+    return ChosenStep(_smallest(path, added), len(path) - 1)
 
 
-def _first_min(lines: Lines, penalty: Penalty) -> ChosenStep:
-    """Go to the first local minimum; a penalty moves it off the crossings."""
-    if penalty.is_zero:
+def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
+    """Go to the first local minimum; what is added moves it off the crossings."""
+    if added.is_zero:
         path = sweep(lines, stop="first_min_aum")
         return ChosenStep(float(path.step[-1]), len(path) - 1)
     kinks = aum_path(lines)
-    return ChosenStep(_smallest(kinks, penalty, first=True), len(kinks) - 1)
+    return ChosenStep(_smallest(kinks, added, first=True), len(kinks) - 1)
 
 
-def _best_aum(lines: Lines, penalty: Penalty) -> ChosenStep:
-    if penalty.is_zero and lines.is_monotone:
+def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
+    if added.is_zero and lines.is_monotone:
         return ChosenStep(best_aum_step(lines).step)
     kinks = aum_path(lines)
-    return ChosenStep(_smallest(kinks, penalty), len(kinks) - 1)
+    return ChosenStep(_smallest(kinks, added), len(kinks) - 1)
 
 
 def _smallest(
-    path: AumPath | StepPath, penalty: Penalty, *, first: bool = False
+    path: AumPath | StepPath, added: Quadratic, *, first: bool = False
 ) -> float:
-    """Find the first or the global minimum of AUM plus penalty on a path."""
-    if penalty.curvature == 0:
+    """Find the first or the global minimum of AUM plus what is added on a path."""
+    if added.curvature == 0:
         return float(path.step[np.argmin(path.aum)])
-    slope = path.aum_slope_after + penalty.slope
+    slope = path.aum_slope_after + added.slope
     end = np.append(path.step[1:], path.end)
     # On each piece the sum is a parabola, smallest at its vertex or nearest to it.
-    vertex = np.clip(-slope / penalty.curvature, path.step, end)
+    vertex = np.clip(-slope / added.curvature, path.step, end)
     if first:
-        is_rising = slope + penalty.curvature * end >= 0
+        is_rising = slope + added.curvature * end >= 0
         return float(vertex[np.argmax(is_rising)])
-    value = path.aum + path.aum_slope_after * (vertex - path.step) + penalty.at(vertex)
+    value = path.aum + path.aum_slope_after * (vertex - path.step) + added.at(vertex)
     return float(vertex[np.argmin(value)])

@@ -23,7 +23,8 @@ from rocpath.changepoint.interval_regression import (
     useful_columns,
 )
 from rocpath.changepoint.segmentation import segment_penalty
-from rocpath.descent import fewest_errors_constant, minimize_aum
+from rocpath.descent import fewest_errors_constant
+from rocpath.linear_model import minimize_aum
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
