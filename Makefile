@@ -18,6 +18,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
