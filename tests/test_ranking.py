@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm
 
-from rocpath.ranking.columns import Columns
-from rocpath.ranking.convex_start import ConvexProblem
+from rocpath.matrices import Columns
+from rocpath.ranking.convex_start import ConvexProblem, has_tails
 from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 
@@ -27,7 +27,7 @@ def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
         for kind in (X, X.toarray())
     ]
     assert counts[0] == counts[1]
-    tailed = [Columns.measured(kind, weight).is_tailed for kind in (X, X.toarray())]
+    tailed = [has_tails(kind) for kind in (X, X.toarray())]
     assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
 
 
@@ -38,7 +38,8 @@ def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     LabelledRows.shuffled(
         X, y == 1, np.ones(120), np.random.RandomState(0)
     ).fewest_different(10)
-    Columns.measured(X, np.ones(120))
+    Columns.measured(X)
+    has_tails(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 120 * 2**20
@@ -154,3 +155,35 @@ def test_thinning_keeps_the_rare_class_and_every_weight():
     assert np.count_nonzero(thinned.is_positive) == 10
     assert np.count_nonzero(~thinned.is_positive) == 50
     assert rows.thinned(990) is rows
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_model_of_scaled_columns_is_given_back_for_the_columns_as_they_are(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [1.0, 1e-300, 1e300, 3.0] + [5.0, 0.0, 0.0, 7.0]
+    X[:, 3] = 2.0
+    columns = Columns.measured(kind(X))
+    scaled = columns.scaled(kind(X))
+    assert scaled.mean(axis=0) == pytest.approx(0, abs=1e-9)
+    assert scaled.std(axis=0) == pytest.approx([1, 1, 1, 0])
+    coef = np.array([1.0, -2.0, 0.5, 9.0])
+    model = columns.unscaled(coef, 3.0)
+    assert X @ model.coef + model.intercept == pytest.approx(scaled @ coef + 3.0)
+    assert columns.scaled_coef(model.coef) == pytest.approx([1.0, -2.0, 0.5, 0.0])
+
+
+def test_rows_that_count_twice_are_measured_as_two():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    weight = np.arange(30) % 3 + 1.0
+    columns = Columns.measured(X, weight)
+    repeated = Columns.measured(np.repeat(X, weight.astype(int), axis=0))
+    assert columns.center == pytest.approx(repeated.center)
+    assert columns.scale == pytest.approx(repeated.scale)
+
+
+@pytest.mark.parametrize("size", [1e-308, 1e-320])
+def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
+    X = size * np.linspace(-3, 3, 100)[:, None]
+    model = Columns.measured(X).unscaled(np.array([100.0]))
+    assert np.isfinite(model.coef).all()
+    assert model.coef[0] > 0

@@ -1,8 +1,9 @@
-"""Products of a feature matrix, dense or sparse, with weights."""
+"""Feature matrices, dense or sparse: products with weights, columns on one scale."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +16,72 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
 _BLOCK_ENTRIES = 2**20
+_LARGEST_COEF = 1e308  # finite, also where a column is so small that more is needed
+
+
+class LinearModel(NamedTuple):
+    """Weights of the columns as given, and a constant."""
+
+    coef: NDArray[np.float64]
+    intercept: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Hold center and scale of every column.
+
+    Attributes
+    ----------
+    center : array, shape (n_features,)
+        Means.
+    scale : array, shape (n_features,)
+        Standard deviations; infinite for a constant column, which so becomes zero.
+    """
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def measured(
+        cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None
+    ) -> Columns:
+        """Measure the columns of a matrix, rows counted by their weights if given."""
+        n_rows = X.shape[0]
+        weight = np.ones(n_rows) if sample_weight is None else sample_weight
+        share = weight / weight.sum()
+        center = sums_over_rows(X, share)
+        deviation, largest = _spread(X, share, center)
+        # Rounding leaves a constant column this much variation at most.
+        rounding = 1e-7 if sparse.issparse(X) else 1e-12
+        is_constant = deviation <= rounding * largest
+        return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
+
+    def scaled(self, X: Matrix) -> NDArray[np.float64]:
+        """Return a dense copy of the rows with columns of mean 0 and deviation 1."""
+        return np.concatenate([block for _, block in self.blocks(X)])
+
+    def blocks(self, X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Give the scaled rows block by block."""
+        for rows, block in dense_blocks(X):
+            block -= self.center
+            block /= self.scale
+            yield rows, block
+
+    def scaled_coef(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of the scaled columns that predict the same."""
+        is_varying = np.isfinite(self.scale)
+        scaled = np.zeros(coef.size)
+        scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
+        return scaled
+
+    def unscaled(
+        self, scaled_coef: NDArray[np.float64], intercept: float = 0.0
+    ) -> LinearModel:
+        """Return the model of the columns as given that predicts the same."""
+        with np.errstate(over="ignore"):
+            coef = scaled_coef / self.scale
+        coef = np.clip(coef, -_LARGEST_COEF, _LARGEST_COEF)
+        return LinearModel(coef, float(intercept - self.center @ coef))
 
 
 def as_matrix(name: str, X: Matrix) -> Matrix:
@@ -65,3 +132,28 @@ def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         rows = slice(begin, begin + n_rows)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
         yield rows, block.astype(np.float64)
+
+
+def _spread(
+    X: Matrix, share: NDArray[np.float64], center: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return standard deviation and largest absolute value of each column."""
+    if sparse.issparse(X):
+        largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+    else:
+        largest = np.zeros(X.shape[1])
+        for _, block in dense_blocks(X):
+            largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
+    # A power of two near the largest value, so that squares stay within float64.
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    center = center / unit
+    if sparse.issparse(X):
+        small = X.astype(np.float64)
+        small.data /= unit[small.indices]
+        squares = sums_over_rows(small.multiply(small).tocsr(), share)
+        variance = np.maximum(squares - center**2, 0.0)
+    else:
+        variance = np.zeros(X.shape[1])
+        for rows, block in dense_blocks(X):
+            variance += share[rows] @ (block / unit - center) ** 2
+    return np.sqrt(variance) * unit, largest

@@ -14,9 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns
 from rocpath.line_search import Lines
-from rocpath.matrices import Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Columns, Matrix, sums_over_rows, weighted_sums
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.ranking.columns import Columns
 from rocpath.roc import aum_gradient
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ def min_frequency_for(n_rows: int) -> int:
 
 def _scale(X: Matrix) -> NDArray[np.float64]:
     """Return standard deviations of the columns, infinite where constant."""
-    return Columns.measured(X, np.ones(X.shape[0])).scale
+    return Columns.measured(X).scale
 
 
 def _input_names(columns: Any, features: FeatureColumns) -> list[str]:

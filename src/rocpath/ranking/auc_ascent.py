@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rocpath.line_search import Lines, best_auc_step
-from rocpath.matrices import weighted_sums
-from rocpath.ranking.columns import Columns
+from rocpath.matrices import Columns, weighted_sums
 from rocpath.ranking.smooth_auc import climb_smoothed
 from rocpath.roc import auc
 

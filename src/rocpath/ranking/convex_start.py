@@ -10,17 +10,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg, optimize, sparse
 from scipy.special import expit
 
-from rocpath.matrices import Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import (
+    Columns,
+    LinearModel,
+    Matrix,
+    sums_over_rows,
+    weighted_sums,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from rocpath.ranking.columns import Columns
 
     _Block: TypeAlias = tuple[slice, NDArray[np.float64]]
     _Blocks: TypeAlias = Iterable[_Block]
@@ -30,13 +34,9 @@ Loss = Literal["logistic", "squared_hinge"]
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than steps
 _MOST_ENTRIES_TO_KEEP = 2**22
 _MOST_ITERATIONS = 30
-
-
-class LinearModel(NamedTuple):
-    """Weights of the unscaled columns, and a constant."""
-
-    coef: NDArray[np.float64]
-    intercept: float
+_REACH = 2.0  # standard deviations that a clipped column may be away from its mean
+_FEW_VALUES = 10
+_MANY_ROWS = 10_000
 
 
 class ConvexProblem(NamedTuple):
@@ -59,21 +59,29 @@ class ConvexProblem(NamedTuple):
             solve = partial(_newton, blocks=self._blocks())
         weights = np.zeros(n_features + 1)  # the last one is the intercept
         if start is not None:
-            weights[:-1] = self.columns.scaled_weights(start.coef)
+            weights[:-1] = self.columns.scaled_coef(start.coef)
             weights[-1] = start.intercept + self.columns.center @ start.coef
         found = []
         for alpha in alphas:
             weights = solve(self, alpha, weights)
-            coef = weights[:-1] / self.columns.scale
-            intercept = float(weights[-1] - self.columns.center @ coef)
-            found.append(LinearModel(coef, intercept))
+            found.append(self.columns.unscaled(weights[:-1], weights[-1]))
         return found
 
     def _blocks(self) -> _Blocks:
         """Scale the rows once, or again in every pass if they are many."""
         if self.X.shape[0] * self.X.shape[1] <= _MOST_ENTRIES_TO_KEEP:
-            return list(self.columns.blocks(self.X, clipped=self.is_clipped))
-        return _Again(partial(self.columns.blocks, self.X, clipped=self.is_clipped))
+            return list(self._clipped_blocks())
+        return _Again(self._clipped_blocks)
+
+    def _clipped_blocks(self) -> Iterator[_Block]:
+        """Give scaled rows, columns cut at two standard deviations if asked for.
+
+        A convex loss is then not ruled by a few outliers.
+        """
+        is_cut = has_tails(self.X) if self.is_clipped else False
+        reach = np.where(is_cut, _REACH, np.inf)
+        for rows, block in self.columns.blocks(self.X):
+            yield rows, np.clip(block, -reach, reach, out=block)
 
     def derivatives(
         self, predictions: NDArray[np.float64]
@@ -183,3 +191,22 @@ def _quasi_newton(
 def _predict(weights: NDArray[np.float64], blocks: _Blocks) -> NDArray[np.float64]:
     parts = [block @ weights[:-1] for _, block in blocks]
     return np.asarray(np.concatenate(parts) + weights[-1])
+
+
+def has_tails(X: Matrix) -> NDArray[np.bool_]:
+    """Tell which columns have enough different values to have tails."""
+    return _count_values(X) > _FEW_VALUES
+
+
+def _count_values(X: Matrix) -> NDArray[np.intp]:
+    """Count the values of each column, in the first rows if there are many."""
+    head = X[:_MANY_ROWS]
+    if sparse.issparse(head):
+        entries = head.tocoo()
+        order = np.lexsort((entries.data, entries.col))
+        column, value = entries.col[order], entries.data[order]
+        is_new = (np.diff(column) != 0) | (np.diff(value) != 0)
+        is_new = np.append(column.size > 0, is_new)[: column.size]
+        return 1 + np.bincount(column[is_new], minlength=X.shape[1])
+    ordered = np.sort(head, axis=0)
+    return np.asarray(1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0))

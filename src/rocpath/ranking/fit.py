@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rocpath.matrices import weighted_sums
+from rocpath.matrices import Columns, LinearModel, weighted_sums
 from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
-from rocpath.ranking.columns import Columns
 from rocpath.ranking.convex_start import (
     MOST_COLUMNS_FOR_NEWTON,
     ConvexProblem,
-    LinearModel,
     Loss,
 )
 from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence

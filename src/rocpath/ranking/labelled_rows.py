@@ -10,9 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.matrices import Matrix, weighted_sums
-from rocpath.ranking.columns import Columns
-from rocpath.ranking.convex_start import ConvexProblem, LinearModel
+from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
+from rocpath.ranking.convex_start import ConvexProblem
 from rocpath.roc import auc
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ class LabelledRows:
         weight *= np.where(self.is_positive, positive, negative) / (positive + negative)
         # A few far scores would else make the slope that of their distance.
         near = np.clip(score, -_FARTHEST, _FARTHEST)
-        column = Columns(np.zeros(1), np.ones(1), np.zeros(1, dtype=bool))
+        column = Columns(center=np.zeros(1), scale=np.ones(1))
         sign = np.where(self.is_positive, 1.0, -1.0)
         problem = ConvexProblem(near[:, None], column, False, sign, weight, "logistic")
         (model,) = problem.solutions([1e-3])

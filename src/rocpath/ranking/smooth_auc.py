@@ -17,7 +17,7 @@ from rocpath.matrices import sums_over_rows, weighted_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.ranking.columns import Columns
+    from rocpath.matrices import Columns
     from rocpath.ranking.labelled_rows import LabelledRows
 
 _FARTHEST = 10.0  # standard deviations; predictions beyond have no slope
@@ -44,7 +44,7 @@ def climb_smoothed(
 
     found = optimize.minimize(
         objective,
-        columns.scaled_weights(rows.standardized(start).coef),
+        columns.scaled_coef(rows.standardized(start).coef),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
