@@ -35,11 +35,7 @@ def simulated(seed):
 
 def test_learned_penalties_find_known_changes():
     pairs = [simulated(seed) for seed in range(60)]
-    functions = []
-    for x, labels in pairs:
-        models = cp.segment(x, 8)
-        errors = cp.label_errors(models, labels)
-        functions.append(cp.penalty_errors(cp.model_selection(models.cost), errors))
+    functions = [cp.errors_by_penalty(*pair, max_changes=8) for pair in pairs]
     features = cp.sequence_features([x for x, _ in pairs])
     model = rp.IntervalRegression().fit(features.value[:40], functions[:40])
     assert not model.kept_features_[~features.is_finite].any()

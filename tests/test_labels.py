@@ -191,3 +191,17 @@ def test_bad_error_functions_are_refused():
             cp.model_selection([2.0, 1.0]),
             cp.label_errors([[]], cp.Labels([0], [3], ["normal"]), n=3),
         )
+
+
+def test_errors_by_penalty_are_those_of_the_selected_models():
+    # Costs by hand: no change 20.83, at 2 alone 6.75, at 2 and 5 nothing. So penalties
+    # to 6.75 select two changes, to 20.83 - 6.75 one, and larger ones none.
+    labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    errors = cp.errors_by_penalty([1, 1, 5, 5, 5, 2], labels)
+    assert errors.min_penalty.tolist() == pytest.approx([0, 6.75, 20 + 5 / 6 - 6.75])
+    assert errors.fp.tolist() == [1, 0, 0]
+    assert errors.fn.tolist() == [0, 0, 1]
+    one = cp.errors_by_penalty(
+        [3.0], cp.Labels([-1], [1], ["one_change"]), position=[0]
+    )
+    assert one.fn.tolist() == [1]

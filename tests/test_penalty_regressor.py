@@ -21,10 +21,8 @@ def simulated(n=60, seed=0):
     for _ in range(n):
         noise = 10 ** rng.uniform(-1, 1)
         x = noise * (np.repeat([0.0, 3.0, 0.0], [30, 40, 30]) + rng.normal(size=100))
-        models = cp.segment(x, 15)
-        errors = cp.label_errors(models, labels)
         sequences.append(x)
-        functions.append(cp.penalty_errors(cp.model_selection(models.cost), errors))
+        functions.append(cp.errors_by_penalty(x, labels, max_changes=15))
     return sequences, functions
 
 

@@ -3,6 +3,7 @@
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     error_breakpoints,
+    errors_by_penalty,
     penalty_errors,
     target_interval,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Segmentations",
     "SequenceFeatures",
     "error_breakpoints",
+    "errors_by_penalty",
     "label_errors",
     "model_selection",
     "penalty_errors",

@@ -18,13 +18,17 @@ from rocpath.arguments import (
     whole_numbers,
 )
 from rocpath.breakpoints import Denominator, ErrorBreakpoints
+from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.selection import model_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint.labels import LabelErrors
+    from rocpath.changepoint.labels import LabelErrors, Labels
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.selection import ModelSelection
 
 
@@ -122,6 +126,60 @@ class PenaltyErrors:
             raise ValueError("log_penalty must be numbers, got nan.")
         row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
         return (self.fp + self.fn)[row][()]
+
+
+def errors_by_penalty(
+    x: ArrayLike,
+    labels: Labels,
+    *,
+    max_changes: int = 20,
+    cost: SegmentCost = "normal",
+    weights: ArrayLike | None = None,
+    constraint: Constraint = None,
+    position: ArrayLike | None = None,
+) -> PenaltyErrors:
+    """Count the label errors of a sequence for every penalty.
+
+    The best models with up to ``max_changes`` changes (`segment`), the penalties that
+    select each (`model_selection`), and the labels it gets wrong (`label_errors`).
+
+    Parameters
+    ----------
+    x : array-like, shape (n,)
+        The sequence.
+    labels : Labels
+        Its labelled regions.
+    max_changes : int
+        The largest number of changes; n - 1 where that is less.
+    cost, weights, constraint
+        As for `segment`.
+    position : array-like, shape (n,), optional
+        As for `label_errors`.
+
+    Returns
+    -------
+    PenaltyErrors
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    >>> errors = cp.errors_by_penalty([1, 1, 5, 5, 5, 2], labels, max_changes=2)
+    >>> errors.min_penalty.round(3).tolist()
+    [0.0, 6.75, 14.083]
+    >>> errors.fp.tolist(), errors.fn.tolist()
+    ([1, 0, 0], [0, 0, 1])
+    """
+    max_changes = whole_number("max_changes", max_changes, least=0)
+    models = segment(
+        x,
+        min(max_changes, max(np.size(x) - 1, 0)),
+        cost=cost,
+        weights=weights,
+        constraint=constraint,
+    )
+    errors = label_errors(models, labels, position=position)
+    return penalty_errors(model_selection(models.cost), errors)
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:

@@ -94,11 +94,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> x = [np.repeat([0.0, 8 * s], 20) + s * rng.normal(size=40) for s in noise]
     >>> kind = ["no_change", "one_change", "no_change"]
     >>> labels = cp.Labels([0, 15, 25], [15, 25, 40], kind)
-    >>> y = []
-    >>> for sequence in x:
-    ...     models = cp.segment(sequence, 10)
-    ...     errors = cp.label_errors(models, labels)
-    ...     y.append(cp.penalty_errors(cp.model_selection(models.cost), errors))
+    >>> y = [cp.errors_by_penalty(one, labels, max_changes=10) for one in x]
     >>> X = np.log(noise)[:, None]
     >>> model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     >>> model.predict_changes(x[:1], X[:1])[0].changes.tolist()

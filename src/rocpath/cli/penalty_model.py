@@ -13,10 +13,7 @@ from rocpath.changepoint import (
     PenaltyErrors,
     Segmentation,
     error_breakpoints,
-    label_errors,
-    model_selection,
-    penalty_errors,
-    segment,
+    errors_by_penalty,
     target_interval,
 )
 from rocpath.changepoint.error_functions import can_be_learned
@@ -103,15 +100,17 @@ def error_functions(
     functions = []
     for sequence in sequences:
         progress(f"segmenting {sequence.name}")
-        models = segment(
-            sequence.value,
-            min(max_changes, sequence.value.size - 1),
-            cost=cost,
-            weights=sequence.weight,
-            constraint=constraint,
+        functions.append(
+            errors_by_penalty(
+                sequence.value,
+                labels[sequence.name],
+                max_changes=max_changes,
+                cost=cost,
+                weights=sequence.weight,
+                constraint=constraint,
+                position=sequence.position,
+            )
         )
-        errors = label_errors(models, labels[sequence.name], position=sequence.position)
-        functions.append(penalty_errors(model_selection(models.cost), errors))
     if not can_be_learned(functions):
         raise ValueError(
             "no penalty trades false positives for false negatives: labels must say "
