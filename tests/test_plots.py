@@ -5,6 +5,8 @@ from subprocess import run
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import rocpath as rp
 from rocpath import changepoint as cp
@@ -129,6 +131,19 @@ def test_line_search_display_of_an_estimator_starts_from_its_predictions():
     assert display.view.auc.value[0] == start
 
 
+def test_line_search_display_of_an_estimator_ignores_units_and_takes_sparse_rows():
+    X, y, _, _ = two_classes(50)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    display = plots.LineSearchDisplay.from_estimator(model, X, y)
+    sparse_rows = plots.LineSearchDisplay.from_estimator(model, csr_array(X), y)
+    assert sparse_rows.lines.slope == pytest.approx(display.lines.slope)
+    # In other units the same predictions move along the same line.
+    unit = np.array([1.0, 1e3, 1e-3, 10.0])
+    model.coef_ = model.coef_ / unit
+    other = plots.LineSearchDisplay.from_estimator(model, X * unit, y)
+    assert other.lines.slope == pytest.approx(display.lines.slope)
+
+
 def test_label_error_display_shows_segments_labels_and_errors():
     x = np.repeat([0.0, 5.0], [10, 10]) + np.tile([0.0, 0.1], 10)
     labels = cp.Labels([2, 8], [6, 12], ["no_change", "one_change"])
@@ -170,6 +185,21 @@ def test_descent_display_shows_both_samples_and_the_row_taken():
     alone = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=5)
     axes = plots.DescentDisplay.from_descent(alone).ax_
     assert "validation" not in labelled(axes[0])
+
+
+def test_several_descents_on_one_display_keep_their_names_and_colours():
+    X, _, bp, _ = two_classes(40)
+    axes = None
+    for name in ("one", "two", "three"):
+        descent = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=len(name))
+        axes = plots.DescentDisplay.from_descent(descent, name=name, ax=axes).ax_
+    lines = labelled(axes[0])
+    training = [lines[f"{name}: training"] for name in ("one", "two", "three")]
+    assert [line.get_xdata()[-1] for line in training] == [3, 3, 5]
+    assert len({line.get_color() for line in training}) == 3
+    shown = [text.get_text() for text in axes[0].get_legend().get_texts()]
+    assert "one: training" in shown
+    assert "three: weights taken" in shown
 
 
 def test_complexity_leaves_out_what_was_not_run():

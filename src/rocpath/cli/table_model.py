@@ -13,16 +13,17 @@ from sklearn.preprocessing import OneHotEncoder
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns
-from rocpath.line_search import Lines
-from rocpath.matrices import Columns, Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Columns
+from rocpath.pages.step_view import lines_down_gradient
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.roc import aum_gradient
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from rocpath.cli.table_columns import BinaryLabel
+    from rocpath.line_search import Lines
+    from rocpath.matrices import Matrix
     from rocpath.ranking import History
 
 _PARTS = ("number", "category")
@@ -98,13 +99,11 @@ class TableModel:
     ) -> Lines:
         """Make the lines of one gradient step on AUM from the model."""
         frame = self.features.of(table)
-        prediction = self.pipeline.decision_function(frame)
-        bp = ErrorBreakpoints.from_labels(is_positive, positive=True)
-        X = self.pipeline[:-1].transform(frame)
-        # The gradient is taken in standardised inputs; their centers do not matter,
-        # as AUM does not see an added constant.
-        gradient = sums_over_rows(X, aum_gradient(bp, prediction)) / _scale(X) ** 2
-        return Lines.from_predictions(bp, prediction, -weighted_sums(X, gradient))
+        return lines_down_gradient(
+            self.pipeline[:-1].transform(frame),
+            ErrorBreakpoints.from_labels(is_positive, positive=True),
+            self.pipeline.decision_function(frame),
+        )
 
 
 def fit_table_model(

@@ -52,6 +52,19 @@ def step_coordinates(
     return np.repeat(edge, 2)[1:-1], np.repeat(value, 2)
 
 
+def legend_outside(
+    ax: Axes, loc: str, anchor: tuple[float, float], **options: Any
+) -> Any:
+    """Put a legend beside the axes, where it hides nothing."""
+    style = {
+        "frameon": False,
+        "fontsize": 8.5,
+        "columnspacing": 1.2,
+        "handlelength": 1.4,
+    }
+    return ax.legend(loc=loc, bbox_to_anchor=anchor, **{**style, **options})
+
+
 def tidy(ax: Axes) -> None:
     """Leave only the lines that help to read."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.plots.canvas import BLUE, GREY, RED, axes_grid, tidy
+from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
 
 if TYPE_CHECKING:
     from rocpath.descent import Descent
 
+_MOST_MARKED = 40  # steps; markers of more cannot be told apart
 
+
+@dataclass(eq=False, kw_only=True, repr=False)
 class DescentDisplay:
     """Show AUM and AUC against the number of steps, on training and validation data.
+
+    Several descents can share axes: each has colours of its own, and the legend calls
+    it by its name.
 
     Parameters
     ----------
     descent : Descent
         From :func:`rocpath.minimize_aum`.
     name : str, optional
-        Title.
+        What the legend calls it.
 
     Attributes
     ----------
     ax_ : array of two Axes
-        AUM and AUC; they share the x axis.
+        AUM and AUC: those given as ``ax``, or new ones that share the x axis.
     figure_ : Figure
         The figure of both.
 
@@ -40,71 +47,57 @@ class DescentDisplay:
     2.0
     """
 
-    def __init__(self, *, descent: Descent, name: str | None = None) -> None:
-        self.descent = descent
-        self.name = name
+    descent: Descent
+    name: str | None = None
 
     @classmethod
     def from_descent(
         cls, descent: Descent, *, name: str | None = None, ax: Any = None
     ) -> DescentDisplay:
-        """Make the picture.
-
-        Parameters
-        ----------
-        descent : Descent
-            What `minimize_aum` returned.
-        name : str, optional
-            Title.
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        DescentDisplay
-        """
+        """Make the picture."""
         return cls(descent=descent, name=name).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        DescentDisplay
-        """
+        """Draw, by default in a new figure."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_ = axes_grid(ax, 2, 1, (6.0, 5.0), sharex=True)
         self.figure_ = self.ax_[0].figure
-        descent = self.descent
-        number = np.arange(descent.n_steps + 1)
-        # Markers only where they can be told apart.
-        train, other = ("o-", "s--") if number.size <= 40 else ("-", "--")
         for axes, area in zip(self.ax_, ("aum", "auc"), strict=True):
-            style = {"markersize": 3.5, "linewidth": 1.6}
-            value = getattr(descent, area)
-            axes.plot(number, value, train, color=BLUE, label="training", **style)
-            held_out = getattr(descent, f"validation_{area}")
-            if not np.isnan(held_out).all():
-                axes.plot(
-                    number, held_out, other, color=RED, label="validation", **style
-                )
-            axes.axvline(
-                descent.chosen, color=GREY, linestyle=":", label="weights taken"
-            )
+            self._draw_area(axes, area)
             axes.set_ylabel(area.upper())
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             tidy(axes)
             axes.label_outer()
         self.ax_[1].set_xlabel("number of steps")
-        self.ax_[0].legend(
-            loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False
-        )
-        if self.name:
-            self.ax_[0].set_title(self.name, loc="left", fontsize=11)
+        legend_outside(self.ax_[0], "lower right", (1, 1), ncols=3)
         return self
+
+    def _draw_area(self, axes: Any, area: str) -> None:
+        descent, prefix = self.descent, f"{self.name}: " if self.name else ""
+        number = np.arange(descent.n_steps + 1)
+        is_marked = number.size <= _MOST_MARKED
+        style = {"markersize": 3.5, "linewidth": 1.6}
+        # Axes know their lines by group: how many descents are there already?
+        before = sum(line.get_gid() == "training" for line in axes.lines)
+        samples = (
+            ("training", getattr(descent, area), "o-" if is_marked else "-"),
+            (
+                "validation",
+                getattr(descent, f"validation_{area}"),
+                "s--" if is_marked else "--",
+            ),
+        )
+        for place, (sample, value, shape) in enumerate(samples, 2 * before):
+            if not np.isnan(value).all():
+                color = SERIES[place % len(SERIES)]
+                label = prefix + sample
+                axes.plot(
+                    number, value, shape, color=color, label=label, gid=sample, **style
+                )
+        axes.axvline(
+            descent.chosen,
+            color=SERIES[2 * before % len(SERIES)],
+            linestyle=":",
+            label=f"{prefix}weights taken",
+        )

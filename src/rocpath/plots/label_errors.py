@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from rocpath.plots.canvas import (
     PURPLE,
     SKY,
     axes_grid,
+    legend_outside,
     step_coordinates,
     tidy,
 )
@@ -49,6 +51,7 @@ _KIND_COLORS = {
 _REACH = 1.5  # log penalties drawn beyond the first and the last jump
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class LabelErrorDisplay:
     """Show a labelled sequence, one of its segmentations, and the label errors.
 
@@ -72,7 +75,7 @@ class LabelErrorDisplay:
     Attributes
     ----------
     ax_ : array of two Axes
-        The sequence and the errors.
+        The sequence and the errors: those given as ``ax``, or new ones.
     figure_ : Figure
         The figure of both.
 
@@ -87,24 +90,13 @@ class LabelErrorDisplay:
     1
     """
 
-    def __init__(
-        self,
-        *,
-        x: NDArray[np.float64],
-        position: NDArray[np.float64],
-        labels: Labels,
-        models: Segmentations,
-        selection: ModelSelection,
-        errors: PenaltyErrors,
-        log_penalty: float,
-    ) -> None:
-        self.x = x
-        self.position = position
-        self.labels = labels
-        self.models = models
-        self.selection = selection
-        self.errors = errors
-        self.log_penalty = log_penalty
+    x: NDArray[np.float64]
+    position: NDArray[np.float64]
+    labels: Labels
+    models: Segmentations
+    selection: ModelSelection
+    errors: PenaltyErrors
+    log_penalty: float
 
     @classmethod
     def from_predictions(
@@ -123,24 +115,12 @@ class LabelErrorDisplay:
 
         Parameters
         ----------
-        x : array-like, shape (n,)
-            The sequence.
-        labels : Labels
-            Its labelled regions.
         log_penalty : float, optional
             Predicted log penalty; by default one with the fewest label errors.
-        max_changes : int
-            Largest number of changes.
+        max_changes, cost, constraint
+            As for :func:`rocpath.changepoint.segment`.
         position : array-like, shape (n,), optional
             As for :func:`rocpath.changepoint.label_errors`.
-        cost, constraint : str
-            As for :func:`rocpath.changepoint.segment`.
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        LabelErrorDisplay
         """
         x = np.asarray(x, dtype=np.float64)
         models = segment(
@@ -183,16 +163,8 @@ class LabelErrorDisplay:
 
         Parameters
         ----------
-        estimator : PenaltyRegressor or IntervalRegression
-            Fitted.
         X : array-like, shape (n_features,) or (1, n_features)
-            Features of the sequence.
-        x, labels, max_changes, position, cost, constraint, ax
-            As for `from_predictions`.
-
-        Returns
-        -------
-        LabelErrorDisplay
+            Features of the sequence ``x``; the rest is as for `from_predictions`.
         """
         log_penalty = estimator.predict(np.atleast_2d(np.asarray(X)))[0]
         return cls.from_predictions(
@@ -212,17 +184,7 @@ class LabelErrorDisplay:
         return int(self.selection.select(np.exp(self.log_penalty)))
 
     def plot(self, ax: Any = None) -> LabelErrorDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        LabelErrorDisplay
-        """
+        """Draw, by default in a new figure."""
         ratios = {"width_ratios": (1.7, 1)}
         self.ax_ = axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
@@ -251,7 +213,7 @@ class LabelErrorDisplay:
         ax.set(xlabel="position", ylabel="value")
         ax.set_title(f"{self.n_changes} change{plural}", loc="left", fontsize=10)
         tidy(ax)
-        _legend_above(ax)
+        legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
 
     def _draw_errors(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -270,17 +232,4 @@ class LabelErrorDisplay:
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_ylim(bottom=-0.05 * max(1, int(max(self.errors.fp.max(), 1))))
         tidy(ax)
-        _legend_above(ax)
-
-
-def _legend_above(ax: Axes) -> None:
-    ax.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        ncols=4,
-        frameon=False,
-        fontsize=8.5,
-        columnspacing=1.2,
-        handlelength=1.4,
-        borderaxespad=0.2,
-    )
+        legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rocpath.line_search import Lines
-from rocpath.pages.step_view import StepView, line_sample, step_view
+from rocpath.matrices import as_matrix
+from rocpath.pages.step_view import (
+    StepView,
+    line_sample,
+    lines_down_gradient,
+    step_view,
+)
 from rocpath.plots.canvas import (
     BLACK,
     FN_COLOR,
@@ -15,10 +22,10 @@ from rocpath.plots.canvas import (
     GREY,
     VARIANT_STYLES,
     axes_grid,
+    legend_outside,
     tidy,
 )
 from rocpath.plots.roc_errors import errors_and_predictions
-from rocpath.roc import aum_gradient
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 _MOST_LINES = 500  # more cannot be told apart
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class LineSearchDisplay:
     """Show AUC, AUM and thresholds against the step size, with the variants marked.
 
@@ -37,12 +45,13 @@ class LineSearchDisplay:
     lines : Lines
         The thresholds; of many, 500 are drawn.
     view : StepView
-        The curves and the marked steps.
+        The curves and the marked steps, up to ``max_step``; by default a quarter beyond
+        the largest step marked.
 
     Attributes
     ----------
     ax_ : array of three Axes
-        AUC, AUM, thresholds; they share the x axis.
+        AUC, AUM, thresholds: those given as ``ax``, or new ones that share the x axis.
     figure_ : Figure
         The figure of all.
 
@@ -58,29 +67,14 @@ class LineSearchDisplay:
     ['first min (3)', 'linear (2)']
     """
 
-    def __init__(self, *, lines: Lines, view: StepView) -> None:
-        self.lines = lines
-        self.view = view
+    lines: Lines
+    view: StepView
 
     @classmethod
     def from_lines(
         cls, lines: Lines, *, max_step: float | None = None, ax: Any = None
     ) -> LineSearchDisplay:
-        """Make the picture of lines.
-
-        Parameters
-        ----------
-        lines : Lines
-            Thresholds as functions of the step.
-        max_step : float, optional
-            Largest step; by default a quarter more than the largest one marked.
-        ax : array-like of three Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        LineSearchDisplay
-        """
+        """Make the picture of lines."""
         return cls(lines=lines, view=step_view(lines, max_step=max_step)).plot(ax)
 
     @classmethod
@@ -93,23 +87,7 @@ class LineSearchDisplay:
         max_step: float | None = None,
         ax: Any = None,
     ) -> LineSearchDisplay:
-        """Make the picture of ``predictions + s * direction``.
-
-        Parameters
-        ----------
-        bp : ErrorBreakpoints
-            The error functions.
-        predictions, direction : array-like, shape (n_examples,)
-            Predictions at step 0, and their change for a step of 1.
-        max_step : float, optional
-            Largest step.
-        ax : array-like of three Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        LineSearchDisplay
-        """
+        """Make the picture of ``predictions + s * direction``."""
         lines = Lines.from_predictions(bp, predictions, direction)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
@@ -117,50 +95,29 @@ class LineSearchDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: ArrayLike,
+        X: Any,
         y: Any,
         *,
         max_step: float | None = None,
         ax: Any = None,
     ) -> LineSearchDisplay:
-        """Make the picture of a step of a linear model against its gradient of AUM.
+        """Make the picture of a step of a linear model down its gradient of AUM.
 
         Parameters
         ----------
         estimator : estimator
             A classifier of two classes, or a regressor of log penalties.
-        X : array-like, shape (n_samples, n_features)
-            Features; the step changes their weights.
+        X : array-like or sparse, shape (n_samples, n_features)
+            Features; the step changes the weights of the standardised columns.
         y : array-like, or list of PenaltyErrors
             Labels, or label errors.
-        max_step : float, optional
-            Largest step.
-        ax : array-like of three Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        LineSearchDisplay
         """
         bp, predictions = errors_and_predictions(estimator, X, y)
-        columns = np.asarray(X, dtype=np.float64)
-        direction = -columns @ (columns.T @ aum_gradient(bp, predictions))
-        return cls.from_predictions(
-            bp, predictions, direction, max_step=max_step, ax=ax
-        )
+        lines = lines_down_gradient(as_matrix("X", X), bp, predictions)
+        return cls.from_lines(lines, max_step=max_step, ax=ax)
 
     def plot(self, ax: Any = None) -> LineSearchDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array-like of three Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        LineSearchDisplay
-        """
+        """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1, 1, 1.4)}
         self.ax_ = axes_grid(ax, 3, 1, (6.4, 6.8), sharex=True, gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
@@ -190,16 +147,14 @@ class LineSearchDisplay:
             self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
             self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
         handles, names = self.ax_[2].get_legend_handles_labels()
-        self.ax_[0].legend(
-            handles,
-            names,
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1.02),
+        legend_outside(
+            self.ax_[0],
+            "lower center",
+            (0.5, 1.02),
+            handles=handles,
+            labels=names,
             ncols=4,
-            frameon=False,
-            fontsize=8.5,
-            columnspacing=1.2,
-            handlelength=1.8,
+            handlelength=1.8,  # shorter ones do not show the dashes
         )
 
 
@@ -223,13 +178,4 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
             ax.add_collection(LineCollection(ends, colors=color, lw=1.0, alpha=alpha))
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
-    below = ax.legend(
-        handles=handles,
-        loc="upper right",
-        bbox_to_anchor=(1.0, -0.1),
-        ncols=3,
-        frameon=False,
-        fontsize=8.5,
-        handlelength=1.4,
-    )
-    ax.add_artist(below)
+    legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from rocpath.plots.canvas import (
     GREY,
     MIN_COLOR,
     axes_grid,
+    legend_outside,
     step_coordinates,
     tidy,
 )
@@ -29,6 +31,7 @@ _MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
 _LETTER_ROWS = 3
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class RocErrorDisplay:
     """Show a ROC curve, and its errors against the constant added to predictions.
 
@@ -47,7 +50,7 @@ class RocErrorDisplay:
     Attributes
     ----------
     ax_ : array of two Axes
-        The ROC curve and the errors.
+        The ROC curve and the errors: those given as ``ax``, or new ones.
     figure_ : Figure
         The figure of both.
 
@@ -61,18 +64,10 @@ class RocErrorDisplay:
     'AUC 0.75, AUM 1'
     """
 
-    def __init__(
-        self,
-        *,
-        curve: RocCurve,
-        fp: NDArray[np.float64],
-        fn: NDArray[np.float64],
-        name: str | None = None,
-    ) -> None:
-        self.curve = curve
-        self.fp = fp
-        self.fn = fn
-        self.name = name
+    curve: RocCurve
+    fp: NDArray[np.float64]
+    fn: NDArray[np.float64]
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -83,23 +78,7 @@ class RocErrorDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> RocErrorDisplay:
-        """Make the picture of predictions.
-
-        Parameters
-        ----------
-        bp : ErrorBreakpoints
-            The error functions.
-        predictions : array-like, shape (n_examples,)
-            Predicted values.
-        name : str, optional
-            Title.
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        RocErrorDisplay
-        """
+        """Make the picture of predictions, one an example."""
         curve = roc_curve(bp, predictions)
         fp, fn = curve_errors(bp, curve)
         return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
@@ -108,41 +87,23 @@ class RocErrorDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None
     ) -> RocErrorDisplay:
-        """Make the picture of a fitted estimator.
+        """Make the picture of a fitted estimator, by default with its class as name.
 
         Parameters
         ----------
         estimator : estimator
             A classifier of two classes, or a regressor of log penalties.
-        X : array-like, shape (n_samples, n_features)
+        X : array-like or sparse, shape (n_samples, n_features)
             Features.
         y : array-like, or list of PenaltyErrors
             Labels, the positive being ``estimator.classes_[1]``; or label errors.
-        name : str, optional
-            Title; by default the class of the estimator.
-        ax : array-like of two Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        RocErrorDisplay
         """
         bp, predictions = errors_and_predictions(estimator, X, y)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(bp, predictions, name=name, ax=ax)
 
     def plot(self, ax: Any = None) -> RocErrorDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array-like of two Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        RocErrorDisplay
-        """
+        """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1.5, 1)}
         self.ax_ = axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
@@ -205,15 +166,7 @@ class RocErrorDisplay:
         ax.set_ylim(low - 0.04 * top, top * (1.38 if has_letters else 1.08))
         ax.set_xlim(edge[0], edge[-1])
         tidy(ax)
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.22),
-            ncols=4,
-            frameon=False,
-            fontsize=8,
-            columnspacing=1.0,
-            handlelength=1.4,
-        )
+        legend_outside(ax, "upper center", (0.5, -0.22), ncols=4, fontsize=8)
         if has_letters:
             _letter_intervals(ax, edge, top)
 
