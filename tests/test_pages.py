@@ -9,7 +9,7 @@ import pytest
 
 import rocpath as rp
 from rocpath.pages import page
-from rocpath.pages.explorer import explorer_fragment, explorer_html
+from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
 from rocpath.ranking import History
 
@@ -30,13 +30,15 @@ def embedded(html):
 
 def test_data_in_a_page_cannot_end_their_script():
     text = "</script><script>alert(1)</script><!--"
-    html = page.embedded_json({"name": text})
+    parts = page.environment().get_template("parts.html").module
+    html = parts.data({"name": text}).strip()
     assert html.count("<") == 2
     assert embedded(html) == {"name": text}
 
 
+@pytest.mark.usefixtures("_small_plotly")
 def test_explorer_holds_the_lines_and_the_steps():
-    data = embedded(explorer_fragment(LINES, max_step=4.0))
+    data = embedded(explorer_html(LINES, max_step=4.0))
     assert data["lines"]["intercept"] == [7, 2, 0, 4]
     assert data["lines"]["slope"] == [0, 0.5, 0, -0.5]
     assert data["lines"]["fn_diff"] == [0, 0, -0.5, -0.5]
@@ -55,7 +57,7 @@ def test_explorer_holds_the_lines_and_the_steps():
 @pytest.mark.usefixtures("_small_plotly")
 def test_every_control_has_a_name():
     html = explorer_html(LINES, title='a "quoted" <title>')
-    assert 'aria-label="a &quot;quoted&quot; &lt;title&gt;"' in html
+    assert 'aria-label="a &#34;quoted&#34; &lt;title&gt;"' in html
     for tag in re.findall(r"<input[^>]*>", html):
         before = html[: html.index(tag)]
         assert before.rfind("<label") > before.rfind("</label>")
@@ -83,7 +85,7 @@ def test_the_policy_names_every_script_and_no_other():
 
 def test_max_lines_must_be_a_number_of_lines():
     with pytest.raises(ValueError, match="max_lines must be a whole number from 2 up"):
-        explorer_fragment(LINES, max_lines=1)
+        explorer_html(LINES, max_lines=1)
 
 
 def test_without_plotly_the_error_says_what_to_install(monkeypatch):

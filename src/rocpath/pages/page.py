@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-from html import escape
+from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def page_html(
+    template: str, *, title: str, scripts: Sequence[str], **values: Any
+) -> str:
+    """Render a template that extends ``page.html``.
+
+    The policy in its head allows plotly.js and the named scripts of this package by
+    their hashes, and nothing else. All text in the values is escaped.
+    """
+    texts = {"plotly": plotly_script()}
+    texts |= {name: web_file(f"{name}.js") for name in scripts}
+    page: str = (
+        environment()
+        .get_template(template)
+        .render(
+            title=title,
+            style=web_file("page.css"),
+            scripts=texts,
+            hashes=[_hash(text) for text in texts.values()],
+            **values,
+        )
+    )
+    return page
 
 
 def web_file(name: str) -> str:
@@ -20,65 +46,46 @@ def web_file(name: str) -> str:
 
 def plotly_script() -> str:
     """Return the text of plotly.js."""
+    text = str(_needed("plotly.offline").get_plotlyjs())
+    # Browsers read line ends in this way, and the policy holds a hash of the text.
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@cache
+def environment() -> Any:
+    """Return where templates come from, and how they show numbers and data."""
+    jinja2 = _needed("jinja2")
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("rocpath.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(count="{:,}".format, number=_number)
+    templates.globals.update(zip=zip)
+    templates.policies["json.dumps_kwargs"] = {
+        "allow_nan": False,
+        "default": np.ndarray.tolist,
+        "separators": (",", ":"),
+    }
+    return templates
+
+
+def _number(value: float) -> str:
+    if not np.isfinite(value):
+        return "\u2013"
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
+
+
+def _needed(module: str) -> Any:
     try:
-        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+        return import_module(module)
     except ImportError as error:
         raise ImportError(
-            "pages need plotly; install it with: pip install 'rocpath[report]'"
+            f"pages need {module.partition('.')[0]}; install it with: "
+            "pip install 'rocpath[report]'"
         ) from error
-    # Browsers read line ends in this way, and the policy holds a hash of the text.
-    return str(get_plotlyjs()).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def embedded_json(data: Any) -> str:
-    """Return a script element that holds data, whatever text is in them."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    harmless = text.replace("<", "\\u003c")
-    return f'<script type="application/json">{harmless}</script>'
-
-
-def page_html(title: str, body: str, scripts: Sequence[str]) -> str:
-    """Return a page with plotly.js, the style sheet and the scripts that it may run.
-
-    The policy in its head allows the scripts by their hashes and nothing else.
-
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    body : str
-        HTML; scripts in it run only if they are among ``scripts``.
-    scripts : list of str
-        The texts of scripts that stand in the body.
-
-    Returns
-    -------
-    str
-    """
-    plotly = plotly_script()
-    allowed = " ".join(_hash(script) for script in (plotly, *scripts))
-    policy = (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-{web_file("page.css")}</style>
-<script>{plotly}</script>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 def _hash(script: str) -> str:

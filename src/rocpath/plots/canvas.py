@@ -54,15 +54,11 @@ def step_coordinates(
 
 def legend_outside(
     ax: Axes, loc: str, anchor: tuple[float, float], **options: Any
-) -> Any:
+) -> None:
     """Put a legend beside the axes, where it hides nothing."""
-    style = {
-        "frameon": False,
-        "fontsize": 8.5,
-        "columnspacing": 1.2,
-        "handlelength": 1.4,
-    }
-    return ax.legend(loc=loc, bbox_to_anchor=anchor, **{**style, **options})
+    style: dict[str, Any] = {"loc": loc, "bbox_to_anchor": anchor, "frameon": False}
+    style |= {"fontsize": 8.5, "columnspacing": 1.2, "handlelength": 1.4}
+    ax.legend(**{**style, **options})
 
 
 def tidy(ax: Axes) -> None:
