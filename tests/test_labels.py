@@ -135,7 +135,7 @@ def test_breakpoints_of_many_sequences():
 
 
 def test_functions_can_be_pickled_and_stay_read_only():
-    labels = cp.Labels([0], [3], ["normal"], sequence="one")
+    labels = cp.Labels([0], [3], ["normal"], sequence="one", row=[7])
     function = cp.PenaltyErrors([0, 1], [1, 0], [0, 0], possible_fp=3)
     for thing, array in ((labels, "start"), (function, "fp")):
         copy = pickle.loads(pickle.dumps(thing))
@@ -143,6 +143,7 @@ def test_functions_can_be_pickled_and_stay_read_only():
         assert not getattr(copy, array).flags.writeable
     assert pickle.loads(pickle.dumps(function)).possible_fp == 3
     assert pickle.loads(pickle.dumps(labels)).sequence == "one"
+    assert pickle.loads(pickle.dumps(labels)).row.tolist() == [7]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,16 @@ def test_functions_can_be_pickled_and_stay_read_only():
 def test_bad_labels_are_refused(start, end, kind, message):
     with pytest.raises(ValueError, match=message):
         cp.Labels(start, end, kind, sequence="a")
+
+
+def test_messages_call_labels_by_their_rows():
+    with pytest.raises(ValueError, match=r"\(0.0, 5.0\] in row 8 and .* in row 7"):
+        cp.Labels([0, 4], [5, 6], ["normal"] * 2, row=[8, 7])
+    labels = cp.Labels([0, 30], [3, 40], ["normal"] * 2, row=[8, 7])
+    with pytest.raises(ValueError, match=r"\(30.0, 40.0\] in row 7"):
+        cp.label_errors([[1]], labels, n=9)
+    with pytest.raises(ValueError, match="same length"):
+        cp.Labels([0], [5], ["normal"], row=[8, 7])
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,8 @@ class Labels:
         What is right in each region.
     sequence : str, optional
         Name of the sequence, for messages.
+    row : array-like of int, shape (n_labels,), optional
+        What messages call each label; by default its place, from 0.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Labels:
     end: NDArray[np.float64]
     kind: tuple[str, ...]
     sequence: str | None = field(default=None, kw_only=True)
+    row: NDArray[np.int64] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
@@ -110,32 +113,36 @@ class Labels:
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
-        same_length(start=start, end=end, kind=np.empty(len(kind)))
+        row = whole_numbers(
+            "row", np.arange(start.size) if self.row is None else self.row
+        )
+        same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
         if start.size == 0:
             raise ValueError(f"labels{where} must have at least one row, got none.")
-        for row, name in enumerate(kind):
+        for at, name in zip(row, kind, strict=True):
             if not isinstance(name, str) or _ALIASES.get(name, name) not in _KINDS:
                 known = ", ".join(KIND_NAMES)
                 raise ValueError(
-                    f"kind{where} must be one of {known}; got {name!r} in row {row}."
+                    f"kind{where} must be one of {known}; got {name!r} in row {at}."
                 )
         if not (start < end).all():
-            row = int((start < end).argmin())
+            place = int((start < end).argmin())
             raise ValueError(
-                f"start{where} must be below end, got {start[row]} and {end[row]} in "
-                f"row {row}."
+                f"start{where} must be below end, got {start[place]} and {end[place]} "
+                f"in row {row[place]}."
             )
         order = np.argsort(start, kind="stable")
         overlaps = end[order][:-1] > start[order][1:]
         if overlaps.any():
-            place = overlaps.argmax()
+            place = int(overlaps.argmax())
             first, second = sorted(order[place : place + 2].tolist())
             raise ValueError(
                 f"labels{where} must not overlap, got ({start[first]}, {end[first]}] "
-                f"in row {first} and ({start[second]}, {end[second]}] in row {second}."
+                f"in row {row[first]} and ({start[second]}, {end[second]}] in row "
+                f"{row[second]}."
             )
         kind = tuple(_ALIASES.get(name, name) for name in kind)
-        set_fields(self, start=start, end=end, kind=kind)
+        set_fields(self, start=start, end=end, kind=kind, row=row)
 
     def __len__(self) -> int:
         """Return the number of labels."""
@@ -143,7 +150,7 @@ class Labels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that arrays stay read-only."""
-        make = partial(Labels, sequence=self.sequence)
+        make = partial(Labels, sequence=self.sequence, row=self.row)
         return make, (self.start, self.end, self.kind)
 
     @property
@@ -290,10 +297,11 @@ def _places(
         # Regions may reach beyond the first and the last observation.
         is_inside = (labels.end > low) & (labels.start < high)
     if not is_inside.all():
-        row = int(is_inside.argmin())
+        first = int(is_inside.argmin())
+        row = first if labels.row is None else labels.row[first]
         raise ValueError(
             f"labels{where} must lie within the sequence, from {low} to {high}, got "
-            f"({labels.start[row]}, {labels.end[row]}] in row {row}."
+            f"({labels.start[first]}, {labels.end[first]}] in row {row}."
         )
     return place
 
