@@ -15,7 +15,7 @@ import skops.io
 from sklearn.metrics import roc_auc_score
 
 from command_tables import fails, labelled_table, long_tables, read, write
-from rocpath.cli import main, table_fit, tables
+from rocpath.cli import files, main, table_fit
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
 
@@ -50,8 +50,8 @@ def test_names_of_columns_are_those_of_the_file(tmp_path, name):
     table = str(tmp_path / "table.csv")
     rows = pl.DataFrame({name: ["001", "2"], "y": [1.5, 2.0]})
     rows.write_csv(table)
-    assert tables.read_table(table, text=[name]).equals(rows)
-    assert tables.read_table(table).columns == [name, "y"]
+    assert files.read_table(table, text=[name]).equals(rows)
+    assert files.read_table(table).columns == [name, "y"]
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet"])
@@ -67,7 +67,7 @@ def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extens
     assert scores.columns == ["row", "score", "probability", "prediction"]
     path = os.path.join(model, "model.skops")
     state = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-    frame = tables.read_table(table).select(*state["number"], *state["category"])
+    frame = files.read_table(table).select(*state["number"], *state["category"])
     frame = frame.cast(dict.fromkeys(state["number"], pl.Float64))
     np.testing.assert_array_equal(
         scores["score"], state["pipeline"].decision_function(frame)
@@ -315,7 +315,7 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 """
     done = subprocess.run(
-        [sys.executable, "-c", interrupt + CALL, "--version"],
+        [sys.executable, "-c", interrupt + CALL, "evaluate", "none", "none.csv"],
         capture_output=True,
         check=False,
     )
@@ -333,7 +333,7 @@ def test_a_warning_is_one_line_without_code(tmp_path, capsys):
     argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("always")
-        patch.setattr("rocpath.cli.commands.step_view", warn)
+        patch.setattr("rocpath.pages.step_view.step_view", warn)
         assert main(argv) == 2
     assert capsys.readouterr().err == (
         "rocpath: note: raise max_iter\nrocpath: enough\n"

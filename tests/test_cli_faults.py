@@ -1,6 +1,7 @@
 """What the command line does with bad input, and when it is cut short."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 import skops.io
 
 from command_tables import fails, labelled_table, long_tables, read, write
-from rocpath.cli import main, tables
+from rocpath.cli import main
 
 
 @pytest.mark.parametrize(
@@ -18,11 +19,11 @@ from rocpath.cli import main, tables
         ("00,0,15,wrong", "'wrong' in row 1"),
         (
             "00,0,9,no_change\n00,8,15,no_change",
-            "(8, 15] in row 2 and the one in row 1",
+            "(0.0, 9.0] in row 1 and (8.0, 15.0] in row 2",
         ),
-        ("00,50,60,no_change", "from 0 to 39, got (50, 60] in row 1"),
+        ("00,50,60,no_change", "from 0.0 to 39.0, got (50.0, 60.0] in row 1"),
         ("00,0,15,peaks", "--constraint up_down"),
-        ("00,15,0,no_change", "start below their end, got (15, 0] in row 1"),
+        ("00,15,0,no_change", "must be below end, got 15.0 and 0.0 in row 1"),
         ("00,,15,no_change", "column 'start' has missing values in row 1"),
         ("00,0,15,no_change", "both where changes are and where none are"),
         (
@@ -176,15 +177,15 @@ def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):
 def test_nothing_remains_of_a_fit_that_fails_while_writing(
     tmp_path, monkeypatch, fitted, error, code
 ):
-    written = []
+    written, write_bytes = [], Path.write_bytes
 
     def write_two(path, content):
         if len(written) == 2:
             raise error
-        path.write_bytes(content)
+        write_bytes(path, content)
         written.append(path)
 
-    monkeypatch.setattr(tables, "_write", write_two)
+    monkeypatch.setattr(Path, "write_bytes", write_two)
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--quiet"]
     assert main(argv) == code

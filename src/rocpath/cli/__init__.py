@@ -6,11 +6,13 @@ import os
 import signal
 import sys
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rocpath.cli.terminal import say
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from types import FrameType
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -30,9 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if all went well, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
+    if argv is None:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
-        with _killed_by_interrupt(argv is None):
-            from rocpath.cli.commands import app
+        from rocpath.cli.commands import app
 
         with warnings.catch_warnings():
             warnings.showwarning = _note  # type: ignore[assignment]
@@ -52,9 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
-        extra = "report" if error.name == "plotly" else "cli"
-        return _fail(f"{error.name} is missing: pip install 'rocpath[{extra}]'")
-    except (ValueError, OSError, MemoryError) as error:
+        return _fail(f"{error.name} is missing: pip install 'rocpath[cli]'")
+    except (ImportError, ValueError, OSError, MemoryError) as error:
         return _fail(str(error) or type(error).__name__)
     except Exception as error:
         # Typer keeps its class of usage errors to itself.
@@ -64,17 +66,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-@contextmanager
-def _killed_by_interrupt(is_process: bool) -> Iterator[None]:
-    """Let Ctrl-C end the process without a trace, while modules are imported."""
-    if not is_process:
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    """Interrupt what runs; but an import ends at once, as a half of it complains."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _open_missing_streams() -> None:
@@ -93,16 +92,10 @@ def _usage(error: Exception) -> str:
 
 def _fail(message: str) -> int:
     """Say what is wrong, in one line whatever the user's text holds."""
-    _say(message)
+    say(f"rocpath: {' '.join(message.split())}")
     return _BAD_INPUT
 
 
 def _note(message: Warning | str, *_: object) -> None:
     """Show a warning without the place in the code that it comes from."""
-    _say(f"note: {message}")
-
-
-def _say(message: str) -> None:
-    line = " ".join(message.split())
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-    sys.stderr.write(f"rocpath: {shown}\n")
+    say(f"rocpath: note: {' '.join(str(message).split())}")

@@ -1,89 +1,28 @@
-"""The commands on tables of labelled rows: fit, predict, evaluate, path, demo."""
+"""The commands on tables of labelled rows: fit, predict, evaluate, path, demo.
+
+Commands import what they need when they run, so that help is there at once.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import polars as pl
 import typer
-from scipy.special import expit
 
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.cli import changepoint_commands, table_fit
-from rocpath.cli.comparison import delong_auc
-from rocpath.cli.saved_models import model_state
-from rocpath.cli.table_columns import (
-    BinaryLabel,
-    binary_label,
-    column,
-    known_label,
-    numbers_of,
-)
-from rocpath.cli.table_model import TableModel
-from rocpath.cli.tables import (
-    check_file,
-    check_folder,
-    check_table_file,
-    read_model,
-    read_table,
-    shown_name,
-    temporary_table,
-    write_table,
-    write_text,
-)
-from rocpath.cli.terminal import examples, say, show_table
-from rocpath.line_search import Lines
-from rocpath.pages.step_view import StepVariant, step_view
+from rocpath.cli import changepoint_commands, options
+from rocpath.cli.options import examples
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocpath.cli.table_columns import BinaryLabel
+    from rocpath.cli.table_model import TableModel
+    from rocpath.line_search import Lines
 
 app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 app.add_typer(changepoint_commands.app, name="changepoint")
-
-TableArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE", help="A .csv, .tsv or .parquet file; - for CSV on stdin."
-    ),
-]
-ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
-]
-LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
-ModelLabelOption = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
-]
-PositiveOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="VALUE",
-        help="The label to rank high; of two, by default the last in the alphabet.",
-    ),
-]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite what is already there.")
-]
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", help="Show no progress and no notes.")
-]
-
-_DIABETES_COLUMNS = (
-    "age",
-    "sex",
-    "body mass index",
-    "blood pressure",
-    "total cholesterol",
-    "LDL",
-    "HDL",
-    "total cholesterol / HDL",
-    "log triglycerides",
-    "blood sugar",
-)
 
 
 @app.callback(
@@ -98,7 +37,9 @@ def start(
 ) -> None:
     """Models that rank: maximise the area under the ROC curve (AUC)."""
     if version:
-        typer.echo(f"rocpath {table_fit.version()}")
+        from importlib.metadata import version as installed_version
+
+        typer.echo(f"rocpath {installed_version('rocpath')}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -110,43 +51,30 @@ def start(
     )
 )
 def fit(
-    table: TableArgument,
-    label: LabelOption,
-    positive: PositiveOption = None,
+    table: options.TableArgument,
+    label: options.LabelOption,
+    positive: options.PositiveOption = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
     ] = None,
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="Folder of the results.")
-    ] = "rocpath-fit",
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
-    ] = 0,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
+    out: options.FolderOption = "rocpath-fit",
+    seed: options.SeedOption = 0,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
-    """Fit a ranking model to a table, and compare it with logistic regression.
+    """Fit a ranking model to a table, and judge it.
 
-    Columns may hold numbers, booleans, dates, categories, and missing values. Writes
-    model.skops, metrics.json and report.html into the folder. A lead is sure from two
-    standard errors on.
+    It is compared with logistic regression on rows held out; a lead is sure from two
+    standard errors on. Columns may hold numbers, booleans, dates, categories, and
+    missing values. Writes model.skops, metrics.json and report.html into the folder.
     """
+    from rocpath.cli.files import check_folder, read_table, shown_name
+    from rocpath.cli.table_fit import Request, fit_table
+
     check_folder(out, force=force)
-    rows = read_table(table)
-    table_fit.fit_table(
-        rows,
-        table_fit.Request(
-            title=shown_name(table),
-            label=label,
-            positive=positive,
-            left_out=tuple(drop or ()),
-            seed=seed,
-        ),
-        out=out,
-        force=force,
-        quiet=quiet,
-    )
+    request = Request(shown_name(table), label, positive, tuple(drop or ()), seed)
+    fit_table(read_table(table), request, out=out, force=force, quiet=quiet)
 
 
 @app.command(
@@ -156,30 +84,26 @@ def fit(
     )
 )
 def predict(
-    model: ModelArgument,
-    table: TableArgument,
-    out: Annotated[
-        str,
-        typer.Option(metavar="SCORES", help="A .csv, .tsv or .parquet file; - stdout."),
-    ] = "-",
+    model: options.ModelArgument,
+    table: options.TableArgument,
+    out: options.TableFileOption = "-",
     id_column: Annotated[
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
     ] = None,
-    force: ForceOption = False,
+    force: options.ForceOption = False,
 ) -> None:
-    """Score the rows of a table: log-odds, probability and predicted label."""
+    """Score the rows of a table.
+
+    Each gets its log-odds, probability and predicted label.
+    """
+    from rocpath.cli.files import check_table_file, read_table, write_table
+    from rocpath.cli.table_columns import column
+
     check_table_file(out, force=force)
     fitted = _load(model)
-    rows = read_table(table, text=fitted.features.category)
-    score = fitted.scores(rows)
-    scores = pl.DataFrame(
-        {
-            "score": score,
-            "probability": expit(score),
-            "prediction": np.where(score > 0, fitted.positive, fitted.negative),
-        }
-    )
+    rows = read_table(table, text=fitted.category)
+    scores = fitted.predictions(rows)
     if id_column is not None:
         name = column(rows, id_column, "id")
         if id_column in scores.columns:
@@ -198,9 +122,9 @@ def predict(
     )
 )
 def evaluate(
-    model: ModelArgument,
-    table: TableArgument,
-    label: ModelLabelOption = None,
+    model: options.ModelArgument,
+    table: options.TableArgument,
+    label: options.ModelLabelOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of a table.")
     ] = False,
@@ -209,22 +133,22 @@ def evaluate(
 
     The standard error is DeLong's.
     """
+    import json
+
+    from rocpath.cli.comparison import delong_auc
+    from rocpath.cli.files import shown_name
+    from rocpath.cli.terminal import show_table
+
     fitted = _load(model)
     rows, truth = _known_rows(fitted, table, label)
     area = delong_auc(fitted.scores(rows), truth.is_positive)
+    found = {
+        "auc": area.value,
+        "standard_error": area.standard_error,
+        **truth.summary,
+    }
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "auc": area.value,
-                    "standard_error": area.standard_error,
-                    "positive": fitted.positive,
-                    "negative": fitted.negative,
-                    "n_positive": truth.n_positive,
-                    "n_negative": truth.n_negative,
-                }
-            )
-        )
+        typer.echo(json.dumps(found))
         return
     show_table(
         f"{model} on {shown_name(table)}",
@@ -245,8 +169,8 @@ def evaluate(
     )
 )
 def path(
-    table: TableArgument,
-    label: ModelLabelOption = None,
+    table: options.TableArgument,
+    label: options.ModelLabelOption = None,
     predictions: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Predictions at step 0.")
     ] = None,
@@ -261,35 +185,130 @@ def path(
             help="Instead of two columns: scores of a model, down its AUM gradient.",
         ),
     ] = None,
-    positive: PositiveOption = None,
+    positive: options.PositiveOption = None,
     out: Annotated[
         str | None,
         typer.Option(metavar="FILE.html", help="Page to explore the steps with."),
     ] = None,
-    force: ForceOption = False,
+    force: options.ForceOption = False,
 ) -> None:
-    """Search the best step along a line of predictions, for AUM and for AUC."""
+    """Search the best steps along a line of predictions.
+
+    The best are those with the smallest AUM and with the largest AUC.
+    """
+    from rocpath.cli.files import check_file, shown_name, write_text
+    from rocpath.cli.terminal import say
+
     if out is not None:
         check_file(out, force=force)
-    if (model is None) != (predictions is not None and direction is not None):
-        raise ValueError("give either --predictions and --direction, or --model.")
-    if model is not None and positive is not None:
-        raise ValueError("--positive is for --predictions; a model has its own.")
-    if model is not None:
-        lines = _model_lines(_load(model), table, label)
-    elif label is None:
-        raise ValueError("name the column of labels with --label.")
+    if model is not None and predictions is None and direction is None:
+        lines = _model_lines(model, table, label, positive)
+    elif model is None and predictions is not None and direction is not None:
+        lines = _column_lines(table, label, positive, predictions, direction)
     else:
-        rows = read_table(table)
-        truth = binary_label(rows, label, positive)
-        moved = (
-            column(rows, str(predictions), "predictions"),
-            column(rows, str(direction), "direction"),
-        )
-        lines = Lines.from_predictions(
-            ErrorBreakpoints.from_labels(truth.is_positive, positive=True),
-            *(numbers_of(series, may_miss=False).to_numpy() for series in moved),
-        )
+        raise ValueError("give either --predictions and --direction, or --model.")
+    _show_steps(lines)
+    if out is not None:
+        from rocpath.pages.explorer import explorer_html
+
+        page = explorer_html(lines, title=f"Steps of {shown_name(table)}")
+        write_text(page, out, force=force)
+        say(f"Open {out}")
+
+
+@app.command(epilog=examples("rocpath demo --out demo"))
+def demo(
+    out: options.FolderOption = "rocpath-demo",
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Fit a table that comes with scikit-learn, as fit would.
+
+    Which diabetes patients are in the tenth whose disease goes on fastest? Few are,
+    and the columns do not tell them apart well: there is something to rank.
+    """
+    import numpy as np
+    import polars as pl
+    from sklearn.datasets import load_diabetes
+
+    from rocpath.cli.files import check_folder
+    from rocpath.cli.table_fit import Request, fit_table
+
+    check_folder(out, force=force)
+    X, progression = load_diabetes(return_X_y=True, scaled=False)
+    names = (
+        "age,sex,body mass index,blood pressure,total cholesterol,LDL,HDL,"
+        "total cholesterol / HDL,log triglycerides,blood sugar"
+    )
+    is_fast = progression > np.quantile(progression, 0.9)
+    rows = pl.DataFrame(X, schema=names.split(","))
+    rows = rows.with_columns(progression=np.where(is_fast, "fast", "slow"))
+    request = Request("diabetes.csv", label="progression", positive="fast")
+    fit_table(rows, request, out=out, force=force, quiet=quiet)
+
+
+def _load(model: str) -> TableModel:
+    from rocpath.cli.saved_models import load_model
+    from rocpath.cli.table_model import TableModel
+
+    return load_model(model, TableModel)
+
+
+def _known_rows(
+    model: TableModel, table: str, label: str | None
+) -> tuple[pl.DataFrame, BinaryLabel]:
+    """Read rows with labels that the model knows."""
+    from rocpath.cli.files import read_table
+    from rocpath.cli.table_columns import known_label
+
+    rows = read_table(table, text=model.category)
+    return rows, known_label(
+        rows,
+        label or model.label,
+        positive=model.positive,
+        negative=model.negative,
+    )
+
+
+def _model_lines(
+    model: str, table: str, label: str | None, positive: str | None
+) -> Lines:
+    if positive is not None:
+        raise ValueError("--positive is for --predictions; a model has its own.")
+    fitted = _load(model)
+    rows, truth = _known_rows(fitted, table, label)
+    return fitted.descent_lines(rows, truth.is_positive)
+
+
+def _column_lines(
+    table: str,
+    label: str | None,
+    positive: str | None,
+    predictions: str,
+    direction: str,
+) -> Lines:
+    from rocpath.breakpoints import ErrorBreakpoints
+    from rocpath.cli.files import read_table
+    from rocpath.cli.table_columns import binary_label, column, numbers_of
+    from rocpath.line_search import Lines
+
+    if label is None:
+        raise ValueError("name the column of labels with --label.")
+    rows = read_table(table)
+    truth = binary_label(rows, label, positive)
+    bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
+    moved = (
+        column(rows, predictions, "predictions"),
+        column(rows, direction, "direction"),
+    )
+    numbers = [numbers_of(series, may_miss=False).to_numpy() for series in moved]
+    return Lines.from_predictions(bp, *numbers)
+
+
+def _show_steps(lines: Lines) -> None:
+    from rocpath.cli.terminal import show_table
+    from rocpath.pages.step_view import StepVariant, step_view
+
     view = step_view(lines)
     within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
     start = StepVariant("start", 0.0, view.aum.value[0], view.auc.value[0])
@@ -301,68 +320,3 @@ def path(
             for name, step, aum, auc in (start, *view.variants)
         ],
     )
-    if out is not None:
-        from rocpath.pages.explorer import explorer_html
-
-        write_text(
-            explorer_html(lines, title=f"Steps of {shown_name(table)}"),
-            out,
-            force=force,
-        )
-        say(f"Open {out}")
-
-
-@app.command(
-    epilog=examples(
-        "rocpath demo --out demo",
-    )
-)
-def demo(
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="Folder of the results.")
-    ] = "rocpath-demo",
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Fit the diabetes table that comes with scikit-learn, as `fit` would.
-
-    Which patients are in the tenth whose disease goes on fastest? Few are, and the
-    columns do not tell them apart well: there is something to rank.
-    """
-    from sklearn.datasets import load_diabetes
-
-    check_folder(out, force=force)
-    X, progression = load_diabetes(return_X_y=True, scaled=False)
-    is_fast = progression > np.quantile(progression, 0.9)
-    rows = pl.DataFrame(X, schema=_DIABETES_COLUMNS)
-    rows = rows.with_columns(progression=np.where(is_fast, "fast", "slow"))
-    with temporary_table(rows, "diabetes.csv") as table:
-        request = table_fit.Request(
-            title="diabetes.csv", label="progression", positive="fast"
-        )
-        table_fit.fit_table(
-            read_table(table), request, out=out, force=force, quiet=quiet
-        )
-
-
-def _load(model: str) -> TableModel:
-    state = model_state(read_model(model), "table", source=model)
-    return TableModel.from_state(state)
-
-
-def _known_rows(
-    model: TableModel, table: str, label: str | None
-) -> tuple[pl.DataFrame, BinaryLabel]:
-    """Read rows with labels that the model knows."""
-    rows = read_table(table, text=model.features.category)
-    return rows, known_label(
-        rows,
-        label or model.label,
-        positive=model.positive,
-        negative=model.negative,
-    )
-
-
-def _model_lines(model: TableModel, table: str, label: str | None) -> Lines:
-    rows, truth = _known_rows(model, table, label)
-    return model.descent_lines(rows, truth.is_positive)

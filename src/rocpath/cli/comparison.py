@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.labelled_rows import auc_with_influence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -42,20 +41,13 @@ class Auc(NamedTuple):
         return float(np.sqrt((self.influence**2).sum()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Hold how well each method ranks rows that it was not fitted to.
+class Comparison(NamedTuple):
+    """How well each method ranks rows that it was not fitted to.
 
-    Attributes
-    ----------
-    n_folds : int
-        Parts of the rows, each held out once.
-    metrics : dict
-        By method, ``auc`` (mean over the parts), its ``standard_error`` (DeLong),
-        ``pooled_auc`` of the scores of all parts together, and for baselines
-        ``our_lead``, our AUC less theirs, and ``our_lead_standard_error``.
-    roc : dict
-        By method, false and true positive rates of the pooled scores.
+    Metrics are ``auc`` (mean over the parts held out), its ``standard_error`` (DeLong),
+    ``pooled_auc`` of the scores of all parts together, and for baselines ``our_lead``,
+    our AUC less theirs, with ``our_lead_standard_error``. The ROC curves, false and
+    true positive rates, are those of the pooled scores.
     """
 
     n_folds: int
@@ -82,24 +74,20 @@ def compare_methods(
     frame = features.of(table)
     y = label.is_positive
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    folds = list(parts.split(np.zeros(y.size), y))
     score = {method: np.zeros(y.size) for method in METHODS}
-    auc = {method: Auc(0.0, np.zeros(y.size)) for method in METHODS}
-    for fold, (train, test) in enumerate(parts.split(np.zeros(y.size), y), 1):
+    # Not cross_val_predict, which cannot tell how far it is.
+    for fold, (train, test) in enumerate(folds, 1):
         for method in METHODS:
             progress(f"{method}, part {fold} of {n_folds}")
-            pipeline = make_pipeline(
-                features,
-                *_estimators(method, random_state),
-                min_frequency=min_frequency,
-            )
+            estimators = _estimators(method, random_state)
+            pipeline = make_pipeline(features, *estimators, min_frequency=min_frequency)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 pipeline.fit(frame[train], y[train].astype(int))
             score[method][test] = pipeline.decision_function(frame[test])
-            one = delong_auc(score[method][test], y[test])
-            auc[method].influence[test] = one.influence / n_folds
-            mean = auc[method].value + one.value / n_folds
-            auc[method] = auc[method]._replace(value=mean)
+    held_out = [test for _, test in folds]
+    auc = {method: _mean_auc(score[method], y, held_out) for method in METHODS}
     return Comparison(
         n_folds,
         {
@@ -108,6 +96,17 @@ def compare_methods(
         },
         {method: tuple(roc_curve(y, score[method])[:2]) for method in METHODS},
     )
+
+
+def _mean_auc(
+    score: NDArray[np.float64], y: NDArray[np.bool_], parts: Sequence[NDArray[np.intp]]
+) -> Auc:
+    """Average the AUCs of parts of the rows: their scores need not be comparable."""
+    areas = [delong_auc(score[part], y[part]) for part in parts]
+    influence = np.zeros(y.size)
+    for part, area in zip(parts, areas, strict=True):
+        influence[part] = area.influence / len(parts)
+    return Auc(float(np.mean([area.value for area in areas])), influence)
 
 
 def _folds_for(label: BinaryLabel) -> int:

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.changepoint import Labels, sequence_features
-from rocpath.changepoint.labels import KIND_NAMES
-from rocpath.cli.table_columns import column, listed, numbers_of, text_of
+from rocpath.changepoint import Labels, label_errors, sequence_features
+from rocpath.cli.table_columns import (
+    column,
+    complete,
+    listed,
+    numbers_of,
+    refuse,
+    text_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,11 +48,11 @@ def sequences_of(table: pl.DataFrame, *, cost: SegmentCost) -> list[LongSequence
         if name in table.columns:
             columns[name] = numbers_of(table[name], may_miss=False)
     numbers = {name: series.to_numpy() for name, series in columns.items()}
-    weight = numbers.get("weight", np.ones(1))
-    _check("weight", weight, weight > 0, "must be positive")
+    if "weight" in columns:
+        refuse(columns["weight"], columns["weight"] <= 0, "must be positive")
     if cost == "poisson":
-        value = numbers["value"]
-        _check("value", value, value >= 0, "must not be negative for Poisson cost")
+        rule = "must not be negative for Poisson cost"
+        refuse(columns["value"], columns["value"] < 0, rule)
     return [
         _sequence(name, rows, numbers) for name, rows in _groups(table, "sequences")
     ]
@@ -58,13 +64,7 @@ def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, L
         numbers_of(column(table, name, "labels"), may_miss=False).to_numpy()
         for name in ("start", "end")
     )
-    kind = text_of(column(table, "kind", "labels")).to_list()
-    for row, name in enumerate(kind):
-        if name not in KIND_NAMES:
-            raise ValueError(
-                f"column 'kind' must be one of {', '.join(KIND_NAMES)}; got {name!r} "
-                f"in row {row + 1}."
-            )
+    kind = text_of(column(table, "kind", "labels")).to_numpy()
     known = {sequence.name: sequence for sequence in sequences}
     labels = {}
     for name, rows in _groups(table, "labels"):
@@ -73,10 +73,11 @@ def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, L
                 f"labels name sequence {name!r} in row {rows[0] + 1}, which is not "
                 f"among the sequences: {listed(sorted(known))}."
             )
-        _check_regions(start, end, rows, known[name])
         labels[name] = Labels(
-            start[rows], end[rows], tuple(kind[row] for row in rows), sequence=name
+            start[rows], end[rows], tuple(kind[rows]), sequence=name, row=rows + 1
         )
+        # The errors of no change at all: labels outside are refused before the work.
+        label_errors([[]], labels[name], position=known[name].position)
     return labels
 
 
@@ -104,54 +105,11 @@ def features_of(
     return features.value, features.name
 
 
-def _check_regions(
-    start: NDArray[np.float64],
-    end: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    sequence: LongSequence,
-) -> None:
-    """Raise with the row of the table if the labels of a sequence cannot be."""
-    low, high = sequence.position[0], sequence.position[-1]
-    last = None
-    for row in rows[np.argsort(start[rows], kind="stable")]:
-        region = f"({start[row]:g}, {end[row]:g}] in row {row + 1}"
-        if not start[row] < end[row]:
-            raise ValueError(f"labels must start below their end, got {region}.")
-        if not (end[row] > low and start[row] < high):
-            raise ValueError(
-                f"labels of sequence {sequence.name!r} must lie within it, from "
-                f"{low:g} to {high:g}, got {region}."
-            )
-        if last is not None and start[row] < end[last]:
-            raise ValueError(
-                f"labels of sequence {sequence.name!r} must not overlap, got {region} "
-                f"and the one in row {last + 1}."
-            )
-        last = row
-
-
-def _check(
-    name: str, number: NDArray[np.float64], is_good: NDArray[np.bool_], rule: str
-) -> None:
-    if not is_good.all():
-        row = int(is_good.argmin())
-        raise ValueError(f"column {name!r} {rule}, got {number[row]} in row {row + 1}.")
-
-
 def _groups(table: pl.DataFrame, role: str) -> list[tuple[str, NDArray[np.intp]]]:
-    """Return rows by sequence."""
-    name = text_of(column(table, "sequence", role))
-    if name.null_count():
-        row = int(name.is_null().arg_max() or 0)
-        raise ValueError(
-            f"column 'sequence' has missing values in row {row + 1}: fill them in or "
-            "leave out the row."
-        )
-    place = name.to_numpy()
-    names, first, group = np.unique(place, return_index=True, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(group))[:-1])
-    return [(str(names[k]), rows[k]) for k in np.argsort(first)]
+    """Return rows by sequence, in order of first appearance."""
+    names = complete(text_of(column(table, "sequence", role)))
+    groups = names.to_frame().with_row_index().group_by(names.name, maintain_order=True)
+    return [(name, np.array(rows)) for name, rows in groups.agg("index").iter_rows()]
 
 
 def _sequence(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import Any, Literal
+from dataclasses import fields
+from typing import Any, TypeVar
 
-Kind = Literal["table", "changepoint"]
+import skops.io
+
+from rocpath.cli.files import read_model
+
+Model = TypeVar("Model")
 
 _FORMAT = 1
 # What a model may hold beyond what skops itself trusts: our own types, and the type of
@@ -18,33 +22,22 @@ _TRUSTED = [
     "rocpath.ranking.fit.ConvexStart",
     "rocpath.ranking.fit.History",
 ]
-_MADE_BY = {
-    "table": "rocpath fit",
-    "changepoint": "rocpath changepoint fit",
-}
-
-# Importing skops takes a second, which help pages should not; but that it is missing
-# must be known before a fit.
-if find_spec("skops") is None:
-    raise ModuleNotFoundError("skops is missing.", name="skops")
+_MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}
 
 
-def model_bytes(kind: Kind, state: dict[str, Any]) -> bytes:
-    """Return a model as bytes."""
-    import skops.io
-
-    content: bytes = skops.io.dumps({"format": _FORMAT, "kind": kind, **state})
+def model_bytes(model: Any) -> bytes:
+    """Return a model, a dataclass that names its ``kind``, as bytes."""
+    parts = {part.name: getattr(model, part.name) for part in fields(model)}
+    content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
     return content
 
 
-def model_state(content: bytes, kind: Kind, *, source: str) -> dict[str, Any]:
-    """Return what `model_bytes` was given, after a look at the types in it."""
-    import skops.io
-
+def load_model(source: str, wanted: type[Model]) -> Model:
+    """Read what `model_bytes` was given, after a look at the types in it."""
+    content = read_model(source)
     try:
         strange = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
-        if not strange:
-            state = skops.io.loads(content, trusted=_TRUSTED)
+        state = None if strange else skops.io.loads(content, trusted=_TRUSTED)
     # A file that is no model can fail in any way, inside skops.
     except Exception as error:
         raise ValueError(
@@ -55,11 +48,12 @@ def model_state(content: bytes, kind: Kind, *, source: str) -> dict[str, Any]:
             f"{source!r} holds types that models of rocpath do not have, and was not "
             f"loaded: {', '.join(sorted(strange))}."
         )
-    if not isinstance(state, dict) or state.get("format") != _FORMAT:
+    if not isinstance(state, dict) or state.pop("format", None) != _FORMAT:
         raise ValueError(f"{source!r} is not a model of this version of rocpath.")
-    if state["kind"] != kind:
-        made = _MADE_BY.get(state["kind"], "something else")
+    kind, needed = state.pop("kind", None), wanted.kind  # type: ignore[attr-defined]
+    if kind != needed:
         raise ValueError(
-            f"{source!r} was made by `{made}`; this needs one of `{_MADE_BY[kind]}`."
+            f"{source!r} was made by `{_MADE_BY.get(kind, 'something else')}`; this "
+            f"needs one of `{_MADE_BY[needed]}`."
         )
-    return state
+    return wanted(**state)

@@ -38,6 +38,12 @@ class BinaryLabel:
         """The number of negative rows."""
         return self.is_positive.size - self.n_positive
 
+    @property
+    def summary(self) -> dict[str, str | int]:
+        """The two kinds and how many rows they have, as results write them down."""
+        names = ("positive", "negative", "n_positive", "n_negative")
+        return {name: getattr(self, name) for name in names}
+
 
 class FeatureColumns(NamedTuple):
     """Columns to learn from, by what they hold."""
@@ -146,29 +152,38 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
         if source.dtype == pl.String:
             source = source.str.strip_chars()
         try:
-            number = source.cast(pl.Float64, strict=False).fill_nan(None)
+            number = source.cast(pl.Float64, strict=False)
         except pl.exceptions.PolarsError:
             raise ValueError(
                 f"column {series.name!r} must be numbers, got {series.dtype}."
             ) from None
-        _refuse(
-            series,
-            (number.is_null() & source.is_not_null() & ~_is_nan(source)).to_numpy(),
-            "must be numbers",
-        )
-    _refuse(
-        series,
-        (number.abs() > LARGEST_NUMBER).fill_null(False).to_numpy(),
+        refuse(series, number.is_null() & source.is_not_null(), "must be numbers")
+        number = number.fill_nan(None)
+    rule = (
         f"must be finite and at most {LARGEST_NUMBER:g} in size; leave unknown values "
-        "empty",
+        "empty"
     )
-    if not may_miss and number.null_count():
-        row = int(number.is_null().arg_max() or 0)
+    refuse(series, number.abs() > LARGEST_NUMBER, rule)
+    return number if may_miss else complete(number)
+
+
+def complete(series: pl.Series, role: str = "column") -> pl.Series:
+    """Return a column without gaps, or raise with the row of the first."""
+    if series.null_count():
         raise ValueError(
-            f"column {series.name!r} has missing values in row {row + 1}: fill them "
-            "in or leave out the row."
+            f"{role} {series.name!r} has missing values in row "
+            f"{_first_row(series.is_null())}: fill them in or leave out the row."
         )
-    return number
+    return series
+
+
+def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
+    """Raise with the first row that breaks a rule, if one does."""
+    if is_bad.any():
+        row = _first_row(is_bad)
+        raise ValueError(
+            f"column {series.name!r} {rule}, got {series[row - 1]!r} in row {row}."
+        )
 
 
 def text_of(series: pl.Series) -> pl.Series:
@@ -193,13 +208,7 @@ def _label_text(series: pl.Series) -> pl.Series:
             f"label column {series.name!r} must be text, numbers or booleans, got "
             f"{series.dtype}."
         )
-    is_missing = (series.is_null() | _is_nan(series)).to_numpy()
-    if is_missing.any():
-        raise ValueError(
-            f"label column {series.name!r} has missing values in row "
-            f"{int(is_missing.argmax()) + 1}: fill them in or leave out the row."
-        )
-    return text_of(series)
+    return complete(text_of(series), "label column")
 
 
 def _uselessness(series: pl.Series, min_frequency: int) -> str:
@@ -246,15 +255,6 @@ def _is_number(series: pl.Series) -> bool:
     )
 
 
-def _is_nan(series: pl.Series) -> pl.Series:
-    if series.dtype.is_float():
-        return series.is_nan().fill_null(False)
-    return pl.Series([False]).new_from_index(0, len(series))
-
-
-def _refuse(series: pl.Series, is_bad: NDArray[np.bool_], rule: str) -> None:
-    if is_bad.any():
-        row = int(is_bad.argmax())
-        raise ValueError(
-            f"column {series.name!r} {rule}, got {series[row]!r} in row {row + 1}."
-        )
+def _first_row(is_meant: pl.Series) -> int:
+    """Count to the first row that is meant, from 1."""
+    return int(is_meant.arg_true()[0]) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version as installed_version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,10 +17,10 @@ from rocpath.cli.comparison import (
     Comparison,
     compare_methods,
 )
+from rocpath.cli.files import write_folder
 from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.table_columns import binary_label, column, feature_columns
 from rocpath.cli.table_model import TableModel, fit_table_model, min_frequency_for
-from rocpath.cli.tables import write_folder
 from rocpath.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
@@ -51,6 +51,17 @@ class Request(NamedTuple):
     seed: int = 0
 
 
+class TableFit(NamedTuple):
+    """What was fitted to what, and how well it does."""
+
+    table: pl.DataFrame
+    title: str
+    label: BinaryLabel
+    model: TableModel
+    comparison: Comparison
+    dropped: dict[str, str]
+
+
 def fit_table(
     table: pl.DataFrame, request: Request, *, out: str, force: bool, quiet: bool
 ) -> None:
@@ -75,7 +86,8 @@ def fit_table(
         progress("fitting all rows")
         model = fit_table_model(table, label, features, **settings)
         progress("writing the report")
-        contents = _contents(table, request.title, label, model, comparison, dropped)
+        fitted = TableFit(table, request.title, label, model, comparison, dropped)
+        contents = _contents(fitted)
     write_folder(out, contents, force=force)
     _show(request.title, label, comparison)
     if "report.html" in contents:
@@ -92,69 +104,46 @@ def _note(label: BinaryLabel, dropped: dict[str, str]) -> None:
         say(f"note: one label has only {fewest} rows; too few to know an AUC.")
 
 
-def version() -> str:
-    """Return the version of the package."""
-    return installed_version("rocpath")
-
-
-def _contents(
-    table: pl.DataFrame,
-    title: str,
-    label: BinaryLabel,
-    model: TableModel,
-    comparison: Comparison,
-    dropped: dict[str, str],
-) -> dict[str, bytes | str]:
-    coefficients = model.coefficients(table)
+def _contents(fit: TableFit) -> dict[str, bytes | str]:
+    coefficients = fit.model.coefficients(fit.table)
     metrics = {
-        "rocpath": version(),
-        "table": title,
-        "label": label.column,
-        "positive": label.positive,
-        "negative": label.negative,
-        "n_positive": label.n_positive,
-        "n_negative": label.n_negative,
-        "n_folds": comparison.n_folds,
-        "methods": comparison.metrics,
+        "rocpath": version("rocpath"),
+        "table": fit.title,
+        "label": fit.label.column,
+        **fit.label.summary,
+        "n_folds": fit.comparison.n_folds,
+        "methods": fit.comparison.metrics,
         "columns": {
-            "number": model.features.number,
-            "category": model.features.category,
-            "left_out": dropped,
+            "number": fit.model.number,
+            "category": fit.model.category,
+            "left_out": fit.dropped,
         },
         "log_odds_per_standard_deviation": coefficients,
     }
     contents: dict[str, bytes | str] = {
-        "model.skops": model_bytes("table", model.state()),
+        "model.skops": model_bytes(fit.model),
         "metrics.json": json.dumps(metrics, indent=2) + "\n",
     }
-    if find_spec("plotly"):
-        contents["report.html"] = _report(
-            table, title, label, model, comparison, coefficients
-        )
+    if find_spec("plotly") and find_spec("jinja2"):
+        contents["report.html"] = _report(fit, coefficients)
     return contents
 
 
-def _report(
-    table: pl.DataFrame,
-    title: str,
-    label: BinaryLabel,
-    model: TableModel,
-    comparison: Comparison,
-    coefficients: list[tuple[str, float]],
-) -> str:
+def _report(fit: TableFit, coefficients: list[tuple[str, float]]) -> str:
     from rocpath.pages.report import fit_report_html
 
+    label = fit.label
     chosen = _some_rows(label.is_positive)
-    lines = model.descent_lines(table[chosen], label.is_positive[chosen])
+    lines = fit.model.descent_lines(fit.table[chosen], label.is_positive[chosen])
     return fit_report_html(
-        title=f"{title}: {label.positive} against {label.negative}",
+        title=f"{fit.title}: {label.positive} against {label.negative}",
         metrics={
             method: {_REPORT_NAMES[name]: value for name, value in metric.items()}
-            for method, metric in comparison.metrics.items()
+            for method, metric in fit.comparison.metrics.items()
         },
-        roc=comparison.roc,
+        roc=fit.comparison.roc,
         coefficients=coefficients,
-        history=[(label.positive, model.history)],
+        history=[(label.positive, fit.model.history)],
         lines=lines if lines.slope.any() else None,
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import polars as pl
+from scipy.special import expit
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -18,65 +21,50 @@ from rocpath.pages.step_view import lines_down_gradient
 from rocpath.ranking.auc_classifier import AUCClassifier
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from rocpath.cli.table_columns import BinaryLabel
     from rocpath.line_search import Lines
-    from rocpath.matrices import Matrix
     from rocpath.ranking import History
 
 _PARTS = ("number", "category")
+# What scikit-learn calls the indicator of a gap, and the rare categories together.
+_GAP, _RARE = "missingindicator_", "infrequent_sklearn"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableModel:
-    """Hold a fitted pipeline, the columns it reads, and what its classes mean.
+    """Hold a fitted pipeline, the columns it reads, and what its classes mean."""
 
-    Attributes
-    ----------
-    pipeline : Pipeline
-        Steps ``columns`` and ``ranking``; its class 1 is the positive one.
-    features : FeatureColumns
-        The columns it reads.
-    label, positive, negative : str
-        Name of the label column, and of its two kinds of rows.
-    """
-
-    pipeline: Any
-    features: FeatureColumns
+    kind: ClassVar = "table"
+    pipeline: Any  # steps "columns" and "ranking"; its class 1 is the positive one
+    number: tuple[str, ...]
+    category: tuple[str, ...]
     label: str
     positive: str
     negative: str
 
+    def __post_init__(self) -> None:
+        """Refuse a pipeline that a file might bring instead of ours."""
+        kinds = [type(step) for _, step in self.pipeline.steps]
+        made = [ColumnTransformer, AUCClassifier]
+        if type(self.pipeline) is not Pipeline or kinds != made:
+            raise ValueError("the pipeline is not one that rocpath makes.")
+
+    def frame(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Take the columns that it reads."""
+        return FeatureColumns(self.number, self.category).of(table)
+
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""
-        return np.asarray(self.pipeline.decision_function(self.features.of(table)))
+        return np.asarray(self.pipeline.decision_function(self.frame(table)))
 
-    def state(self) -> dict[str, Any]:
-        """Return what is to be saved, in types that need no trust."""
-        return {
-            "pipeline": self.pipeline,
-            "number": list(self.features.number),
-            "category": list(self.features.category),
-            "label": self.label,
-            "positive": self.positive,
-            "negative": self.negative,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> TableModel:
-        """Make the model again."""
-        pipeline = state["pipeline"]
-        kinds = [type(step) for _, step in pipeline.steps]
-        if type(pipeline) is not Pipeline or kinds != [
-            ColumnTransformer,
-            AUCClassifier,
-        ]:
-            raise ValueError("the pipeline is not one that rocpath makes.")
-        features = FeatureColumns(tuple(state["number"]), tuple(state["category"]))
-        return cls(
-            pipeline, features, state["label"], state["positive"], state["negative"]
+    def predictions(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Predict score, probability and label of every row."""
+        score = self.scores(table)
+        label = np.where(score > 0, self.positive, self.negative)
+        return pl.DataFrame(
+            {"score": score, "probability": expit(score), "prediction": label}
         )
 
     @property
@@ -87,18 +75,18 @@ class TableModel:
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
         """Return the log-odds for one standard deviation of each input, by size."""
-        scale = _scale(self.pipeline[:-1].transform(self.features.of(table)))
-        scale[np.isinf(scale)] = 0.0
-        effect = scale * self.pipeline[-1].coef_[0]
+        X = self.pipeline[:-1].transform(self.frame(table))
+        columns = Columns.measured(X)
+        effect = columns.scaled_weights(self.pipeline[-1].coef_[0])
+        names = _input_names(self.pipeline[0])
         order = np.argsort(-np.abs(effect), kind="stable")
-        names = _input_names(self.pipeline[0], self.features)
         return [(names[k], float(effect[k])) for k in order]
 
     def descent_lines(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> Lines:
         """Make the lines of one gradient step on AUM from the model."""
-        frame = self.features.of(table)
+        frame = self.frame(table)
         return lines_down_gradient(
             self.pipeline[:-1].transform(frame),
             ErrorBreakpoints.from_labels(is_positive, positive=True),
@@ -119,7 +107,7 @@ def fit_table_model(
         features, AUCClassifier(random_state=random_state), min_frequency=min_frequency
     )
     pipeline.fit(features.of(table), label.is_positive.astype(int))
-    return TableModel(pipeline, features, label.column, label.positive, label.negative)
+    return TableModel(pipeline, *features, label.column, label.positive, label.negative)
 
 
 def make_pipeline(
@@ -134,8 +122,7 @@ def make_pipeline(
     )
     parts = zip(_PARTS, (number, category), features, strict=True)
     columns = ColumnTransformer(
-        [(name, step, list(used)) for name, step, used in parts if used],
-        verbose_feature_names_out=True,
+        [(name, step, list(used)) for name, step, used in parts if used]
     )
     names = [f"scale_{k}" for k in range(len(estimators) - 1)] + ["ranking"]
     return Pipeline([("columns", columns), *zip(names, estimators, strict=True)])
@@ -146,40 +133,23 @@ def min_frequency_for(n_rows: int) -> int:
     return max(2, min(10, n_rows // 50))
 
 
-def _scale(X: Matrix) -> NDArray[np.float64]:
-    """Return standard deviations of the columns, infinite where constant."""
-    return Columns.measured(X).scale
-
-
-def _input_names(columns: Any, features: FeatureColumns) -> list[str]:
+def _input_names(columns: ColumnTransformer) -> list[str]:
+    """Name the inputs as a reader would, where scikit-learn's names are for code."""
     names: list[str] = []
-    if features.number:
-        imputer = columns.named_transformers_["number"]
-        names += features.number
-        if imputer.indicator_ is not None:
-            names += [
-                f"{features.number[place]} is missing"
-                for place in imputer.indicator_.features_
-            ]
-    if features.category:
-        encoder = columns.named_transformers_["category"]
-        for name, values, rare in zip(
-            features.category,
-            encoder.categories_,
-            encoder.infrequent_categories_,
-            strict=True,
-        ):
-            is_rare = (
-                np.zeros(len(values), bool) if rare is None else _is_in(values, rare)
-            )
-            names += [
-                f"{name} is missing" if value is None else f"{name} = {value}"
-                for value in values[~is_rare]
-            ]
-            names += [f"{name} = (rare)"] if rare is not None else []
+    for part, step, used in columns.transformers_:
+        if part == "number":
+            # After the columns themselves come the indicators of their gaps.
+            gaps = step.get_feature_names_out(used)[len(used) :]
+            names += used
+            names += [f"{gap.removeprefix(_GAP)} is missing" for gap in gaps]
+        else:
+            # On a copy, as a saved model should not hold a function.
+            named = copy(step).set_params(feature_name_combiner=_category_name)
+            names += named.get_feature_names_out(used).tolist()
     return names
 
 
-def _is_in(values: NDArray[Any], chosen: NDArray[Any]) -> NDArray[np.bool_]:
-    kept = set(chosen.tolist())
-    return np.array([value in kept for value in values.tolist()])
+def _category_name(column: str, value: str | None) -> str:
+    if value is None:
+        return f"{column} is missing"
+    return f"{column} = {'(rare)' if value == _RARE else value}"

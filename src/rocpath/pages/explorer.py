@@ -54,9 +54,7 @@ def explorer_html(
     >>> "<title>a &lt; b</title>" in page
     True
     """
-    shown = explorer_values(
-        lines, title=title, max_lines=max_lines, max_step=max_step, heading="h1"
-    )
+    shown = explorer_values(lines, title, max_lines=max_lines, max_step=max_step)
     return page_html(
         "explorer_page.html", title=title, scripts=["explorer"], explorer=shown
     )
@@ -64,30 +62,20 @@ def explorer_html(
 
 def explorer_values(
     lines: Lines,
-    *,
     title: str = _TITLE,
+    *,
     max_lines: int = 2000,
     max_step: float | None = None,
-    heading: str = "h2",
 ) -> dict[str, Any]:
     """Compute what the template ``explorer.html`` shows."""
     sample = line_sample(lines, whole_number("max_lines", max_lines, least=2))
     view = step_view(lines, max_step=max_step)
-    n_drawn = sample.slope.size
     data = {
         "lines": sample._asdict(),
-        "is_sample": n_drawn < len(lines),
+        "is_sample": sample.slope.size < len(lines),
         "max_step": view.max_step,
         "aum": view.aum._asdict(),
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    return {
-        "title": title,
-        "heading": heading,
-        "n_lines": len(lines),
-        "n_drawn": n_drawn,
-        "is_monotone": lines.is_monotone,
-        "view": view,
-        "data": data,
-    }
+    return {"title": title, "lines": lines, "view": view, "data": data}

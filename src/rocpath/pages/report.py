@@ -10,16 +10,16 @@ import numpy as np
 from rocpath.arguments import finite_vector, same_length
 from rocpath.pages.explorer import explorer_values
 from rocpath.pages.page import page_html
+from rocpath.pages.step_view import extremes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rocpath.line_search import Lines
     from rocpath.ranking import History
 
-_MOST_POINTS = 1_500  # of a ROC curve
 _LONGEST_NAME = 40  # in a legend
 
 
@@ -93,17 +93,9 @@ def _curve(name: str, fpr: ArrayLike, tpr: ArrayLike) -> dict[str, Any]:
     x = finite_vector(f"fpr of {name!r}", fpr)
     y = finite_vector(f"tpr of {name!r}", tpr)
     same_length(fpr=x, tpr=y)
-    kept = _corners(x, y)
+    # Evenly along the curve, which may rise and run straight.
+    length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
+    kept = extremes(length / (length[-1] or 1.0), y)
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     # Plotly reads the names as HTML.
     return {"name": escape(short, quote=False), "fpr": x[kept], "tpr": y[kept]}
-
-
-def _corners(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Choose points of a curve that are spread evenly along it, both ends included."""
-    if x.size <= _MOST_POINTS:
-        return np.arange(x.size)
-    length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
-    wanted = np.linspace(0.0, length[-1], _MOST_POINTS)
-    kept = np.unique(np.searchsorted(length, wanted))
-    return np.unique(np.append(kept[kept < x.size], [0, x.size - 1]))

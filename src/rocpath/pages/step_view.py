@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -52,49 +51,26 @@ class LineSample(NamedTuple):
     fn_diff: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepView:
-    """Hold AUM and AUC from step 0 to a largest, thinned for drawing.
+class StepView(NamedTuple):
+    """AUM and AUC from step 0 to a largest, thinned for drawing, exact at the points.
 
-    Attributes
-    ----------
-    max_step : float
-        Where the curves end.
-    aum, auc : Curve
-        Values are exact at their points. AUC jumps: such steps come several times, with
-        the values before, at and after.
-    variants : tuple of StepVariant
-        First min, linear, best AUM and best AUC.
-    n_crossings : int or None
-        Steps with crossings in view; None where AUC was only sampled.
-    auc_tol : float
-        How far the largest AUC of all may be above that of best AUC.
+    Where AUC jumps, a step comes several times: with the value before, at and after.
     """
 
     max_step: float
     aum: Curve
     auc: Curve
-    variants: tuple[StepVariant, ...]
-    n_crossings: int | None
-    auc_tol: float
+    variants: tuple[StepVariant, ...]  # first min, linear, best AUM and best AUC
+    n_crossings: int | None  # steps with crossings in view; None if AUC was sampled
+    auc_tol: float  # how far the largest AUC of all may be above that of best AUC
 
 
 def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     """Compute the curves of a line search and where its variants stop.
 
     Up to 2,000 lines every crossing is visited; of more lines AUC is computed at evenly
-    spaced steps, and of more than 20,000 the best AUC is found up to 0.0001.
-
-    Parameters
-    ----------
-    lines : Lines
-        Thresholds as functions of the step.
-    max_step : float, optional
-        Largest step; by default a quarter more than the largest variant's.
-
-    Returns
-    -------
-    StepView
+    spaced steps, and of more than 20,000 the best AUC is found up to 0.0001. Without a
+    largest step the view ends a quarter beyond the largest variant's.
 
     Examples
     --------
@@ -170,25 +146,25 @@ def _auc_curve(path: StepPath, end: float) -> Curve:
     before = np.concatenate((path.auc[:1], after[:-1]))
     value = np.column_stack((before, path.auc[is_seen], after)).ravel()
     step, value = np.append(np.repeat(step, 3), end), np.append(value, value[-1])
-    kept = _extremes(step / end, value)
+    kept = extremes(step / end, value)
     return Curve(step[kept], value[kept])
 
 
-def _extremes(
+def extremes(
     place: NDArray[np.float64], value: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """Choose points that look the same when drawn: the extremes of narrow bins."""
+    """Choose points that look the same when drawn: the extremes of narrow bins.
+
+    Places increase from 0 to 1.
+    """
     if value.size <= 4 * _N_BINS:
         return np.arange(value.size)
     edges = np.searchsorted(place, np.linspace(0, 1, _N_BINS + 1)[1:-1])
-    kept: set[int] = {0, value.size - 1}
-    for first, last in zip(
-        np.append(0, edges), np.append(edges, value.size), strict=True
-    ):
-        if first < last:
-            part = value[first:last]
-            kept |= {int(first), int(last) - 1}
-            kept |= {int(first + part.argmin()), int(first + part.argmax())}
+    kept = {0, value.size - 1}
+    for part in np.split(np.arange(value.size), edges):
+        if part.size:
+            kept |= {part[0], part[-1]}
+            kept |= {part[value[part].argmin()], part[value[part].argmax()]}
     return np.array(sorted(kept))
 
 
@@ -199,21 +175,10 @@ def _sampled_auc(lines: Lines, end: float) -> Curve:
 
 
 def line_sample(lines: Lines, most: int) -> LineSample:
-    """Choose lines to draw: of each kind of jump its share.
+    """Choose lines to draw: of each kind of jump its share, if there are too many.
 
     Of each kind, lines evenly spaced in the order at step 0 are chosen. The same lines
     give the same answer.
-
-    Parameters
-    ----------
-    lines : Lines
-        Any lines.
-    most : int
-        How many to choose, if there are more.
-
-    Returns
-    -------
-    LineSample
 
     Examples
     --------

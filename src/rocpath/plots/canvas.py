@@ -45,11 +45,11 @@ def axes_grid(
     return axes
 
 
-def step_coordinates(
-    edge: NDArray[np.float64], value: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the corners of a function with value[i] from edge[i] to edge[i + 1]."""
-    return np.repeat(edge, 2)[1:-1], np.repeat(value, 2)
+def draw_steps(
+    ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any
+) -> None:
+    """Draw a function with value[i] from edge[i] to edge[i + 1]."""
+    ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
 def legend_outside(

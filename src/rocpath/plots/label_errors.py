@@ -7,31 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.changepoint import (
-    Labels,
-    ModelSelection,
-    PenaltyErrors,
-    Segmentations,
-    label_errors,
-    model_selection,
-    penalty_errors,
-    segment,
-    target_interval,
-)
-from rocpath.plots.canvas import (
-    BLACK,
-    FN_COLOR,
-    FP_COLOR,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    axes_grid,
-    legend_outside,
-    step_coordinates,
-    tidy,
-)
+from rocpath import changepoint as cp
+from rocpath.plots import canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +17,13 @@ if TYPE_CHECKING:
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
 _KIND_COLORS = {
-    "no_change": ORANGE,
-    "one_change": SKY,
-    "at_least_one_change": PURPLE,
-    "no_peaks": ORANGE,
-    "peaks": PURPLE,
-    "peak_start": SKY,
-    "peak_end": GREEN,
+    "no_change": canvas.ORANGE,
+    "one_change": canvas.SKY,
+    "at_least_one_change": canvas.PURPLE,
+    "no_peaks": canvas.ORANGE,
+    "peaks": canvas.PURPLE,
+    "peak_start": canvas.SKY,
+    "peak_end": canvas.GREEN,
 }
 _REACH = 1.5  # log penalties drawn beyond the first and the last jump
 
@@ -92,17 +69,17 @@ class LabelErrorDisplay:
 
     x: NDArray[np.float64]
     position: NDArray[np.float64]
-    labels: Labels
-    models: Segmentations
-    selection: ModelSelection
-    errors: PenaltyErrors
+    labels: cp.Labels
+    models: cp.Segmentations
+    selection: cp.ModelSelection
+    errors: cp.PenaltyErrors
     log_penalty: float
 
     @classmethod
     def from_predictions(
         cls,
         x: ArrayLike,
-        labels: Labels,
+        labels: cp.Labels,
         log_penalty: float | None = None,
         *,
         max_changes: int = 20,
@@ -123,21 +100,19 @@ class LabelErrorDisplay:
             As for :func:`rocpath.changepoint.label_errors`.
         """
         x = np.asarray(x, dtype=np.float64)
-        models = segment(
-            x, min(max_changes, x.size - 1), cost=cost, constraint=constraint
-        )
-        selection = model_selection(models.cost)
-        counts = label_errors(models, labels, position=position)
-        errors = penalty_errors(selection, counts)
+        most = min(max_changes, x.size - 1)
+        models = cp.segment(x, most, cost=cost, constraint=constraint)
+        selection = cp.model_selection(models.cost)
+        counts = cp.label_errors(models, labels, position=position)
+        errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
-            low, high = target_interval(errors)
+            low, high = cp.target_interval(errors)
             low, high = max(low, high - 2 * _REACH), min(high, low + 2 * _REACH)
             log_penalty = (low + high) / 2 if np.isfinite(low + high) else 0.0
+        place = np.arange(x.size) if position is None else position
         return cls(
             x=x,
-            position=np.asarray(
-                np.arange(x.size) if position is None else position, dtype=np.float64
-            ),
+            position=np.asarray(place, dtype=np.float64),
             labels=labels,
             models=models,
             selection=selection,
@@ -151,7 +126,7 @@ class LabelErrorDisplay:
         estimator: Any,
         X: ArrayLike,
         x: ArrayLike,
-        labels: Labels,
+        labels: cp.Labels,
         *,
         max_changes: int = 20,
         position: ArrayLike | None = None,
@@ -186,7 +161,7 @@ class LabelErrorDisplay:
     def plot(self, ax: Any = None) -> LabelErrorDisplay:
         """Draw, by default in a new figure."""
         ratios = {"width_ratios": (1.7, 1)}
-        self.ax_ = axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw=ratios)
+        self.ax_ = canvas.axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
         self._draw_sequence(self.ax_[0])
         self._draw_errors(self.ax_[1])
@@ -200,20 +175,20 @@ class LabelErrorDisplay:
             color = _KIND_COLORS[kind]
             ax.axvspan(start, end, color=color, alpha=0.3, linewidth=0, label=name)
             named.add(kind)
-        ax.plot(self.position, self.x, ".", color=GREY, markersize=3.5)
+        ax.plot(self.position, self.x, ".", color=canvas.GREY, markersize=3.5)
         model = self.models.changes[self.n_changes]
         width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
         edge = np.append(self.position, self.position[-1] + width)
         edge = edge[np.concatenate(([0], model, [self.x.size]))]
         means = self.models.mean[self.n_changes]
-        ax.plot(*step_coordinates(edge, means), color=BLACK, lw=2, label="mean")
+        canvas.draw_steps(ax, edge, means, color=canvas.BLACK, lw=2, label="mean")
         for place in edge[1:-1]:
-            ax.axvline(place, color=BLACK, linestyle="--", linewidth=1)
+            ax.axvline(place, color=canvas.BLACK, linestyle="--", linewidth=1)
         plural = "" if self.n_changes == 1 else "s"
         ax.set(xlabel="position", ylabel="value")
         ax.set_title(f"{self.n_changes} change{plural}", loc="left", fontsize=10)
-        tidy(ax)
-        legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
+        canvas.tidy(ax)
+        canvas.legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
 
     def _draw_errors(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -223,13 +198,13 @@ class LabelErrorDisplay:
         low, high = known.min() - _REACH, known.max() + _REACH
         edge = np.concatenate(([low], jumps, [high]))
         for values, color, width, name in (
-            (self.errors.fp, FP_COLOR, 3.5, "FP"),
-            (self.errors.fn, FN_COLOR, 2.0, "FN"),
+            (self.errors.fp, canvas.FP_COLOR, 3.5, "FP"),
+            (self.errors.fn, canvas.FN_COLOR, 2.0, "FN"),
         ):
-            ax.plot(*step_coordinates(edge, values), color=color, lw=width, label=name)
-        ax.axvline(self.log_penalty, color=GREY, linestyle="--", label="shown left")
+            canvas.draw_steps(ax, edge, values, color=color, lw=width, label=name)
+        ax.axvline(self.log_penalty, color=canvas.GREY, ls="--", label="shown left")
         ax.set(xlabel="log penalty", ylabel="label errors", xlim=(low, high))
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_ylim(bottom=-0.05 * max(1, int(max(self.errors.fp.max(), 1))))
-        tidy(ax)
-        legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
+        canvas.tidy(ax)
+        canvas.legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)

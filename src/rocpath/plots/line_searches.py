@@ -15,16 +15,7 @@ from rocpath.pages.step_view import (
     lines_down_gradient,
     step_view,
 )
-from rocpath.plots.canvas import (
-    BLACK,
-    FN_COLOR,
-    FP_COLOR,
-    GREY,
-    VARIANT_STYLES,
-    axes_grid,
-    legend_outside,
-    tidy,
-)
+from rocpath.plots import canvas
 from rocpath.plots.roc_errors import errors_and_predictions
 
 if TYPE_CHECKING:
@@ -119,25 +110,27 @@ class LineSearchDisplay:
     def plot(self, ax: Any = None) -> LineSearchDisplay:
         """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1, 1, 1.4)}
-        self.ax_ = axes_grid(ax, 3, 1, (6.4, 6.8), sharex=True, gridspec_kw=ratios)
+        self.ax_ = canvas.axes_grid(
+            ax, 3, 1, (6.4, 6.8), sharex=True, gridspec_kw=ratios
+        )
         self.figure_ = self.ax_[0].figure
         auc_axes, aum_axes, line_axes = self.ax_
-        auc_axes.plot(*self.view.auc, color=BLACK, linewidth=1.2)
-        aum_axes.plot(*self.view.aum, color=BLACK, linewidth=1.2)
+        auc_axes.plot(*self.view.auc, color=canvas.BLACK, linewidth=1.2)
+        aum_axes.plot(*self.view.aum, color=canvas.BLACK, linewidth=1.2)
         _draw_lines(line_axes, self.lines, self.view.max_step)
         auc_axes.set_ylabel("AUC")
         aum_axes.set_ylabel("AUM")
         line_axes.set(ylabel="threshold", xlabel="step size")
         line_axes.set_xlim(-0.01 * self.view.max_step, self.view.max_step)
         for axes in self.ax_:
-            tidy(axes)
+            canvas.tidy(axes)
             axes.label_outer()
         self._mark_variants()
         return self
 
     def _mark_variants(self) -> None:
         for one in self.view.variants:
-            color, dashes, width = VARIANT_STYLES[one.name]
+            color, dashes, width = canvas.VARIANT_STYLES[one.name]
             label = f"{one.name} ({one.step:.3g})"
             for axes in self.ax_:
                 axes.axvline(
@@ -147,7 +140,7 @@ class LineSearchDisplay:
             self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
             self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
         handles, names = self.ax_[2].get_legend_handles_labels()
-        legend_outside(
+        canvas.legend_outside(
             self.ax_[0],
             "lower center",
             (0.5, 1.02),
@@ -167,9 +160,9 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []
     for is_kind, color, name in (
-        (jumps_fp & ~jumps_fn, FP_COLOR, "FP changes"),
-        (jumps_fn & ~jumps_fp, FN_COLOR, "FN changes"),
-        (jumps_fp == jumps_fn, GREY, "both"),
+        (jumps_fp & ~jumps_fn, canvas.FP_COLOR, "FP changes"),
+        (jumps_fn & ~jumps_fp, canvas.FN_COLOR, "FN changes"),
+        (jumps_fp == jumps_fn, canvas.GREY, "both"),
     ):
         if is_kind.any():
             low = shown.intercept[is_kind]
@@ -178,4 +171,4 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
             ax.add_collection(LineCollection(ends, colors=color, lw=1.0, alpha=alpha))
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
-    legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)
+    canvas.legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)

@@ -10,16 +10,7 @@ import numpy as np
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.changepoint import PenaltyErrors, error_breakpoints
-from rocpath.plots.canvas import (
-    FN_COLOR,
-    FP_COLOR,
-    GREY,
-    MIN_COLOR,
-    axes_grid,
-    legend_outside,
-    step_coordinates,
-    tidy,
-)
+from rocpath.plots import canvas
 from rocpath.roc import RocCurve, curve_errors, roc_curve
 
 if TYPE_CHECKING:
@@ -105,7 +96,7 @@ class RocErrorDisplay:
     def plot(self, ax: Any = None) -> RocErrorDisplay:
         """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1.5, 1)}
-        self.ax_ = axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
+        self.ax_ = canvas.axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
         self._draw_curve(self.ax_[0])
         self._draw_errors(self.ax_[1])
@@ -115,7 +106,9 @@ class RocErrorDisplay:
         fpr, tpr = self.curve.fpr, self.curve.tpr
         ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=1)
         marker = "o" if fpr.size <= len(_LETTERS) else None
-        ax.plot(fpr, tpr, color=MIN_COLOR, marker=marker, markersize=4, label="ROC")
+        ax.plot(
+            fpr, tpr, color=canvas.MIN_COLOR, marker=marker, markersize=4, label="ROC"
+        )
         areas = f"AUC {self.curve.auc:.4g}, AUM {self.curve.aum:.4g}"
         ax.set_title(f"{self.name}\n{areas}" if self.name else areas, fontsize=11)
         ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
@@ -123,7 +116,7 @@ class RocErrorDisplay:
         low = min(0.0, fpr.min(), tpr.min()) - reach
         high = max(1.0, fpr.max(), tpr.max()) + reach
         ax.set(xlim=(low, high), ylim=(low, high))
-        tidy(ax)
+        canvas.tidy(ax)
         if fpr.size <= len(_LETTERS):
             self._letter_points(ax)
 
@@ -151,22 +144,22 @@ class RocErrorDisplay:
         edge = self.curve.threshold[1:, 0]
         reach = 0.12 * (edge[-1] - edge[0]) or 1.0
         edge = np.concatenate(([edge[0] - reach], edge, [edge[-1] + reach]))
-        x, smallest = step_coordinates(edge, self.curve.min_error)
-        ax.fill_between(x, smallest, color="0.85", linewidth=0, label="AUM")
+        least = np.append(self.curve.min_error, 0.0)
+        ax.fill_between(edge, least, step="post", color="0.85", lw=0, label="AUM")
         for values, color, width, name in (
-            (self.fp, FP_COLOR, 3.0, "FP"),
-            (self.fn, FN_COLOR, 3.0, "FN"),
-            (self.curve.min_error, MIN_COLOR, 1.2, "min(FP, FN)"),
+            (self.fp, canvas.FP_COLOR, 3.0, "FP"),
+            (self.fn, canvas.FN_COLOR, 3.0, "FN"),
+            (self.curve.min_error, canvas.MIN_COLOR, 1.2, "min(FP, FN)"),
         ):
-            ax.plot(*step_coordinates(edge, values), color=color, lw=width, label=name)
+            canvas.draw_steps(ax, edge, values, color=color, lw=width, label=name)
         ax.set(xlabel="constant added to predictions", ylabel="errors")
         top = max(self.fp.max(), self.fn.max())
         low = min(0.0, self.fp.min(), self.fn.min())
         has_letters = self.fp.size <= len(_LETTERS)
         ax.set_ylim(low - 0.04 * top, top * (1.38 if has_letters else 1.08))
         ax.set_xlim(edge[0], edge[-1])
-        tidy(ax)
-        legend_outside(ax, "upper center", (0.5, -0.22), ncols=4, fontsize=8)
+        canvas.tidy(ax)
+        canvas.legend_outside(ax, "upper center", (0.5, -0.22), ncols=4, fontsize=8)
         if has_letters:
             _letter_intervals(ax, edge, top)
 
@@ -215,5 +208,5 @@ def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
             ha="center",
             va="center",
             fontsize=8,
-            color=GREY if row else MIN_COLOR,
+            color=canvas.GREY if row else canvas.MIN_COLOR,
         )

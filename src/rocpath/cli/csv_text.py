@@ -1,0 +1,97 @@
+"""The text of CSV as a table. Rows are counted from 1, the header not included."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+
+import polars as pl
+
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+
+
+def parsed_csv(
+    source: str, content: bytes, separator: str, text: set[str]
+) -> pl.DataFrame:
+    """Parse CSV, with numbers in quotes and after spaces taken as numbers."""
+    content = content.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
+    if not content.strip():
+        raise ValueError(f"{source} is empty: it must have a header and rows.")
+    names, rows = _header_and_rows(source, content, separator)
+    # Polars does not take doubled quotes of a name as one: it gets plain numbers.
+    header = separator.join(str(place) for place in range(len(names)))
+    try:
+        table = pl.read_csv(
+            io.BytesIO(f"{header}\n{rows}".encode()),
+            separator=separator,
+            null_values=_MISSING,
+            try_parse_dates=True,
+            infer_schema_length=None,
+            schema_overrides={
+                str(place): pl.String
+                for place, name in enumerate(names)
+                if name in text
+            },
+        )
+    except pl.exceptions.PolarsError as error:
+        reason = _odd_row(content, separator, len(names)) or first_line(error)
+        raise ValueError(f"{source} cannot be read: {reason}.") from None
+    table.columns = names
+    return table.with_columns(
+        _number_if_possible(column)
+        for column in table
+        if column.dtype == pl.String and column.name not in text
+    )
+
+
+def _header_and_rows(
+    source: str, content: bytes, separator: str
+) -> tuple[list[str], str]:
+    """Return the names of the columns, and the text below them."""
+    try:
+        lines = io.StringIO(content.decode("utf-8"), newline="")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start)
+        raise ValueError(
+            f"{source} is not UTF-8 text: byte {content[error.start]:#04x} in "
+            f"{f'row {row}' if row else 'the header'}; save it as UTF-8."
+        ) from None
+    try:
+        names = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
+    except csv.Error as error:
+        raise ValueError(f"{source} has no readable header: {error}.") from None
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(
+            f"{source} has more than one column {repeated[0]!r}: rename them."
+        )
+    if len(names) == 1 and set(names[0]) & set(";\t|"):
+        raise ValueError(
+            f"{source} has one column {names[0]!r}: separate columns by commas, or by "
+            "tabs in a file that ends in .tsv."
+        )
+    rows = lines.read()
+    return names, f"{rows}\n" if rows else ""
+
+
+def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
+    """Name the first row with too many or few fields, if that is the trouble."""
+    lines = io.StringIO(content.decode("utf-8"), newline="")
+    try:
+        for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
+            if fields and len(fields) != n_columns:
+                return f"row {row} has {len(fields)} fields, the header {n_columns}"
+    except csv.Error:
+        pass
+    return ""
+
+
+def _number_if_possible(column: pl.Series) -> pl.Series:
+    number = column.str.strip_chars().cast(pl.Float64, strict=False)
+    return number if number.null_count() == column.null_count() else column
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says first."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,54 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a help page."""
+    # The first character tells typer to leave the lines as they are.
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A .csv, .tsv or .parquet file; - for CSV on stdin."
+    ),
+]
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
+]
+FolderOption = Annotated[
+    str, typer.Option("--out", metavar="DIR", help="Folder of the results.")
+]
+TableFileOption = Annotated[
+    str,
+    typer.Option(
+        "--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout."
+    ),
+]
+LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
+ModelLabelOption = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
+]
+PositiveOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VALUE",
+        help="The label to rank high; of two, by default the last in the alphabet.",
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite what is already there.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", help="Show no progress and no notes.")
+]
