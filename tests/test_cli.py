@@ -251,6 +251,21 @@ def test_every_command_has_help_with_examples(command, capsys):
     assert f"  {' '.join(['rocpath', *command])} " in capsys.readouterr().out
 
 
+def test_help_is_there_at_once_and_no_summary_is_cut_off():
+    # Half a second is most of what one of these takes to import.
+    check = "import sys; from rocpath.cli import main; main(['--help']); "
+    check += "sys.exit(bool({'numpy', 'polars', 'sklearn', 'rich'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", check],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert done.returncode == 0
+    assert b"Fit a ranking model" in done.stdout
+    assert b"..." not in done.stdout.replace(b"COMMAND [ARGS]...", b"")
+
+
 def run(argv, **options):
     return subprocess.run(
         [sys.executable, "-c", CALL, *argv], capture_output=True, check=False, **options

@@ -19,17 +19,9 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line.
+    """Run a command line, by default that of the process.
 
-    Parameters
-    ----------
-    argv : list of str, optional
-        The arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 if all went well, 2 for bad input, 130 if interrupted.
+    Returns 0 if all went well, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
     if argv is None:

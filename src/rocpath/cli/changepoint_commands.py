@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from rocpath.cli import options
-from rocpath.cli.options import examples
+from rocpath.cli.options import command, examples
 
 app = typer.Typer(
     help="Learn where sequences change, from labelled regions.",
@@ -29,11 +29,7 @@ SequencesArgument = Annotated[
 ]
 
 
-@app.command(
-    epilog=examples(
-        "rocpath changepoint fit signals.csv labels.csv --out signals-model"
-    )
-)
+@command(app, "rocpath changepoint fit signals.csv labels.csv --out signals-model")
 def fit(
     sequences: SequencesArgument,
     labels: Annotated[
@@ -75,11 +71,7 @@ def fit(
     fit_sequences(every, known, request, out=out, force=force, quiet=quiet)
 
 
-@app.command(
-    epilog=examples(
-        "rocpath changepoint predict signals-model new.csv --out changes.csv"
-    )
-)
+@command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")
 def predict(
     model: options.ModelArgument,
     sequences: SequencesArgument,
@@ -90,12 +82,12 @@ def predict(
 
     The position of a change is that of the first observation after it.
     """
-    from rocpath.cli.files import check_table_file, read_table, write_table
+    from rocpath.cli.files import check_file, read_table, write_table
     from rocpath.cli.long_tables import sequences_of
     from rocpath.cli.penalty_model import PenaltyModel
     from rocpath.cli.saved_models import load_model
 
-    check_table_file(out, force=force)
+    check_file(out, force=force, is_table=True)
     fitted = load_model(model, PenaltyModel)
     found = sequences_of(read_table(sequences, text=_NAMES), cost=fitted.cost)
     write_table(fitted.changes(found), out, force=force)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocpath.cli import changepoint_commands, options
-from rocpath.cli.options import examples
+from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,11 +44,10 @@ def start(
         typer.echo(context.get_help())
 
 
-@app.command(
-    epilog=examples(
-        "rocpath fit patients.csv --label outcome --positive died --out patients-model",
-        "zcat clicks.csv.gz | rocpath fit - --label clicked --drop user_id",
-    )
+@command(
+    app,
+    "rocpath fit patients.csv --label outcome --positive died --out patients-model",
+    "zcat clicks.csv.gz | rocpath fit - --label clicked --drop user_id",
 )
 def fit(
     table: options.TableArgument,
@@ -77,11 +76,10 @@ def fit(
     fit_table(read_table(table), request, out=out, force=force, quiet=quiet)
 
 
-@app.command(
-    epilog=examples(
-        "rocpath predict patients-model new.csv --id patient --out scores.csv",
-        "cat new.csv | rocpath predict patients-model - | sort -t, -k1 -g -r | head",
-    )
+@command(
+    app,
+    "rocpath predict patients-model new.csv --id patient --out scores.csv",
+    "cat new.csv | rocpath predict patients-model - | sort -t, -k1 -g -r | head",
 )
 def predict(
     model: options.ModelArgument,
@@ -97,10 +95,10 @@ def predict(
 
     Each gets its log-odds, probability and predicted label.
     """
-    from rocpath.cli.files import check_table_file, read_table, write_table
+    from rocpath.cli.files import check_file, read_table, write_table
     from rocpath.cli.table_columns import column
 
-    check_table_file(out, force=force)
+    check_file(out, force=force, is_table=True)
     fitted = _load(model)
     rows = read_table(table, text=fitted.category)
     scores = fitted.predictions(rows)
@@ -115,11 +113,10 @@ def predict(
     write_table(scores, out, force=force)
 
 
-@app.command(
-    epilog=examples(
-        "rocpath evaluate patients-model test.csv --label outcome",
-        "rocpath evaluate patients-model test.csv --json | jq .auc",
-    )
+@command(
+    app,
+    "rocpath evaluate patients-model test.csv --label outcome",
+    "rocpath evaluate patients-model test.csv --json | jq .auc",
 )
 def evaluate(
     model: options.ModelArgument,
@@ -142,13 +139,9 @@ def evaluate(
     fitted = _load(model)
     rows, truth = _known_rows(fitted, table, label)
     area = delong_auc(fitted.scores(rows), truth.is_positive)
-    found = {
-        "auc": area.value,
-        "standard_error": area.standard_error,
-        **truth.summary,
-    }
     if as_json:
-        typer.echo(json.dumps(found))
+        found = {"auc": area.value, "standard_error": area.standard_error}
+        typer.echo(json.dumps(found | truth.summary))
         return
     show_table(
         f"{model} on {shown_name(table)}",
@@ -162,11 +155,10 @@ def evaluate(
     )
 
 
-@app.command(
-    epilog=examples(
-        "rocpath path scores.csv --label y --predictions old --direction change",
-        "rocpath path patients.csv --model patients-model --out path.html",
-    )
+@command(
+    app,
+    "rocpath path scores.csv --label y --predictions old --direction change",
+    "rocpath path patients.csv --model patients-model --out path.html",
 )
 def path(
     table: options.TableArgument,
@@ -196,8 +188,7 @@ def path(
 
     The best are those with the smallest AUM and with the largest AUC.
     """
-    from rocpath.cli.files import check_file, shown_name, write_text
-    from rocpath.cli.terminal import say
+    from rocpath.cli.files import check_file
 
     if out is not None:
         check_file(out, force=force)
@@ -209,14 +200,10 @@ def path(
         raise ValueError("give either --predictions and --direction, or --model.")
     _show_steps(lines)
     if out is not None:
-        from rocpath.pages.explorer import explorer_html
-
-        page = explorer_html(lines, title=f"Steps of {shown_name(table)}")
-        write_text(page, out, force=force)
-        say(f"Open {out}")
+        _write_explorer(lines, table, out, force=force)
 
 
-@app.command(epilog=examples("rocpath demo --out demo"))
+@command(app, "rocpath demo --out demo")
 def demo(
     out: options.FolderOption = "rocpath-demo",
     force: options.ForceOption = False,
@@ -262,12 +249,8 @@ def _known_rows(
     from rocpath.cli.table_columns import known_label
 
     rows = read_table(table, text=model.category)
-    return rows, known_label(
-        rows,
-        label or model.label,
-        positive=model.positive,
-        negative=model.negative,
-    )
+    name = label or model.label
+    return rows, known_label(rows, name, model.positive, model.negative)
 
 
 def _model_lines(
@@ -320,3 +303,13 @@ def _show_steps(lines: Lines) -> None:
             for name, step, aum, auc in (start, *view.variants)
         ],
     )
+
+
+def _write_explorer(lines: Lines, table: str, out: str, *, force: bool) -> None:
+    from rocpath.cli.files import shown_name, write_text
+    from rocpath.cli.terminal import say
+    from rocpath.pages.explorer import explorer_html
+
+    page = explorer_html(lines, title=f"Steps of {shown_name(table)}")
+    write_text(page, out, force=force)
+    say(f"Open {out}")

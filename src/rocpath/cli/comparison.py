@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
 
 OURS = "AUCClassifier"
-MOST_FOLDS = 5
+MOST_FOLDS = 5  # fewer where a class has fewer rows
 METHODS = (OURS, "logistic regression", "balanced logistic regression")
 
 
@@ -65,7 +65,6 @@ def compare_methods(
     label: BinaryLabel,
     features: FeatureColumns,
     *,
-    min_frequency: int,
     random_state: int,
     progress: Callable[[str], None],
 ) -> Comparison:
@@ -80,8 +79,7 @@ def compare_methods(
     for fold, (train, test) in enumerate(folds, 1):
         for method in METHODS:
             progress(f"{method}, part {fold} of {n_folds}")
-            estimators = _estimators(method, random_state)
-            pipeline = make_pipeline(features, *estimators, min_frequency=min_frequency)
+            pipeline = make_pipeline(features, *_estimators(method, random_state))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 pipeline.fit(frame[train], y[train].astype(int))

@@ -27,7 +27,7 @@ def parsed_csv(
             separator=separator,
             null_values=_MISSING,
             try_parse_dates=True,
-            infer_schema_length=None,
+            infer_schema_length=None,  # all rows: a late value may be text
             schema_overrides={
                 str(place): pl.String
                 for place, name in enumerate(names)

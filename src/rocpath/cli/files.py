@@ -31,17 +31,8 @@ _EXTENSIONS = ".csv, .tsv or .parquet"
 def read_table(source: str, *, text: Iterable[str] = ()) -> pl.DataFrame:
     """Read a table by the extension of its name, or as CSV from standard input.
 
-    Parameters
-    ----------
-    source : str
-        A file of CSV, TSV or Parquet, or ``-``.
-    text : iterable of str
-        Columns to keep as text even where they look like numbers.
-
-    Returns
-    -------
-    polars.DataFrame
-        With at least one row, and no column name twice.
+    It has at least one row, and no column name twice. Columns named as text stay text
+    even where they look like numbers.
     """
     if source == STANDARD_STREAM:
         table = parsed_csv(shown_name(source), sys.stdin.buffer.read(), ",", set(text))
@@ -116,10 +107,12 @@ def check_folder(folder: str, *, force: bool) -> None:
     _check_target(target, force=force)
 
 
-def check_file(target: str, *, force: bool) -> None:
-    """Raise if a text could not be written there, before it is computed."""
+def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
+    """Raise if a file could not be written there, before it is computed."""
     if target == STANDARD_STREAM:
         return
+    if is_table:
+        _extension(target)
     path = Path(target)
     if path.is_dir():
         raise ValueError(f"{target!r} is a directory: name a file with --out.")
@@ -129,13 +122,6 @@ def check_file(target: str, *, force: bool) -> None:
             "standard output."
         )
     _check_target(path, force=force)
-
-
-def check_table_file(target: str, *, force: bool) -> None:
-    """Raise if a table could not be written there, before it is computed."""
-    if target != STANDARD_STREAM:
-        _extension(target)
-    check_file(target, force=force)
 
 
 def read_model(source: str) -> bytes:
@@ -213,6 +199,7 @@ def _parquet(source: str, content: bytes) -> pl.DataFrame:
 @contextmanager
 def _native_silence() -> Iterator[None]:
     """Send to nowhere what compiled code writes on standard error, as panics do."""
+    # The file descriptor, as sys.stderr knows nothing of compiled code.
     stderr, kept = 2, os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from rocpath.changepoint import Labels, label_errors, sequence_features
 from rocpath.cli.table_columns import (
@@ -18,12 +19,11 @@ from rocpath.cli.table_columns import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from rocpath.changepoint.segmentation import SegmentCost
 
-_MOST_REPEATED = 10**8
+_MOST_REPEATED = 10**8  # values of a sequence: 0.8 GB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,39 +43,38 @@ class LongSequence:
 
 def sequences_of(table: pl.DataFrame, *, cost: SegmentCost) -> list[LongSequence]:
     """Split a table by its column ``sequence``, in order of first appearance."""
-    columns = {"value": numbers_of(column(table, "value", "sequences"), may_miss=False)}
+    value = numbers_of(column(table, "value", "sequences"), may_miss=False)
+    columns = [value]
     for name in ("position", "weight"):
         if name in table.columns:
-            columns[name] = numbers_of(table[name], may_miss=False)
-    numbers = {name: series.to_numpy() for name, series in columns.items()}
-    if "weight" in columns:
-        refuse(columns["weight"], columns["weight"] <= 0, "must be positive")
+            columns.append(numbers_of(table[name], may_miss=False))
+    if "weight" in table.columns:
+        refuse(columns[-1], columns[-1] <= 0, "must be positive")
     if cost == "poisson":
-        rule = "must not be negative for Poisson cost"
-        refuse(columns["value"], columns["value"] < 0, rule)
-    return [
-        _sequence(name, rows, numbers) for name, rows in _groups(table, "sequences")
-    ]
+        refuse(value, value < 0, "must not be negative for Poisson cost")
+    parts = _by_sequence(table, "sequences", columns)
+    return [_sequence(name, part) for name, part in parts.items()]
 
 
 def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, Labels]:
     """Collect labels by the name of their sequence, which must be known."""
-    start, end = (
-        numbers_of(column(table, name, "labels"), may_miss=False).to_numpy()
+    columns = [
+        numbers_of(column(table, name, "labels"), may_miss=False)
         for name in ("start", "end")
-    )
-    kind = text_of(column(table, "kind", "labels")).to_numpy()
+    ]
+    columns.append(text_of(column(table, "kind", "labels")))
     known = {sequence.name: sequence for sequence in sequences}
     labels = {}
-    for name, rows in _groups(table, "labels"):
+    for name, part in _by_sequence(table, "labels", columns).items():
+        row, start, end, kind = (
+            part[one].to_numpy() for one in ("row", "start", "end", "kind")
+        )
         if name not in known:
             raise ValueError(
-                f"labels name sequence {name!r} in row {rows[0] + 1}, which is not "
-                f"among the sequences: {listed(sorted(known))}."
+                f"labels name sequence {name!r} in row {row[0]}, which is not among "
+                f"the sequences: {listed(sorted(known))}."
             )
-        labels[name] = Labels(
-            start[rows], end[rows], tuple(kind[rows]), sequence=name, row=rows + 1
-        )
+        labels[name] = Labels(start, end, tuple(kind), sequence=name, row=row)
         # The errors of no change at all: labels outside are refused before the work.
         label_errors([[]], labels[name], position=known[name].position)
     return labels
@@ -105,26 +104,27 @@ def features_of(
     return features.value, features.name
 
 
-def _groups(table: pl.DataFrame, role: str) -> list[tuple[str, NDArray[np.intp]]]:
-    """Return rows by sequence, in order of first appearance."""
+def _by_sequence(
+    table: pl.DataFrame, role: str, columns: list[pl.Series]
+) -> dict[str, pl.DataFrame]:
+    """Split columns by sequence, in order of first appearance; rows keep numbers."""
     names = complete(text_of(column(table, "sequence", role)))
-    groups = names.to_frame().with_row_index().group_by(names.name, maintain_order=True)
-    return [(name, np.array(rows)) for name, rows in groups.agg("index").iter_rows()]
+    frame = pl.DataFrame([names, *columns]).with_row_index("row", offset=1)
+    parts = frame.partition_by("sequence", maintain_order=True, as_dict=True)
+    return {str(name): part for (name,), part in parts.items()}
 
 
-def _sequence(
-    name: str, rows: NDArray[np.intp], numbers: dict[str, Any]
-) -> LongSequence:
-    position = np.arange(float(rows.size))
-    if "position" in numbers:
-        rows = rows[np.argsort(numbers["position"][rows], kind="stable")]
-        position = numbers["position"][rows]
-        is_repeated = np.diff(position) == 0
+def _sequence(name: str, part: pl.DataFrame) -> LongSequence:
+    position = np.arange(float(part.height))
+    if "position" in part.columns:
+        part = part.sort("position", maintain_order=True)
+        position = part["position"].to_numpy()
+        is_repeated = np.diff(position, prepend=np.nan) == 0
         if is_repeated.any():
-            row = rows[int(is_repeated.argmax()) + 1]
+            at = int(is_repeated.argmax())
             raise ValueError(
                 f"column 'position' must not repeat within sequence {name!r}, got "
-                f"{numbers['position'][row]} again in row {row + 1}."
+                f"{position[at]} again in row {part['row'][at]}."
             )
-    weight = numbers["weight"][rows] if "weight" in numbers else None
-    return LongSequence(name, numbers["value"][rows], position, weight)
+    weight = part["weight"].to_numpy() if "weight" in part.columns else None
+    return LongSequence(name, part["value"].to_numpy(), position, weight)

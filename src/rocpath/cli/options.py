@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def examples(*commands: str) -> str:
     """Return the end of a help page."""
     # The first character tells typer to leave the lines as they are.
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
+    """Make a function a command, with examples at the end of its help page."""
+    return app.command(epilog=examples(*lines))
 
 
 TableArgument = Annotated[

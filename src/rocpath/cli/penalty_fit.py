@@ -51,9 +51,8 @@ def fit_sequences(
 ) -> None:
     """Fit penalties to the labelled sequences, compare, and write the results."""
     used = [sequence for sequence in sequences if sequence.name in labels]
-    n_left = len(sequences) - len(used)
+    n_all, n_left = len(sequences), len(sequences) - len(used)
     if n_left and not quiet:
-        n_all = len(sequences)
         say(f"note: left out, as without labels: {n_left} of {n_all} sequences.")
     has_runs = all(sequence.has_runs for sequence in used)
     with progress_bar(len(used) + MOST_FOLDS + 1, quiet=quiet) as progress:
@@ -64,31 +63,30 @@ def fit_sequences(
         )
         progress("fitting all sequences")
         regressor = cp.PenaltyRegressor(random_state=request.seed).fit(X, functions)
+    model = PenaltyModel(regressor, names, request.cost, request.constraint, has_runs)
     n_labels = sum(len(one) for one in labels.values())
     summary = {
         "n_sequences": len(used),
         "n_labels": n_labels,
         "n_folds": min(MOST_FOLDS, len(used)),
-        "max_changes": request.max_changes,
-        "cost": request.cost,
-        "constraint": request.constraint,
+        **request._asdict(),
         "methods": metrics,
     }
-    model = PenaltyModel(regressor, names, request.cost, request.constraint, has_runs)
     contents: dict[str, bytes | str] = {
         "model.skops": model_bytes(model),
         "metrics.json": json.dumps(summary, indent=2) + "\n",
     }
     write_folder(out, contents, force=force)
-    show_table(
-        f"{n_labels} labels of {len(used)} sequences",
-        ("method, on sequences held out", "AUC", "label errors"),
-        [
-            (method, f"{metric['auc']:.4f}", f"{metric['label_errors']:,}")
-            for method, metric in metrics.items()
-        ],
-    )
+    _show(f"{n_labels} labels of {len(used)} sequences", metrics)
     say(f"Wrote {out}")
+
+
+def _show(title: str, metrics: dict[str, dict[str, float]]) -> None:
+    rows = [
+        (method, f"{metric['auc']:.4f}", f"{metric['label_errors']:,}")
+        for method, metric in metrics.items()
+    ]
+    show_table(title, ("method, on sequences held out", "AUC", "label errors"), rows)
 
 
 def error_functions(
@@ -164,6 +162,7 @@ def _predicted(
     X_new: NDArray[np.float64],
     random_state: int,
 ) -> NDArray[np.float64]:
+    # Parts of a few sequences may lack what a regression needs; a constant always is.
     is_constant = method == "constant penalty" or not useful_columns(X).any()
     if is_constant or not can_be_learned(functions):
         return np.full(len(X_new), _best_constant(functions))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import polars as pl
 
 from rocpath.changepoint import PenaltyRegressor, Segmentation
@@ -36,15 +35,14 @@ class PenaltyModel:
     def changes(self, sequences: Sequence[LongSequence]) -> pl.DataFrame:
         """Find the changes: where each is, and the means on both of its sides."""
         X, _ = features_of(list(sequences), has_runs=self.has_runs)
+        # A column of weights is there for all sequences or for none.
+        weights = [one.weight for one in sequences if one.weight is not None]
         segmentations: list[Segmentation] = self.regressor.predict_changes(
             [one.value for one in sequences],
             X,
             cost=self.cost,
             constraint=self.constraint,
-            weights=[
-                np.ones(one.value.size) if one.weight is None else one.weight
-                for one in sequences
-            ],
+            weights=weights or None,
         )
         rows = [
             (one.name, float(one.position[change]), float(before), float(after))

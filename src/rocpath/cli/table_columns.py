@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LARGEST_NUMBER = 1e100
-_FEWEST_ROWS_TO_SUSPECT = 20
-_MOST_LISTED = 20
+LARGEST_NUMBER = 1e100  # squares of it can still be summed
+_FEWEST_ROWS_TO_SUSPECT = 20  # fewer whole numbers are distinct by chance
+_MOST_LISTED = 20  # names in a message
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -50,6 +50,7 @@ class FeatureColumns(NamedTuple):
 
     number: tuple[str, ...]
     category: tuple[str, ...]
+    min_frequency: int = 1  # how often a category must occur to count on its own
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Take these columns from a table, in order, as float64 and as text."""
@@ -99,7 +100,7 @@ def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> Binary
 
 
 def known_label(
-    table: pl.DataFrame, name: str, *, positive: str, negative: str
+    table: pl.DataFrame, name: str, positive: str, negative: str
 ) -> BinaryLabel:
     """Read labels of which a model knows the two kinds."""
     text = _label_text(column(table, name, "label"))
@@ -121,9 +122,11 @@ def known_label(
 
 
 def feature_columns(
-    table: pl.DataFrame, left_out: Iterable[str], *, min_frequency: int
+    table: pl.DataFrame, left_out: Iterable[str]
 ) -> tuple[FeatureColumns, dict[str, str]]:
     """Sort columns into numbers and categories; tell why others are dropped."""
+    # What is learned of rarer categories is mostly noise; small tables need them more.
+    min_frequency = max(2, min(10, table.height // 50))
     kept: dict[str, list[str]] = {"number": [], "category": []}
     dropped = {}
     for series in table.drop(left_out):
@@ -132,14 +135,14 @@ def feature_columns(
             dropped[series.name] = reason
         else:
             kept["number" if _is_number(series) else "category"].append(series.name)
-    features = FeatureColumns(tuple(kept["number"]), tuple(kept["category"]))
-    if not (features.number or features.category):
+    if not any(kept.values()):
         reasons = "; ".join(f"{name!r}: {why}" for name, why in dropped.items())
         raise ValueError(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    return features, dropped
+    number, category = map(tuple, kept.values())
+    return FeatureColumns(number, category, min_frequency), dropped
 
 
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
@@ -190,6 +193,7 @@ def text_of(series: pl.Series) -> pl.Series:
     """Return values as text; whole numbers without a decimal point."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
+        # Gaps turn whole numbers into floats, and labels 0 and 1 into 0.0 and 1.0.
         if (series == series.round()).all() and (series.abs() < 2.0**53).all():
             series = series.cast(pl.Int64)
     return series.cast(pl.String)

@@ -6,7 +6,7 @@ import json
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rocpath.cli.comparison import (
 from rocpath.cli.files import write_folder
 from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.table_columns import binary_label, column, feature_columns
-from rocpath.cli.table_model import TableModel, fit_table_model, min_frequency_for
+from rocpath.cli.table_model import TableModel, fit_table_model
 from rocpath.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from rocpath.cli.table_columns import BinaryLabel
 
-_MOST_LINES = 2000
-_FEWEST_TO_JUDGE = 10
+_MOST_LINES = 2000  # rows of the line search, all of whose crossings can be visited
+_FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
 _SURE = 2.0  # standard errors
 _REPORT_NAMES = {
     "auc": "AUC held out",
@@ -69,22 +69,16 @@ def fit_table(
     label = binary_label(table, request.label, request.positive)
     for name in request.left_out:
         column(table, name, "--drop")
-    min_frequency = min_frequency_for(table.height)
-    features, dropped = feature_columns(
-        table, {request.label, *request.left_out}, min_frequency=min_frequency
-    )
+    features, dropped = feature_columns(table, {request.label, *request.left_out})
     if not quiet:
         _note(label, dropped)
-    settings: dict[str, Any] = {
-        "min_frequency": min_frequency,
-        "random_state": request.seed,
-    }
+    seed = request.seed
     with progress_bar(len(METHODS) * MOST_FOLDS + 2, quiet=quiet) as progress:
         comparison = compare_methods(
-            table, label, features, progress=progress, **settings
+            table, label, features, random_state=seed, progress=progress
         )
         progress("fitting all rows")
-        model = fit_table_model(table, label, features, **settings)
+        model = fit_table_model(table, label, features, random_state=seed)
         progress("writing the report")
         fitted = TableFit(table, request.title, label, model, comparison, dropped)
         contents = _contents(fitted)

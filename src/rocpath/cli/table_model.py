@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rocpath.line_search import Lines
     from rocpath.ranking import History
 
-_PARTS = ("number", "category")
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
 _GAP, _RARE = "missingindicator_", "infrequent_sklearn"
 
@@ -99,38 +98,32 @@ def fit_table_model(
     label: BinaryLabel,
     features: FeatureColumns,
     *,
-    min_frequency: int,
     random_state: int,
 ) -> TableModel:
     """Fit a ranking to all rows of a table."""
-    pipeline = make_pipeline(
-        features, AUCClassifier(random_state=random_state), min_frequency=min_frequency
-    )
+    pipeline = make_pipeline(features, AUCClassifier(random_state=random_state))
     pipeline.fit(features.of(table), label.is_positive.astype(int))
-    return TableModel(pipeline, *features, label.column, label.positive, label.negative)
+    number, category, _ = features
+    return TableModel(
+        pipeline, number, category, label.column, label.positive, label.negative
+    )
 
 
-def make_pipeline(
-    features: FeatureColumns, *estimators: Any, min_frequency: int
-) -> Pipeline:
+def make_pipeline(features: FeatureColumns, *estimators: Any) -> Pipeline:
     """Turn columns into inputs: medians where missing, a column for each category."""
     number = SimpleImputer(
         strategy="median", add_indicator=True, keep_empty_features=True
     )
     category = OneHotEncoder(
-        min_frequency=min_frequency, handle_unknown="infrequent_if_exist"
+        min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )
-    parts = zip(_PARTS, (number, category), features, strict=True)
-    columns = ColumnTransformer(
-        [(name, step, list(used)) for name, step, used in parts if used]
+    parts = (
+        ("number", number, list(features.number)),
+        ("category", category, list(features.category)),
     )
+    columns = ColumnTransformer([part for part in parts if part[2]])
     names = [f"scale_{k}" for k in range(len(estimators) - 1)] + ["ranking"]
     return Pipeline([("columns", columns), *zip(names, estimators, strict=True)])
-
-
-def min_frequency_for(n_rows: int) -> int:
-    """Return how often a category must occur to count on its own."""
-    return max(2, min(10, n_rows // 50))
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:

@@ -51,13 +51,9 @@ def progress_bar(n_stages: int, *, quiet: bool) -> Iterator[Callable[[str], None
         disable=quiet or not console.is_terminal,
     )
     with bar:
-        task = bar.add_task("", total=n_stages)
-        started = iter(range(n_stages))
-
-        def start(stage: str) -> None:
-            bar.update(task, completed=next(started, n_stages), description=stage)
-
-        yield start
+        # The first stage to start completes none.
+        task = bar.add_task("", total=n_stages, completed=-1)
+        yield lambda stage: bar.update(task, advance=1, description=stage)
 
 
 def _plain(text: str) -> Text:

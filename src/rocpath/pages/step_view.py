@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rocpath.search_results import AumPath, StepPath
 
 _MOST_SWEPT = 2_000  # lines, so at most two million crossings
-_MOST_KINKS = 2_000
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value
 _SAMPLING_BUDGET = 30_000_000  # lines times steps
 _MOST_SAMPLES = 400
@@ -132,11 +131,10 @@ def _auc_at(lines: Lines, step: float) -> float:
 
 
 def _aum_curve(kinks: AumPath, end: float) -> Curve:
-    step = kinks.step[kinks.step < end]
-    if step.size > _MOST_KINKS:
-        step = step[np.linspace(0, step.size - 1, _MOST_KINKS).astype(int)]
-    step = np.append(step, end)
-    return Curve(step, kinks.aum_at(step))
+    step = np.append(kinks.step[kinks.step < end], end)
+    value = kinks.aum_at(step)
+    kept = extremes(step / end, value)
+    return Curve(step[kept], value[kept])
 
 
 def _auc_curve(path: StepPath, end: float) -> Curve:
@@ -179,17 +177,6 @@ def line_sample(lines: Lines, most: int) -> LineSample:
 
     Of each kind, lines evenly spaced in the order at step 0 are chosen. The same lines
     give the same answer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rocpath as rp
-    >>> from rocpath.pages.step_view import line_sample
-    >>> bp = rp.ErrorBreakpoints.from_labels(np.arange(100) % 10 == 0)
-    >>> lines = rp.Lines.from_predictions(bp, np.arange(100), np.ones(100))
-    >>> sample = line_sample(lines, 20)
-    >>> sample.intercept.size, float(sample.fp_diff.sum().round(6))
-    (20, 1.0)
     """
     columns = lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff
     if len(lines) <= most:

@@ -52,8 +52,7 @@ def plot_complexity(
     """
     size = finite_vector("n", n)
     (axes,) = axes_grid(ax, 1, 1, (6.0, 4.4))
-    largest = 0.0
-    smallest = np.inf
+    known: list[float] = []
     for place, (name, values) in enumerate(costs.items()):
         cost = np.asarray(values, dtype=np.float64)
         is_known = np.isfinite(cost) & (cost > 0)
@@ -67,10 +66,9 @@ def plot_complexity(
             color=SERIES[place % len(SERIES)],
             label=name if np.isnan(slope) else f"{name} (slope {slope:.2f})",
         )
-        largest = max(largest, cost[is_known].max(initial=0.0))
-        smallest = min(smallest, cost[is_known].min(initial=np.inf))
-    for slope in reference_slopes:
-        _draw_slope(axes, size, smallest, largest, slope)
+        known += cost[is_known].tolist()
+    for slope in reference_slopes if known else ():
+        _draw_slope(axes, size, min(known), max(known), slope)
     axes.set(xlabel="n", ylabel=ylabel)
     tidy(axes)
     axes.legend(loc="upper left", fontsize=9, framealpha=0.9)

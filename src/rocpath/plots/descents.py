@@ -77,27 +77,17 @@ class DescentDisplay:
         descent, prefix = self.descent, f"{self.name}: " if self.name else ""
         number = np.arange(descent.n_steps + 1)
         is_marked = number.size <= _MOST_MARKED
-        style = {"markersize": 3.5, "linewidth": 1.6}
         # Axes know their lines by group: how many descents are there already?
         before = sum(line.get_gid() == "training" for line in axes.lines)
-        samples = (
-            ("training", getattr(descent, area), "o-" if is_marked else "-"),
-            (
-                "validation",
-                getattr(descent, f"validation_{area}"),
-                "s--" if is_marked else "--",
-            ),
-        )
-        for place, (sample, value, shape) in enumerate(samples, 2 * before):
+        colors = SERIES[2 * before % len(SERIES) :] + SERIES
+        for sample, field, dashes, marker, color in (
+            ("training", area, "-", "o", colors[0]),
+            ("validation", f"validation_{area}", "--", "s", colors[1]),
+        ):
+            value = getattr(descent, field)
             if not np.isnan(value).all():
-                color = SERIES[place % len(SERIES)]
-                label = prefix + sample
-                axes.plot(
-                    number, value, shape, color=color, label=label, gid=sample, **style
-                )
-        axes.axvline(
-            descent.chosen,
-            color=SERIES[2 * before % len(SERIES)],
-            linestyle=":",
-            label=f"{prefix}weights taken",
-        )
+                style = {"ls": dashes, "marker": marker if is_marked else None}
+                style |= {"label": prefix + sample, "gid": sample, "color": color}
+                axes.plot(number, value, markersize=3.5, linewidth=1.6, **style)
+        label = f"{prefix}weights taken"
+        axes.axvline(descent.chosen, color=colors[0], linestyle=":", label=label)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocpath import changepoint as cp
 from rocpath.plots import canvas
+from rocpath.roc import inside_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,9 +107,7 @@ class LabelErrorDisplay:
         counts = cp.label_errors(models, labels, position=position)
         errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
-            low, high = cp.target_interval(errors)
-            low, high = max(low, high - 2 * _REACH), min(high, low + 2 * _REACH)
-            log_penalty = (low + high) / 2 if np.isfinite(low + high) else 0.0
+            log_penalty = inside_interval(*cp.target_interval(errors))
         place = np.arange(x.size) if position is None else position
         return cls(
             x=x,

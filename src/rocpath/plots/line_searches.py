@@ -94,14 +94,8 @@ class LineSearchDisplay:
     ) -> LineSearchDisplay:
         """Make the picture of a step of a linear model down its gradient of AUM.
 
-        Parameters
-        ----------
-        estimator : estimator
-            A classifier of two classes, or a regressor of log penalties.
-        X : array-like or sparse, shape (n_samples, n_features)
-            Features; the step changes the weights of the standardised columns.
-        y : array-like, or list of PenaltyErrors
-            Labels, or label errors.
+        The step changes the weights of standardised columns. Estimator, features and
+        labels are as for :meth:`RocErrorDisplay.from_estimator`.
         """
         bp, predictions = errors_and_predictions(estimator, X, y)
         lines = lines_down_gradient(as_matrix("X", X), bp, predictions)
@@ -110,9 +104,8 @@ class LineSearchDisplay:
     def plot(self, ax: Any = None) -> LineSearchDisplay:
         """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1, 1, 1.4)}
-        self.ax_ = canvas.axes_grid(
-            ax, 3, 1, (6.4, 6.8), sharex=True, gridspec_kw=ratios
-        )
+        grid = {"sharex": True, "gridspec_kw": ratios}
+        self.ax_ = canvas.axes_grid(ax, 3, 1, (6.4, 6.8), **grid)
         self.figure_ = self.ax_[0].figure
         auc_axes, aum_axes, line_axes = self.ax_
         auc_axes.plot(*self.view.auc, color=canvas.BLACK, linewidth=1.2)
@@ -140,15 +133,9 @@ class LineSearchDisplay:
             self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
             self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
         handles, names = self.ax_[2].get_legend_handles_labels()
-        canvas.legend_outside(
-            self.ax_[0],
-            "lower center",
-            (0.5, 1.02),
-            handles=handles,
-            labels=names,
-            ncols=4,
-            handlelength=1.8,  # shorter ones do not show the dashes
-        )
+        # Longer than elsewhere, so that they show the dashes.
+        style = {"handles": handles, "labels": names, "ncols": 4, "handlelength": 1.8}
+        canvas.legend_outside(self.ax_[0], "lower center", (0.5, 1.02), **style)
 
 
 def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
