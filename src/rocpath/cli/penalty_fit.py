@@ -103,17 +103,16 @@ def error_functions(
     functions = []
     for sequence in sequences:
         progress(f"segmenting {sequence.name}")
-        models = cp.segment(
+        function = cp.errors_by_penalty(
             sequence.value,
-            min(request.max_changes, sequence.value.size - 1),
+            labels[sequence.name],
+            max_changes=request.max_changes,
             cost=request.cost,
             weights=sequence.weight,
             constraint=request.constraint,
+            position=sequence.position,
         )
-        errors = cp.label_errors(
-            models, labels[sequence.name], position=sequence.position
-        )
-        functions.append(cp.penalty_errors(cp.model_selection(models.cost), errors))
+        functions.append(function)
     if not can_be_learned(functions):
         raise ValueError(
             "no penalty trades false positives for false negatives: labels must say "

@@ -76,7 +76,7 @@ class TableModel:
         """Return the log-odds for one standard deviation of each input, by size."""
         X = self.pipeline[:-1].transform(self.frame(table))
         columns = Columns.measured(X)
-        effect = columns.scaled_weights(self.pipeline[-1].coef_[0])
+        effect = columns.scaled_coef(self.pipeline[-1].coef_[0])
         names = _input_names(self.pipeline[0])
         order = np.argsort(-np.abs(effect), kind="stable")
         return [(names[k], float(effect[k])) for k in order]
