@@ -5,19 +5,12 @@ Commands import what they need when they run, so that help is there at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rocpath.cli.table_columns import BinaryLabel
-    from rocpath.cli.table_model import TableModel
-    from rocpath.line_search import Lines
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -96,10 +89,12 @@ def predict(
     Each gets its log-odds, probability and predicted label.
     """
     from rocpath.cli.files import check_file, read_table, write_table
+    from rocpath.cli.saved_models import load_model
     from rocpath.cli.table_columns import column
+    from rocpath.cli.table_model import TableModel
 
     check_file(out, force=force, is_table=True)
-    fitted = _load(model)
+    fitted = load_model(model, TableModel)
     rows = read_table(table, text=fitted.category)
     scores = fitted.predictions(rows)
     if id_column is not None:
@@ -133,11 +128,14 @@ def evaluate(
     import json
 
     from rocpath.cli.comparison import delong_auc
-    from rocpath.cli.files import shown_name
+    from rocpath.cli.files import read_table, shown_name
+    from rocpath.cli.saved_models import load_model
+    from rocpath.cli.table_model import TableModel
     from rocpath.cli.terminal import show_table
 
-    fitted = _load(model)
-    rows, truth = _known_rows(fitted, table, label)
+    fitted = load_model(model, TableModel)
+    rows = read_table(table, text=fitted.category)
+    truth = fitted.labels(rows, label)
     area = delong_auc(fitted.scores(rows), truth.is_positive)
     if as_json:
         found = {"auc": area.value, "standard_error": area.standard_error}
@@ -189,18 +187,17 @@ def path(
     The best are those with the smallest AUM and with the largest AUC.
     """
     from rocpath.cli.files import check_file
+    from rocpath.cli.step_search import column_lines, model_lines, show_steps
 
     if out is not None:
         check_file(out, force=force)
     if model is not None and predictions is None and direction is None:
-        lines = _model_lines(model, table, label, positive)
+        lines = model_lines(model, table, label, positive)
     elif model is None and predictions is not None and direction is not None:
-        lines = _column_lines(table, label, positive, predictions, direction)
+        lines = column_lines(table, label, positive, predictions, direction)
     else:
         raise ValueError("give either --predictions and --direction, or --model.")
-    _show_steps(lines)
-    if out is not None:
-        _write_explorer(lines, table, out, force=force)
+    show_steps(lines, table, out, force=force)
 
 
 @command(app, "rocpath demo --out demo")
@@ -232,84 +229,3 @@ def demo(
     rows = rows.with_columns(progression=np.where(is_fast, "fast", "slow"))
     request = Request("diabetes.csv", label="progression", positive="fast")
     fit_table(rows, request, out=out, force=force, quiet=quiet)
-
-
-def _load(model: str) -> TableModel:
-    from rocpath.cli.saved_models import load_model
-    from rocpath.cli.table_model import TableModel
-
-    return load_model(model, TableModel)
-
-
-def _known_rows(
-    model: TableModel, table: str, label: str | None
-) -> tuple[pl.DataFrame, BinaryLabel]:
-    """Read rows with labels that the model knows."""
-    from rocpath.cli.files import read_table
-    from rocpath.cli.table_columns import known_label
-
-    rows = read_table(table, text=model.category)
-    name = label or model.label
-    return rows, known_label(rows, name, model.positive, model.negative)
-
-
-def _model_lines(
-    model: str, table: str, label: str | None, positive: str | None
-) -> Lines:
-    if positive is not None:
-        raise ValueError("--positive is for --predictions; a model has its own.")
-    fitted = _load(model)
-    rows, truth = _known_rows(fitted, table, label)
-    return fitted.descent_lines(rows, truth.is_positive)
-
-
-def _column_lines(
-    table: str,
-    label: str | None,
-    positive: str | None,
-    predictions: str,
-    direction: str,
-) -> Lines:
-    from rocpath.breakpoints import ErrorBreakpoints
-    from rocpath.cli.files import read_table
-    from rocpath.cli.table_columns import binary_label, column, numbers_of
-    from rocpath.line_search import Lines
-
-    if label is None:
-        raise ValueError("name the column of labels with --label.")
-    rows = read_table(table)
-    truth = binary_label(rows, label, positive)
-    bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
-    moved = (
-        column(rows, predictions, "predictions"),
-        column(rows, direction, "direction"),
-    )
-    numbers = [numbers_of(series, may_miss=False).to_numpy() for series in moved]
-    return Lines.from_predictions(bp, *numbers)
-
-
-def _show_steps(lines: Lines) -> None:
-    from rocpath.cli.terminal import show_table
-    from rocpath.pages.step_view import StepVariant, step_view
-
-    view = step_view(lines)
-    within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
-    start = StepVariant("start", 0.0, view.aum.value[0], view.auc.value[0])
-    show_table(
-        f"Steps for {len(lines):,} lines{within}",
-        ("choice", "step", "AUM", "AUC"),
-        [
-            (name, f"{step:.6g}", f"{aum:.6g}", f"{auc:.6f}")
-            for name, step, aum, auc in (start, *view.variants)
-        ],
-    )
-
-
-def _write_explorer(lines: Lines, table: str, out: str, *, force: bool) -> None:
-    from rocpath.cli.files import shown_name, write_text
-    from rocpath.cli.terminal import say
-    from rocpath.pages.explorer import explorer_html
-
-    page = explorer_html(lines, title=f"Steps of {shown_name(table)}")
-    write_text(page, out, force=force)
-    say(f"Open {out}")

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.cli.table_columns import FeatureColumns
+from rocpath.cli.table_columns import FeatureColumns, known_label
 from rocpath.matrices import Columns
 from rocpath.pages.step_view import lines_down_gradient
 from rocpath.ranking.auc_classifier import AUCClassifier
@@ -53,6 +53,10 @@ class TableModel:
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Take the columns that it reads."""
         return FeatureColumns(self.number, self.category).of(table)
+
+    def labels(self, table: pl.DataFrame, name: str | None) -> BinaryLabel:
+        """Read labels that the model knows, by default from the column of the fit."""
+        return known_label(table, name or self.label, self.positive, self.negative)
 
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""

@@ -1,0 +1,61 @@
+"""The lines along which predictions of a table move, and their best steps."""
+
+from __future__ import annotations
+
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.cli.files import read_table, shown_name, write_text
+from rocpath.cli.saved_models import load_model
+from rocpath.cli.table_columns import binary_label, column, numbers_of
+from rocpath.cli.table_model import TableModel
+from rocpath.cli.terminal import say, show_table
+from rocpath.line_search import Lines
+from rocpath.pages import step_view
+
+
+def model_lines(
+    model: str, table: str, label: str | None, positive: str | None
+) -> Lines:
+    """Move the predictions of a model down its gradient of AUM."""
+    if positive is not None:
+        raise ValueError("--positive is for --predictions; a model has its own.")
+    fitted = load_model(model, TableModel)
+    rows = read_table(table, text=fitted.category)
+    return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
+
+
+def column_lines(
+    table: str,
+    label: str | None,
+    positive: str | None,
+    predictions: str,
+    direction: str,
+) -> Lines:
+    """Move the predictions of one column by the changes of another."""
+    if label is None:
+        raise ValueError("name the column of labels with --label.")
+    rows = read_table(table)
+    truth = binary_label(rows, label, positive)
+    bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
+    moved = {"predictions": predictions, "direction": direction}
+    series = [column(rows, name, role) for role, name in moved.items()]
+    numbers = [numbers_of(one, may_miss=False).to_numpy() for one in series]
+    return Lines.from_predictions(bp, *numbers)
+
+
+def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> None:
+    """Show where the variants of the search stop, and write the page to explore it."""
+    view = step_view.step_view(lines)
+    within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
+    start = ("start", 0.0, view.aum.value[0], view.auc.value[0])
+    rows = [
+        (name, f"{step:.6g}", f"{aum:.6g}", f"{auc:.6f}")
+        for name, step, aum, auc in (start, *view.variants)
+    ]
+    title = f"Steps for {len(lines):,} lines{within}"
+    show_table(title, ("choice", "step", "AUM", "AUC"), rows)
+    if out is not None:
+        from rocpath.pages.explorer import explorer_html
+
+        page = explorer_html(lines, title=f"Steps of {shown_name(table)}")
+        write_text(page, out, force=force)
+        say(f"Open {out}")
