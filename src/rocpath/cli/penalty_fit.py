@@ -144,7 +144,7 @@ def compare_penalties(
     bp = cp.error_breakpoints(functions)
     return {
         method: {
-            "auc": auc(bp, -predicted),
+            "auc": auc(bp, -predicted),  # large penalties make few changes
             "label_errors": int(
                 sum(f.at(one) for f, one in zip(functions, predicted, strict=True))
             ),

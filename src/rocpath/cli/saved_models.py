@@ -11,7 +11,7 @@ from rocpath.cli.files import read_model
 
 Model = TypeVar("Model")
 
-_FORMAT = 1
+_FORMAT = 1  # to be raised when models of before can no longer be read
 # What a model may hold beyond what skops itself trusts: our own types, and the type of
 # an array's numbers.
 _TRUSTED = [

@@ -95,6 +95,7 @@ def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> Binary
             f"{listed(values)} with --positive."
         )
     others = [value for value in values if value != positive]
+    # A rest of several kinds has one name, which `known_label` knows again.
     negative = others[0] if len(others) == 1 else f"not {positive}"
     return BinaryLabel(name, positive, negative, (text == positive).to_numpy())
 
@@ -241,6 +242,7 @@ def _numbers_rows(series: pl.Series, n_values: int) -> bool:
     if n_rows < _FEWEST_ROWS_TO_SUSPECT:
         return False
     number = series.cast(pl.Float64).to_numpy()
+    # All different and as dense as can be: a count of the rows, in any order.
     is_run = float(np.ptp(number)) == n_rows - 1
     return is_run or series.name.lower().split("_")[-1] in ("id", "index")
 

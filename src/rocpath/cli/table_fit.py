@@ -118,6 +118,7 @@ def _contents(fit: TableFit) -> dict[str, bytes | str]:
         "model.skops": model_bytes(fit.model),
         "metrics.json": json.dumps(metrics, indent=2) + "\n",
     }
+    # The report is an extra: a model is worth having without it.
     if find_spec("plotly") and find_spec("jinja2"):
         contents["report.html"] = _report(fit, coefficients)
     return contents
@@ -127,6 +128,7 @@ def _report(fit: TableFit, coefficients: list[tuple[str, float]]) -> str:
     from rocpath.pages.report import fit_report_html
 
     label = fit.label
+    # Rows are sampled before the search, which for all of them could take minutes.
     chosen = _some_rows(label.is_positive)
     lines = fit.model.descent_lines(fit.table[chosen], label.is_positive[chosen])
     return fit_report_html(
@@ -138,7 +140,7 @@ def _report(fit: TableFit, coefficients: list[tuple[str, float]]) -> str:
         roc=fit.comparison.roc,
         coefficients=coefficients,
         history=[(label.positive, fit.model.history)],
-        lines=lines if lines.slope.any() else None,
+        lines=lines if lines.slope.any() else None,  # at a minimum no step leads on
     )
 
 

@@ -115,6 +115,7 @@ def fit_table_model(
 
 def make_pipeline(features: FeatureColumns, *estimators: Any) -> Pipeline:
     """Turn columns into inputs: medians where missing, a column for each category."""
+    # That a value is missing may tell more than the value would.
     number = SimpleImputer(
         strategy="median", add_indicator=True, keep_empty_features=True
     )

@@ -79,6 +79,7 @@ class DescentDisplay:
         is_marked = number.size <= _MOST_MARKED
         # Axes know their lines by group: how many descents are there already?
         before = sum(line.get_gid() == "training" for line in axes.lines)
+        # Two colours a descent; after the last the first come again.
         colors = SERIES[2 * before % len(SERIES) :] + SERIES
         for sample, field, dashes, marker, color in (
             ("training", area, "-", "o", colors[0]),
