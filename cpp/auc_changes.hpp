@@ -36,13 +36,13 @@ class Kinds {
     std::int64_t tp_below = 0;
     for (const std::uint32_t line : order) {
       const auto& [fp, tp] = (*this)[line];
-      doubled += static_cast<int128>(fp) * (2 * tp_below + tp);
+      doubled += static_cast<int128>(fp) * (static_cast<int128>(2) * tp_below + tp);
       tp_below += tp;
     }
     return doubled;
   }
 
-  // Twice the change of AUC at a crossing.
+  // Twice the change of AUC from before a crossing to after it.
   int128 doubled_auc_change(const Crossing& crossing) const {
     const Jump& a = (*this)[crossing.lower];
     const Jump& b = (*this)[crossing.upper];
@@ -59,25 +59,93 @@ class Kinds {
   Vector<Jump> jump_;
 };
 
+// Twice the change of AUC from before a row of crossings to the row's float64 step, taken as the
+// number it is: crossings that round to it may come before it, at it or after it.
+inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const Kinds& jumps, double step,
+                                       std::span<const Crossing> row) {
+  int128 change = 0;
+  for (const Crossing& crossing : row) {
+    const int side = compare_at(lines.line[crossing.lower], lines.line[crossing.upper], step);
+    if (side >= 0) change += jumps.doubled_auc_change(crossing) / (side == 0 ? 2 : 1);
+  }
+  return change;
+}
+
+// How many crossings share the first one's step.
+inline std::size_t row_size(std::span<const Crossing> crossings) {
+  std::size_t n = 1;
+  while (n < crossings.size() && crossings[n].step == crossings[0].step) ++n;
+  return n;
+}
+
+// The best step met so far, with twice its AUC.
+struct FoundAuc {
+  int128 best;
+  double step;
+  int128 pruned_bound;  // of the stretches left out because of the tolerance
+
+  void improve(double at, int128 doubled_auc) {
+    if (doubled_auc <= best) return;
+    best = doubled_auc;
+    step = at;
+  }
+};
+
+// Look at the float64 steps of a window, after `since`, where twice the AUC is given: in every
+// stretch between two rows of crossings, and at every row. Requires: sorted crossings.
+inline void look_into(const ErrorLines& lines, const Kinds& jumps, const StepScale& scale,
+                      const Window& part, double since, int128 doubled_auc, FoundAuc& found) {
+  const auto improve_inside = [&](StepRange range) {
+    if (doubled_auc <= found.best) return;
+    const double step = scale.middle(range);
+    if (is_inside(step, range)) found.improve(step, doubled_auc);
+  };
+  for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
+    const std::span<const Crossing> row = rest.first(row_size(rest));
+    rest = rest.subspan(row.size());
+    const double step = row.front().step;
+    improve_inside({since, step});
+    int128 gain = 0;
+    int128 change = 0;
+    for (const Crossing& crossing : row) {
+      gain += std::max<int128>(jumps.doubled_auc_change(crossing), 0);
+      change += jumps.doubled_auc_change(crossing);
+    }
+    if (doubled_auc + gain > found.best)
+      found.improve(step, doubled_auc + doubled_auc_change_up_to(lines, jumps, step, row));
+    since = step;
+    doubled_auc += change;
+  }
+  if (since == part.to) return;
+  improve_inside({since, part.to});
+  found.improve(part.to, doubled_auc);
+}
+
 namespace detail {
 
-// The first step after `from` where AUC changes, or the limit.
+// The first step after `from` where AUC is not what it is after `from`, or the limit.
 inline double end_of_plateau(const ErrorLines& lines, const Kinds& jumps, double from, double limit,
                              const Interrupt& interrupt) {
-  Windows parts(lines, from, order_after(lines, from), jumps.kind());
+  Vector<std::uint32_t> order = order_after(lines, from);
+  const int128 doubled_auc = jumps.doubled_auc(order);
+  Windows parts(lines, from, std::move(order), jumps.kind());
   Window part;
   const double end = std::min(limit, std::numeric_limits<double>::max());
   while (from < end) {
     interrupt();
     parts.next(lines.size() / 8 + 64, end, part);
-    if (part.n_dense_swaps > 0) return part.to;
+    if (part.n_dense_swaps > 0 &&
+        (jumps.doubled_auc(part.dense_order) != doubled_auc ||
+         doubled_auc_at(lines, part.to, order_at(lines, part.to)) != doubled_auc))
+      return part.to;
     parts.sort(part);
-    int128 change = 0;
-    for (std::size_t k = 0; k < part.crossings.size(); ++k) {
-      change += jumps.doubled_auc_change(part.crossings[k]);
-      const bool is_last =
-          k + 1 == part.crossings.size() || part.crossings[k + 1].step != part.crossings[k].step;
-      if (is_last && change != 0) return part.crossings[k].step;
+    for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
+      const std::span<const Crossing> row = rest.first(row_size(rest));
+      rest = rest.subspan(row.size());
+      int128 change = 0;
+      for (const Crossing& crossing : row) change += jumps.doubled_auc_change(crossing);
+      const double step = row.front().step;
+      if (change != 0 || doubled_auc_change_up_to(lines, jumps, step, row) != 0) return step;
     }
     from = part.to;
   }
@@ -86,16 +154,18 @@ inline double end_of_plateau(const ErrorLines& lines, const Kinds& jumps, double
 
 }  // namespace detail
 
-// The interval around a step without a change of AUC.
+// The interval around a step at whose float64 steps AUC is what it is at the step.
 inline StepRange auc_plateau(const ErrorLines& lines, const Kinds& jumps, double step,
                              StepRange domain, const Interrupt& interrupt) {
-  const Vector<std::uint32_t> order = order_after(lines, step);
-  if (doubled_auc_at(lines, step, order) != jumps.doubled_auc(order)) return {step, step};
+  const int128 doubled_auc = doubled_auc_at(lines, step, order_at(lines, step));
+  const auto end = [&](const ErrorLines& some, double from, double limit) {
+    if (jumps.doubled_auc(order_after(some, from)) != doubled_auc) return from;
+    return detail::end_of_plateau(some, jumps, from, limit, interrupt);
+  };
   // Towards smaller steps, look at the mirror image.
   ErrorLines mirrored = lines;
   for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
-  return {-detail::end_of_plateau(mirrored, jumps, -step, -domain.low, interrupt),
-          detail::end_of_plateau(lines, jumps, step, domain.high, interrupt)};
+  return {-end(mirrored, -step, -domain.low), end(lines, step, domain.high)};
 }
 
 }  // namespace rocpath

@@ -18,8 +18,6 @@ struct AumPath {
   Vector<double> aum_slope_after;
 
   void append(double at, double value, double slope) {
-    // A crossing just after the end of a range may be seen from both sides of it.
-    if (!step.empty() && step.back() == at) return;
     step.push_back(at);
     aum.push_back(value);
     aum_slope_after.push_back(slope);
@@ -66,16 +64,19 @@ class AumPathSearch {
     sort_lines(lines);
     double slope = 0.0;
     bool is_start = true;
-    sweep(lines, {Stop::never, std::numeric_limits<std::uint64_t>::max(), steps.high}, interrupt_,
-          [&](const SweepRow& row) {
-            // The start of a range is no kink, unless it is the start of the path.
-            const bool is_kink = is_start ? path_.step.empty() : row.aum_slope_after != slope;
-            if (is_kink) path_.append(row.step, row.aum, row.aum_slope_after);
-            slope = row.aum_slope_after;
-            is_start = false;
-            return true;
-          });
+    sweep(lines, {.max_step = steps.high}, interrupt_, [&](const SweepRow& row) {
+      // The start of a range is no kink, unless it is the start of the path.
+      const bool is_kink = is_start ? path_.step.empty() : row.aum_slope_after != slope;
+      if (is_kink) path_.append(row.step, row.aum, row.aum_slope_after);
+      slope = row.aum_slope_after;
+      is_start = false;
+      return true;
+    });
   }
 };
+
+inline AumPath aum_path(const ErrorLines& lines, double max_step, Interrupt interrupt) {
+  return AumPathSearch(lines, std::move(interrupt)).run(lines, max_step);
+}
 
 }  // namespace rocpath

@@ -22,11 +22,11 @@ class AumPiece {
         intercept_size_(intercept_size),
         slope_size_(slope_size) {}
 
-  void add(DoubleDouble weight, const Line& line) {
-    intercept_sum = intercept_sum + weight * line.intercept;
-    slope_sum = slope_sum + weight * line.slope;
-    intercept_size_ += std::fabs(weight.high * line.intercept);
-    slope_size_ += std::fabs(weight.high * line.slope);
+  void add(DoubleDouble weight, double intercept, double slope) {
+    intercept_sum = intercept_sum + weight * intercept;
+    slope_sum = slope_sum + weight * slope;
+    intercept_size_ += std::fabs(weight.high * intercept);
+    slope_size_ += std::fabs(weight.high * slope);
   }
 
   void add(const AumPiece& other) {
@@ -43,10 +43,8 @@ class AumPiece {
     add(negative);
   }
 
-  double slope() const {
-    const double value = slope_sum.value();
-    return std::fabs(value) <= rounding * slope_size_ ? 0.0 : value;
-  }
+  // Right to 100 bits or so of the sizes of its terms, unless it is in doubt.
+  double slope() const { return slope_sum.value(); }
 
   // Is the slope too small to tell its sign?
   bool is_slope_in_doubt() const { return std::fabs(slope_sum.value()) <= 0x1p-70 * slope_size_; }
@@ -64,20 +62,23 @@ class AumPiece {
   }
 
  private:
-  // What millions of double-double additions may be off by, relative to the sizes of the terms. A
-  // sum below that is zero: it is only ever reported, no decision depends on it.
+  // What millions of double-double additions may be off by, relative to the sizes of the terms. An
+  // AUM below that is zero: it is only ever reported, no decision depends on it.
   static constexpr double rounding = 0x1p-90;
   double intercept_size_ = 0.0;
   double slope_size_ = 0.0;
 };
 
-// AUM at a kink. The float64 step may lie on either side of the exact one; of the two pieces the
-// upper one holds on both sides of a convex kink, the lower one on both sides of a concave kink.
-inline double aum_at_kink(const AumPiece& before, const AumPiece& after, double step) {
-  if (is_same(before, after)) return after.at(step);
-  const double left = before.at(step);
+// AUM at a kink. The float64 step may lie on either side of the exact one: where AUM is flat on one
+// side, it has the flat value there; otherwise, of the two pieces, the upper one holds on both
+// sides of a convex kink, and the lower one on both sides of a concave kink.
+inline double aum_at_kink(const AumPiece& before, double slope_before, const AumPiece& after,
+                          double slope_after, double step) {
   const double right = after.at(step);
-  return after.slope() >= before.slope() ? std::max(left, right) : std::min(left, right);
+  if (slope_after == 0.0 || is_same(before, after)) return right;
+  const double left = before.at(step);
+  if (slope_before == 0.0) return left;
+  return slope_after >= slope_before ? std::max(left, right) : std::min(left, right);
 }
 
 }  // namespace rocpath

@@ -8,8 +8,10 @@
 // a time, each on a core of its own. The search ends when no bound exceeds the best value found by
 // more than the tolerance.
 //
-// Only steps that a float64 can take count: a value is attained strictly between two crossings
-// that differ as float64 numbers. Memory O(B): the orders at the ends of at most 64 windows.
+// Only steps that a float64 can take count. AUC at such a step is that of the lines as real
+// numbers: what it is between two crossings that differ as float64 numbers, if one lies strictly
+// between; and what it is at the float64 of a crossing, where crossings that round to it may be
+// still to come. Memory O(B): the orders at the ends of at most 64 windows.
 #pragma once
 
 #include <future>
@@ -43,18 +45,21 @@ class AucSearch {
     doubled_perfect_auc_ =
         static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
     mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
+    const int128 at_start = doubled_auc_at(0.0);
+    found_ = {at_start, 0.0, at_start};
   }
 
   BestAuc run(double tolerance, const Interrupt& interrupt, const AucProgress& progress) {
-    const auto doubled_tolerance = static_cast<int128>(tolerance * doubled_perfect_auc_);
+    constexpr double all = 0x1p125;  // more than any AUC
+    const auto doubled_tolerance =
+        static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
     const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
-    found_.improve(0.0, doubled_auc_at(lines_, 0.0, order_after(lines_, 0.0)));
     const SharedOrder start = shared_order(domain_.low, 0);
     const SharedOrder end = shared_order(domain_.high, 0);
-    try_step(domain_.low, start->order);
-    try_step(domain_.high, end->order);
+    try_step(domain_.low);
+    try_step(domain_.high);
     keep(bounded(domain_, start, end, 0));
     while (is_open(doubled_tolerance)) {
       interrupt();
@@ -65,9 +70,8 @@ class AucSearch {
         windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
     const StepRange interval = auc_plateau(lines_, jumps_, found_.step, domain_, interrupt);
-    const double step =
-        is_inside(scale_.middle(interval), interval) ? scale_.middle(interval) : found_.step;
-    return {step, interval, auc(found_.best), auc(std::max(bound, found_.pruned_bound))};
+    return {scale_.inside(interval, found_.step), interval, auc(found_.best),
+            auc(std::max(bound, found_.pruned_bound))};
   }
 
  private:
@@ -92,19 +96,6 @@ class AucSearch {
     bool operator<(const AucWindow& other) const { return bound < other.bound; }
   };
 
-  // The best step met so far, with twice its AUC.
-  struct Found {
-    int128 best = std::numeric_limits<std::int64_t>::min();
-    double step = 0.0;
-    int128 pruned_bound = best;  // of the stretches left out because of the tolerance
-
-    void improve(double at, int128 doubled_auc) {
-      if (doubled_auc <= best) return;
-      best = doubled_auc;
-      step = at;
-    }
-  };
-
   const ErrorLines& lines_;
   StepRange domain_;
   StepScale scale_;
@@ -115,13 +106,17 @@ class AucSearch {
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
   std::array<Vector<std::uint32_t>, 2> place_;
   std::priority_queue<AucWindow> windows_;
-  Found found_;
+  FoundAuc found_{};
   std::uint64_t n_windows_ = 0;
 
   double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
 
-  void try_step(double step, const Order& order) {
-    if (std::isfinite(step)) found_.improve(step, doubled_auc_at(lines_, step, order));
+  void try_step(double step) {
+    if (std::isfinite(step)) found_.improve(step, doubled_auc_at(step));
+  }
+
+  int128 doubled_auc_at(double step) const {
+    return rocpath::doubled_auc_at(lines_, step, order_at(lines_, step));
   }
 
   bool is_open(int128 tolerance) const {
@@ -171,7 +166,7 @@ class AucSearch {
     return cut;
   }
 
-  // The parts of a window, in order; none if nobody can step inside.
+  // The parts of a window, in order; none if its end is the only float64 in it.
   std::vector<AucWindow> parts(const AucWindow& window, int128 tolerance, std::size_t thread) {
     const Vector<double> cut = cuts(window, tolerance);
     std::vector<AucWindow> part;
@@ -188,13 +183,16 @@ class AucSearch {
   // What comes of a window: smaller ones, or the best step in it.
   struct Explored {
     std::vector<AucWindow> parts;
-    Found found;
+    FoundAuc found;
   };
 
   Explored explored(const AucWindow& window, int128 tolerance, double few_crossings,
                     std::size_t thread, const Interrupt& interrupt) {
     if (window.n_crossings < few_crossings) return {{}, walked(window, tolerance, interrupt)};
-    return {parts(window, tolerance, thread), found_};
+    Explored split{parts(window, tolerance, thread), found_};
+    const double end = window.range.high;
+    if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, doubled_auc_at(end));
+    return split;
   }
 
   // Explore the window with the largest bound, and the next one too, each on a core of its own.
@@ -222,13 +220,13 @@ class AucSearch {
     found_.improve(one.found.step, one.found.best);
     found_.pruned_bound = std::max(found_.pruned_bound, one.found.pruned_bound);
     for (const AucWindow& part : one.parts) {
-      if (part.auc > found_.best) try_step(part.range.low, part.from->order);
+      if (part.auc > found_.best) try_step(part.range.low);
       keep(part);
     }
   }
 
   // Go through a window in small parts, and list the crossings of those that may hold a better one.
-  Found walked(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) const {
+  FoundAuc walked(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double end = std::min(window.range.high, largest);
     double from = std::max(window.range.low, -largest);
@@ -237,12 +235,13 @@ class AucSearch {
                   jumps_.kind());
     Window part;
     int128 doubled_auc = window.auc;
-    Found found = found_;
+    FoundAuc found = found_;
     while (from < end) {
       interrupt();
       parts.next(6 * lines_.size() + 1024, end, part);
       if (part.n_dense_swaps > 0) {
         doubled_auc = jumps_.doubled_auc(part.dense_order);
+        found.improve(part.to, doubled_auc_at(part.to));
       } else {
         int128 gain = 0;
         int128 change = 0;
@@ -252,7 +251,7 @@ class AucSearch {
         }
         if (doubled_auc + gain > found.best + tolerance) {
           parts.sort(part);
-          list(part, from, doubled_auc, found);
+          look_into(lines_, jumps_, scale_, part, from, doubled_auc, found);
         } else {
           found.pruned_bound = std::max(found.pruned_bound, doubled_auc + gain);
         }
@@ -261,23 +260,6 @@ class AucSearch {
       from = part.to;
     }
     return found;
-  }
-
-  // Look at every stretch between two crossings.
-  void list(const Window& part, double since, int128 doubled_auc, Found& found) const {
-    for (const Crossing& crossing : part.crossings) {
-      if (crossing.step > since) improve_inside({since, crossing.step}, doubled_auc, found);
-      since = std::max(since, crossing.step);
-      doubled_auc += jumps_.doubled_auc_change(crossing);
-    }
-    improve_inside({since, part.to}, doubled_auc, found);
-  }
-
-  // AUC is constant in the range: take a step inside, if there is one.
-  void improve_inside(StepRange range, int128 doubled_auc, Found& found) const {
-    if (doubled_auc <= found.best) return;
-    const double step = scale_.middle(range);
-    if (is_inside(step, range)) found.improve(step, doubled_auc);
   }
 };
 

@@ -10,25 +10,25 @@
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
 
-#include <optional>
-
 #include "near_level.hpp"
 #include "sweep.hpp"
 
 namespace rocpath {
 
-struct BestAum {
-  StepRange interval{};  // all steps with the smallest AUM
-  double step = 0.0;     // one of them, inside if there is an inside
-  double value = 0.0;
-  double slope_before = 0.0;  // of AUM, to the left of the interval; not positive
-  double slope_after = 0.0;   // and to its right; not negative
-};
+// Sweep to the first minimum of AUM and, where it is flat, to its end; errors may be of any kind.
+inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
+                                  const Interrupt& interrupt) {
+  FirstMinimum first_min;
+  sweep(lines, {.max_step = max_step}, interrupt, [&](const SweepRow& row) {
+    first_min.pass(row.step, row.aum, row.aum_slope_after);
+    return !first_min.is_over();
+  });
+  return first_min;
+}
 
-// The smallest AUM, given the row after which it does not fall: on a flat stretch that of the
-// stretch, which the rounded start of it may just miss.
-inline double value_of(const SweepRow& row) {
-  return row.aum_slope_after == 0.0 ? row.aum_after : row.aum;
+inline BestAum first_min_aum_step(const ErrorLines& lines, double max_step,
+                                  const Interrupt& interrupt) {
+  return first_min_aum(lines, max_step, interrupt).best(max_step, StepScale(lines));
 }
 
 class AumSearch {
@@ -40,23 +40,15 @@ class AumSearch {
         scale_(lines.size() > many ? thinned(lines) : all_lines()) {}
 
   BestAum run() const {
-    const Near near = find(lines_, {0.0, max_step_}, 0);
-    const Walk walk = walked(near);
-    if (!walk.reached) {  // AUM falls up to the last step
-      const double value = walk.last.aum + walk.last.aum_slope_after * (max_step_ - walk.last.step);
-      return {{max_step_, max_step_}, max_step_, value, walk.last.aum_slope_after, 0.0};
-    }
-    const SweepRow& first = *walk.reached;
-    BestAum best{{first.step, max_step_}, first.step, value_of(first), walk.slope_before, 0.0};
+    const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
+    const FirstMinimum first = walked(near);
+    BestAum best = first.best(max_step_, scale_);
     // A flat minimum may go on beyond the range.
-    const bool is_open = !walk.risen && near.steps.high < max_step_;
-    const Walk rest = is_open ? walked(find(lines_, {near.steps.high, max_step_}, 1)) : walk;
-    if (rest.risen) {
-      best.interval.high = rest.risen->step;
-      best.slope_after = rest.risen->aum_slope_after;
+    if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
+      const FirstMinimum rest = walked(find(lines_, {near.steps.high, max_step_}, Slope::rising));
+      best.interval.high = rest.best(max_step_, scale_).interval.high;
+      best.step = scale_.inside(best.interval, best.step);
     }
-    const double middle = scale_.middle(best.interval);
-    if (is_inside(middle, best.interval)) best.step = middle;
     return best;
   }
 
@@ -67,13 +59,12 @@ class AumSearch {
     StepRange steps;
   };
 
-  // What a walk through such a range meets.
-  struct Walk {
-    std::optional<SweepRow> reached;  // the first row after which AUM does not fall
-    std::optional<SweepRow> risen;    // the first row after which it rises
-    double slope_before = 0.0;
-    SweepRow last{};
-  };
+  // What is looked for: the first step after which AUM has such a slope.
+  enum class Slope { not_falling, rising };
+
+  static bool is_reached(double slope, Slope wanted) {
+    return wanted == Slope::rising ? slope > 0.0 : slope >= 0.0;
+  }
 
   static constexpr std::size_t few = 64;  // lines to sweep
   static constexpr std::size_t not_many = 512;
@@ -86,20 +77,11 @@ class AumSearch {
 
   ErrorLines all_lines() const { return collapse(lines_, Box{{0.0, 0.0}}); }
 
-  static OrderState state_after(const ErrorLines& lines, double step, ErrorLines& at_level) {
-    at_level = near_level(lines, {step, step}, true);
-    sort_lines(at_level);
-    return OrderState(at_level);
-  }
-
+  // The slope of AUM just after a step; its sign is exact.
   static double slope_after(const ErrorLines& lines, double step) {
-    ErrorLines at_level;
-    return state_after(lines, step, at_level).aum().slope();
-  }
-
-  static int slope_sign_after(const ErrorLines& lines, double step) {
-    ErrorLines at_level;
-    return state_after(lines, step, at_level).slope_sign();
+    ErrorLines at_level = near_level(lines, {step, step}, true);
+    sort_lines(at_level);
+    return OrderState(at_level).slope();
   }
 
   // Halve the range, and forget lines away from the level, until few are left.
@@ -119,10 +101,10 @@ class AumSearch {
     return near;
   }
 
-  // A range of steps at whose start the slope's sign is below `least` (0 or 1), and at whose end it
-  // is not, as far as the range does not begin or end with `steps`.
+  // A range of steps at whose start the slope is not reached, and at whose end it is, as far as the
+  // range does not begin or end with `steps`.
   template <class Lines>
-  Near find(const Lines& lines, StepRange steps, int least) const {
+  Near find(const Lines& lines, StepRange steps, Slope wanted) const {
     if (lines.size() > many)
       for (double confidence = 3.0; confidence < 100.0; confidence *= 4.0) {
         const Box box = box_by_sample(lines, steps, 0.0, confidence);
@@ -130,39 +112,39 @@ class AumSearch {
         const ErrorLines inside = collapsed(lines, box);
         if (inside.line.empty()) continue;
         if (2 * inside.size() > lines.size()) break;
-        Near near = find(inside, box.steps, least);
-        if (holds(near, steps, least, box)) return near;
+        Near near = find(inside, box.steps, wanted);
+        if (holds(near, steps, wanted, box)) return near;
       }
     return halved({collapse(lines, Box{{steps.low, steps.low}}), steps},
-                  [least](const ErrorLines& some, double step) {
-                    return slope_sign_after(some, step) >= least;
+                  [wanted](const ErrorLines& some, double step) {
+                    return is_reached(slope_after(some, step), wanted);
                   });
   }
 
   // Does a range found inside a box hold for all lines? The level must stay inside the box, and the
   // slope change its sign within the range.
-  static bool holds(const Near& near, StepRange steps, int least, const Box& box) {
-    const Box level = detail::level_box(near.lines, near.steps);
+  static bool holds(const Near& near, StepRange steps, Slope wanted, const Box& box) {
+    const Box level = level_box(near.lines, near.steps);
     if (!(level.lowest > box.lowest && level.highest < box.highest)) return false;
     const auto [low, high] = near.steps;
-    return (low == steps.low || slope_sign_after(near.lines, low) < least) &&
-           (high == steps.high || slope_sign_after(near.lines, high) >= least);
+    return (low == steps.low || !is_reached(slope_after(near.lines, low), wanted)) &&
+           (high == steps.high || is_reached(slope_after(near.lines, high), wanted));
   }
 
-  // One line in f, drawn at random, each counted f times.
+  // One line of every f in a row, drawn at random, each counted f times: by the units, for whole
+  // numbers could overflow.
   template <class Lines>
   static ErrorLines thinned(const Lines& lines) {
-    const auto n = static_cast<double>(lines.size());
-    const auto factor = static_cast<std::int64_t>(0.5 * std::cbrt(n));
+    const auto factor =
+        static_cast<std::size_t>(0.5 * std::cbrt(static_cast<double>(lines.size())));
     ErrorLines drawn = collapse(lines, 0, 0, Box{});
-    drawn.line.resize(lines.size() / static_cast<std::size_t>(factor));
+    drawn.count_each(factor);
+    drawn.line.resize(lines.size() / factor);
     std::uint64_t random = lines.size();
-    for (ErrorLine& line : drawn.line) {
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
       random = random * 6364136223846793005U + 1442695040888963407U;
-      line = lines[static_cast<std::size_t>((static_cast<uint128>(random) * lines.size()) >> 64)];
-      line.fp *= factor;
-      line.tp *= factor;
-      drawn.total += {line.fp, line.tp};
+      drawn.line[k] = lines[k * factor + static_cast<std::size_t>((random >> 32) % factor)];
+      drawn.total += {drawn.line[k].fp, drawn.line[k].tp};
     }
     return drawn;
   }
@@ -174,7 +156,7 @@ class AumSearch {
   };
 
   static SampleError sample_error(const ErrorLines& drawn, double step) {
-    const double level = detail::level_box(drawn, {step, step}).lowest;
+    const double level = level_box(drawn, {step, step}).lowest;
     SampleError squares;
     for (const ErrorLine& line : drawn.line) {
       const double fp = static_cast<double>(line.fp) * drawn.fp_unit;
@@ -199,7 +181,7 @@ class AumSearch {
     const auto policy = near.lines.size() > 1000 ? std::launch::async : std::launch::deferred;
     auto task = std::async(policy, [&] { return halved(near, reaches(-reach)).steps.low; });
     const double high = halved(near, reaches(reach)).steps.high;
-    return detail::level_box(drawn, {task.get(), high}, confidence * error.excess);
+    return level_box(drawn, {task.get(), high}, confidence * error.excess);
   }
 
   static auto reaches(double slope) {
@@ -230,55 +212,11 @@ class AumSearch {
     return inside;
   }
 
-  Walk walked(Near near) const {
+  FirstMinimum walked(Near near) const {
     near.lines.from = near.steps.low;
     sort_lines(near.lines);
-    Walk walk;
-    const Limits limits{Stop::never, std::numeric_limits<std::uint64_t>::max(), near.steps.high};
-    sweep(near.lines, limits, interrupt_, [&](const SweepRow& row) {
-      if (!walk.reached && row.aum_slope_after >= 0.0) {
-        walk.reached = row;
-        walk.slope_before = walk.last.aum_slope_after;
-      }
-      if (row.aum_slope_after > 0.0) walk.risen = row;
-      walk.last = row;
-      return !walk.risen;
-    });
-    return walk;
+    return first_min_aum(near.lines, near.steps.high, interrupt_);
   }
 };
-
-// The first local minimum of AUM, for errors of any kind, by the sweep; nothing else is stored.
-inline BestAum first_min_aum(const ErrorLines& lines, double max_step, const Interrupt& interrupt) {
-  std::optional<SweepRow> start;  // of a stretch on which AUM does not change, after it fell
-  std::optional<SweepRow> rise;
-  SweepRow last{};
-  double slope_before = 0.0;
-  const double end =
-      sweep(lines, {Stop::never, std::numeric_limits<std::uint64_t>::max(), max_step}, interrupt,
-            [&](const SweepRow& row) {
-              if (row.aum_slope_after < 0.0) {
-                start.reset();
-              } else if (!start) {
-                start = row;
-                slope_before = last.aum_slope_after;
-              }
-              if (row.aum_slope_after > 0.0) rise = row;
-              last = row;
-              return !rise;
-            });
-  if (!start) {
-    const double value = last.aum + last.aum_slope_after * (max_step - last.step);
-    return {{max_step, max_step}, max_step, value, last.aum_slope_after, 0.0};
-  }
-  BestAum best{{start->step, rise ? rise->step : std::min(end, max_step)},
-               start->step,
-               value_of(*start),
-               slope_before,
-               rise ? rise->aum_slope_after : 0.0};
-  const double middle = StepScale(lines).middle(best.interval);
-  if (is_inside(middle, best.interval)) best.step = middle;
-  return best;
-}
 
 }  // namespace rocpath

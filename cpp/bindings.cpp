@@ -13,6 +13,7 @@
 #include "interval_path.hpp"
 #include "roc.hpp"
 #include "segment_models.hpp"
+#include "whole_numbers.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -53,23 +54,59 @@ class SignalCheck {
       std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
 };
 
-rocpath::BreakpointArrays breakpoints(const Array<double>& value,
-                                      const Array<std::int64_t>& example,
-                                      const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
-                                      double fp_unit, double tp_unit) {
-  return {view(value), view(example), view(fp), view(tp), fp_unit, tp_unit};
+// Call a function of the core while other Python threads run.
+template <class Function>
+auto released(Function function) {
+  const nb::gil_scoped_release release;
+  return function();
 }
 
-rocpath::LineArrays line_arrays(const Array<double>& intercept, const Array<double>& slope,
-                                const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
-                                double fp_unit, double tp_unit) {
-  return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit};
-}
+// Breakpoints as Python holds them; the core sees them as spans.
+struct Breakpoints {
+  Array<double> value;
+  Array<std::int64_t> example;
+  Array<std::int64_t> fp;
+  Array<std::int64_t> tp;
+  double fp_unit;
+  double tp_unit;
+  double divisor;
+  bool is_monotone;
 
-rocpath::ErrorLines distinct_lines(const Array<double>& intercept, const Array<double>& slope,
-                                   const Array<std::int64_t>& fp, const Array<std::int64_t>& tp,
-                                   double fp_unit, double tp_unit) {
-  return rocpath::distinct_lines(line_arrays(intercept, slope, fp, tp, fp_unit, tp_unit));
+  rocpath::BreakpointArrays arrays() const {
+    return {view(value), view(example), view(fp), view(tp), fp_unit, tp_unit, divisor};
+  }
+};
+
+// Lines as Python holds them.
+struct Lines {
+  Array<double> intercept;
+  Array<double> slope;
+  Array<std::int64_t> fp;
+  Array<std::int64_t> tp;
+  double fp_unit;
+  double tp_unit;
+  double divisor;
+
+  rocpath::LineArrays arrays() const {
+    return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit, divisor};
+  }
+  rocpath::ErrorLines distinct() const { return rocpath::distinct_lines(arrays()); }
+  double largest() const {
+    return std::max(rocpath::largest_size(view(intercept)), rocpath::largest_size(view(slope)));
+  }
+};
+
+Lines lines_of(const Breakpoints& bp, const Array<double>& prediction,
+               const Array<double>& direction) {
+  rocpath::MovingThresholds moving = released(
+      [&] { return rocpath::moving_thresholds(bp.arrays(), view(prediction), view(direction)); });
+  return {to_array(std::move(moving.intercept)),
+          to_array(std::move(moving.slope)),
+          bp.fp,
+          bp.tp,
+          bp.fp_unit,
+          bp.tp_unit,
+          bp.divisor};
 }
 
 nb::dict to_dict(const rocpath::BestAum& best) {
@@ -80,6 +117,23 @@ nb::dict to_dict(const rocpath::BestAum& best) {
   return result;
 }
 
+nb::dict to_dict(const rocpath::BestAuc& best) {
+  nb::dict result;
+  result["step"] = best.step;
+  result["interval"] = std::pair(best.interval.low, best.interval.high);
+  result["value"] = best.value;
+  result["bound"] = best.bound;
+  return result;
+}
+
+nb::dict to_dict(rocpath::AumPath path) {
+  nb::dict columns;
+  columns["step"] = to_array(std::move(path.step));
+  columns["aum"] = to_array(std::move(path.aum));
+  columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
+  return columns;
+}
+
 nb::dict to_dict(rocpath::Changes changes) {
   nb::dict columns;
   columns["position"] = to_array(std::move(changes.position));
@@ -87,231 +141,125 @@ nb::dict to_dict(rocpath::Changes changes) {
   return columns;
 }
 
-struct SweepColumns {
-  rocpath::Vector<double> step, aum, aum_slope_after, auc, auc_after;
-  rocpath::Vector<std::int64_t> n_swaps;
-  rocpath::Vector<std::int32_t> n_groups, queue_size;
+// A path of at most `max_rows` rows, with memory for `n_expected` of them.
+nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossings, double max_step,
+               std::size_t n_expected, std::size_t max_rows) {
+  rocpath::StepPath path = released([&] {
+    return rocpath::step_path(lines.distinct(), {stop, max_crossings, max_step}, SignalCheck(),
+                              n_expected, max_rows);
+  });
+  nb::dict columns;
+  columns["step"] = to_array(std::move(path.step));
+  columns["aum"] = to_array(std::move(path.aum));
+  columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
+  columns["auc"] = to_array(std::move(path.auc));
+  columns["auc_after"] = to_array(std::move(path.auc_after));
+  columns["n_groups"] = to_array(std::move(path.n_groups));
+  columns["n_swaps"] = to_array(std::move(path.n_swaps));
+  columns["queue_size"] = to_array(std::move(path.queue_size));
+  columns["end"] = path.end;
+  columns["is_too_long"] = path.is_too_long;
+  return columns;
+}
 
-  void reserve(std::size_t n_rows) {
-    for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) column->reserve(n_rows);
-    n_swaps.reserve(n_rows);
-    for (auto* column : {&n_groups, &queue_size}) column->reserve(n_rows);
-  }
+nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, double tolerance,
+                       const std::function<void(double, double, std::uint64_t)>& progress) {
+  return to_dict(released([&] {
+    return rocpath::AucSearch(lines.distinct(), {min_step, max_step})
+        .run(tolerance, SignalCheck(), [&](double value, double bound, std::uint64_t n_windows) {
+          const nb::gil_scoped_acquire gil;
+          progress(value, bound, n_windows);
+        });
+  }));
+}
 
-  void append(const rocpath::SweepRow& row) {
-    step.push_back(row.step);
-    aum.push_back(row.aum);
-    aum_slope_after.push_back(row.aum_slope_after);
-    auc.push_back(row.auc);
-    auc_after.push_back(row.auc_after);
-    n_swaps.push_back(static_cast<std::int64_t>(row.n_swaps));
-    n_groups.push_back(static_cast<std::int32_t>(row.n_groups));
-    queue_size.push_back(static_cast<std::int32_t>(row.queue_size));
-  }
-};
+nb::dict best_aum_step(const Lines& lines, double max_step) {
+  return to_dict(
+      released([&] { return rocpath::AumSearch(lines.arrays(), max_step, SignalCheck()).run(); }));
+}
+
+nb::dict first_min_aum(const Lines& lines, double max_step) {
+  return to_dict(released(
+      [&] { return rocpath::first_min_aum_step(lines.distinct(), max_step, SignalCheck()); }));
+}
+
+nb::dict aum_path(const Lines& lines, double max_step) {
+  return to_dict(
+      released([&] { return rocpath::aum_path(lines.distinct(), max_step, SignalCheck()); }));
+}
+
+std::uint64_t count_crossings(const Lines& lines) {
+  return released([&] { return rocpath::count_crossings(lines.distinct()); });
+}
+
+double aum(const Breakpoints& bp, const Array<double>& prediction) {
+  return released([&] { return rocpath::aum(bp.arrays(), view(prediction), bp.is_monotone); });
+}
+
+double auc(const Breakpoints& bp, const Array<double>& prediction) {
+  return released([&] { return rocpath::auc(bp.arrays(), view(prediction)); });
+}
+
+Array<double> aum_gradient(const Breakpoints& bp, const Array<double>& prediction) {
+  return to_array(released(
+      [&] { return rocpath::aum_gradient(bp.arrays(), view(prediction), bp.is_monotone); }));
+}
+
+std::pair<Array<double>, Array<double>> aum_derivatives(const Breakpoints& bp,
+                                                        const Array<double>& prediction) {
+  rocpath::AumDerivatives both = released(
+      [&] { return rocpath::aum_derivatives(bp.arrays(), view(prediction), bp.is_monotone); });
+  return {to_array(std::move(both.left)), to_array(std::move(both.right))};
+}
+
+std::pair<Array<std::int64_t>, double> in_units(const Array<double>& jump) {
+  rocpath::WholeNumbers whole = rocpath::in_units(view(jump));
+  return {to_array(std::move(whole.count)), whole.unit};
+}
 
 }  // namespace
 
 NB_MODULE(_core, m) {
   m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
 
+  using Counts = Array<std::int64_t>;
+  nb::class_<Breakpoints>(m, "Breakpoints")
+      .def(nb::init<Array<double>, Counts, Counts, Counts, double, double, double, bool>(),
+           "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+           "fp_unit"_a, "tp_unit"_a, "divisor"_a, "is_monotone"_a)
+      .def("lines", &lines_of, "prediction"_a.noconvert(), "direction"_a.noconvert(),
+           "The lines of predictions that move in a direction.");
+  nb::class_<Lines>(m, "Lines")
+      .def(nb::init<Array<double>, Array<double>, Counts, Counts, double, double, double>(),
+           "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
+           "fp_unit"_a, "tp_unit"_a, "divisor"_a)
+      .def_ro("intercept", &Lines::intercept, nb::rv_policy::automatic)
+      .def_ro("slope", &Lines::slope, nb::rv_policy::automatic)
+      .def_prop_ro("largest", &Lines::largest);
   nb::enum_<rocpath::Stop>(m, "Stop")
       .value("never", rocpath::Stop::never)
       .value("first_min_aum", rocpath::Stop::first_min_aum)
       .value("first_max_auc", rocpath::Stop::first_max_auc);
 
-  m.def(
-      "in_units",
-      [](Array<double> jump) {
-        rocpath::WholeNumbers whole = rocpath::in_units(view(jump));
-        return std::pair(to_array(std::move(whole.count)), whole.unit);
-      },
-      "jump"_a.noconvert(), "Write every jump as a whole number of one unit.");
-
-  m.def(
-      "aum",
-      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
-         bool is_monotone) {
-        const nb::gil_scoped_release release;
-        return rocpath::aum(breakpoints(value, example, fp, tp, fp_unit, tp_unit), view(prediction),
-                            is_monotone);
-      },
-      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
-      "Area under min(FP, FN).");
-
-  m.def(
-      "aum_derivatives",
-      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
-         bool is_monotone) {
-        rocpath::AumDerivatives derivatives;
-        {
-          const nb::gil_scoped_release release;
-          derivatives = rocpath::aum_derivatives(
-              breakpoints(value, example, fp, tp, fp_unit, tp_unit), view(prediction), is_monotone);
-        }
-        return std::pair(to_array(std::move(derivatives.left)),
-                         to_array(std::move(derivatives.right)));
-      },
-      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
-      "Left and right derivatives of AUM in every prediction.");
-
-  m.def(
-      "aum_gradient",
-      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction,
-         bool is_monotone) {
-        rocpath::Vector<double> gradient;
-        {
-          const nb::gil_scoped_release release;
-          gradient = rocpath::aum_gradient(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
-                                           view(prediction), is_monotone);
-        }
-        return to_array(std::move(gradient));
-      },
-      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "is_monotone"_a,
-      "Mean of the two derivatives of AUM in every prediction.");
-
-  m.def(
-      "auc",
-      [](Array<double> value, Array<std::int64_t> example, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, Array<double> prediction) {
-        const nb::gil_scoped_release release;
-        return rocpath::auc(breakpoints(value, example, fp, tp, fp_unit, tp_unit),
-                            view(prediction));
-      },
-      "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
-
-  m.def(
-      "count_crossings",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit) {
-        const nb::gil_scoped_release release;
-        return rocpath::count_crossings(distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit));
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "Number of pairs of lines that cross at a positive step.");
-
-  m.def(
-      "sweep",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, rocpath::Stop stop,
-         std::uint64_t max_crossings, double max_step, std::size_t n_expected,
-         std::size_t max_rows) {
-        SweepColumns path;
-        double end = 0.0;
-        bool is_too_long = false;
-        {
-          const nb::gil_scoped_release release;
-          const rocpath::ErrorLines lines =
-              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
-          path.reserve(n_expected);
-          end = rocpath::sweep(lines, {stop, max_crossings, max_step}, SignalCheck(),
-                               [&](const rocpath::SweepRow& row) {
-                                 is_too_long = path.step.size() == max_rows;
-                                 if (!is_too_long) path.append(row);
-                                 return !is_too_long;
-                               });
-        }
-        nb::dict columns;
-        columns["step"] = to_array(std::move(path.step));
-        columns["aum"] = to_array(std::move(path.aum));
-        columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
-        columns["auc"] = to_array(std::move(path.auc));
-        columns["auc_after"] = to_array(std::move(path.auc_after));
-        columns["n_groups"] = to_array(std::move(path.n_groups));
-        columns["n_swaps"] = to_array(std::move(path.n_swaps));
-        columns["queue_size"] = to_array(std::move(path.queue_size));
-        columns["end"] = end;
-        columns["is_too_long"] = is_too_long;
-        return columns;
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "n_expected"_a,
-      "max_rows"_a, "AUM and AUC at every crossing, in order of the step.");
-
-  m.def(
-      "best_auc_step",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, double min_step, double max_step,
-         double tolerance, std::function<void(double, double, std::uint64_t)> progress) {
-        rocpath::BestAuc best;
-        {
-          const nb::gil_scoped_release release;
-          const rocpath::ErrorLines lines =
-              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
-          best = rocpath::AucSearch(lines, {min_step, max_step})
-                     .run(tolerance, SignalCheck(), [&](double value, double bound, auto n) {
-                       const nb::gil_scoped_acquire gil;
-                       progress(value, bound, n);
-                     });
-        }
-        nb::dict result;
-        result["step"] = best.step;
-        result["interval"] = std::pair(best.interval.low, best.interval.high);
-        result["value"] = best.value;
-        result["bound"] = best.bound;
-        return result;
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "min_step"_a, "max_step"_a, "tolerance"_a, "progress"_a,
-      "The step with the largest AUC, and a bound on all others.");
-
-  m.def(
-      "best_aum_step",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
-        rocpath::BestAum best;
-        {
-          const nb::gil_scoped_release release;
-          const rocpath::LineArrays lines = line_arrays(intercept, slope, fp, tp, fp_unit, tp_unit);
-          best = rocpath::AumSearch(lines, max_step, SignalCheck()).run();
-        }
-        return to_dict(best);
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "max_step"_a,
-      "The step with the smallest AUM, for monotone errors.");
-
-  m.def(
-      "first_min_aum",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
-        rocpath::BestAum best;
-        {
-          const nb::gil_scoped_release release;
-          best = rocpath::first_min_aum(distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit),
-                                        max_step, SignalCheck());
-        }
-        return to_dict(best);
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "max_step"_a, "The first local minimum of AUM, for any errors.");
-
-  m.def(
-      "aum_path",
-      [](Array<double> intercept, Array<double> slope, Array<std::int64_t> fp,
-         Array<std::int64_t> tp, double fp_unit, double tp_unit, double max_step) {
-        rocpath::AumPath path;
-        {
-          const nb::gil_scoped_release release;
-          const rocpath::ErrorLines lines =
-              distinct_lines(intercept, slope, fp, tp, fp_unit, tp_unit);
-          path = rocpath::AumPathSearch(lines, SignalCheck()).run(lines, max_step);
-        }
-        nb::dict columns;
-        columns["step"] = to_array(std::move(path.step));
-        columns["aum"] = to_array(std::move(path.aum));
-        columns["aum_slope_after"] = to_array(std::move(path.aum_slope_after));
-        return columns;
-      },
-      "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
-      "fp_unit"_a, "tp_unit"_a, "max_step"_a, "Every kink of AUM as a function of the step.");
+  m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");
+  m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");
+  m.def("auc", &auc, "bp"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
+  m.def("aum_gradient", &aum_gradient, "bp"_a, "prediction"_a.noconvert(),
+        "Mean of the two derivatives of AUM in every prediction.");
+  m.def("aum_derivatives", &aum_derivatives, "bp"_a, "prediction"_a.noconvert(),
+        "Left and right derivatives of AUM in every prediction.");
+  m.def("count_crossings", &count_crossings, "lines"_a,
+        "Number of pairs of lines that cross at a positive step.");
+  m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "n_expected"_a,
+        "max_rows"_a, "AUM and AUC at every crossing, in order of the step.");
+  m.def("best_auc_step", &best_auc_step, "lines"_a, "min_step"_a, "max_step"_a, "tolerance"_a,
+        "progress"_a, "The step with the largest AUC, and a bound on all others.");
+  m.def("best_aum_step", &best_aum_step, "lines"_a, "max_step"_a,
+        "The step with the smallest AUM, for monotone errors.");
+  m.def("first_min_aum", &first_min_aum, "lines"_a, "max_step"_a,
+        "The first local minimum of AUM, for any errors.");
+  m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
+        "Every kink of AUM as a function of the step.");
 
   nb::enum_<rocpath::SegmentCost>(m, "SegmentCost")
       .value("normal", rocpath::SegmentCost::normal)

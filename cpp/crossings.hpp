@@ -1,72 +1,106 @@
-// Which line stands where at a step, and which lines pass each other between two steps.
+// When two lines cross, and which line stands where at a step.
+//
+// What "equal" means. Two crossings are one step when the float64 numbers nearest to them are the
+// same. `crossing_step` returns that number, correctly rounded, so it depends on the crossing alone
+// and not on the pair of lines it was computed from; it never decreases when the crossing moves
+// right; and scaling the lines scales it. Hence a pair of lines crosses exactly once, lines through
+// one point cross in one row, and there is no tolerance to tune. Only zero is left alone: a
+// crossing after step 0 that underflows is put at the smallest float64 after 0, for "after the
+// start" must stay true.
+//
+// What "after a step" means. The lines stand in their order *after* a float64 step when all
+// crossings have happened whose nearest float64 is not beyond it (`order_after`). Every float64
+// strictly between two neighbouring steps of crossings sees that order. *At* the step itself, taken
+// as the number it is, some of its crossings may be still to come (`order_at`): where they share
+// the row with others, no other float64 may see such an order.
 #pragma once
 
-#include "lines.hpp"
+#include "steps.hpp"
 
 namespace rocpath {
 
-struct StepRange {
-  double low;
-  double high;
-};
+namespace detail {
 
-inline bool is_inside(double step, StepRange range) {
-  return step > range.low && step < range.high;
+// Sign of (crossing of the two lines) - (lower + upper) / 2.
+inline int compare_with_midpoint(Line a, Line b, double lower, double upper) {
+  ExactSum numerator_minus_midpoint;
+  numerator_minus_midpoint.add_product(2.0, b.intercept);
+  numerator_minus_midpoint.add_product(-2.0, a.intercept);
+  for (const double step : {lower, upper}) {
+    numerator_minus_midpoint.add_product(-step, a.slope);
+    numerator_minus_midpoint.add_product(step, b.slope);
+  }
+  const int sign = numerator_minus_midpoint.sign();
+  return a.slope > b.slope ? sign : -sign;
 }
 
-// Where to cut a range of steps, which may be infinite, in two.
-class StepScale {
- public:
-  explicit StepScale(const ErrorLines& lines) : scale_(typical_step(lines)) {}
+// The quotient to a few units in the last place, without overflow on the way.
+inline double scaled_quotient(Line a, Line b) {
+  int intercept_exponent = 0;
+  int slope_exponent = 0;
+  std::frexp(std::fmax(std::fabs(a.intercept), std::fabs(b.intercept)), &intercept_exponent);
+  std::frexp(std::fmax(std::fabs(a.slope), std::fabs(b.slope)), &slope_exponent);
+  const double rise =
+      std::ldexp(b.intercept, -intercept_exponent) - std::ldexp(a.intercept, -intercept_exponent);
+  const double closing =
+      std::ldexp(a.slope, -slope_exponent) - std::ldexp(b.slope, -slope_exponent);
+  return std::ldexp(rise / closing, intercept_exponent - slope_exponent);
+}
 
-  // The step at a share of the way from the start of the range to its end; the way to infinity is
-  // as long as that to the typical step.
-  double within(StepRange range, double share) const {
-    const auto place = [&](double step) {
-      return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
-    };
-    const double at = (1.0 - share) * place(range.low) + share * place(range.high);
-    return scale_ * at / (1.0 - std::fabs(at));
+inline bool is_even(double a) { return (std::bit_cast<std::uint64_t>(a) & 1U) == 0; }
+
+// Round the crossing to nearest, ties to even, from exact comparisons with midpoints.
+inline double crossing_step_exactly(Line a, Line b) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double step = scaled_quotient(a, b);
+  while (std::isfinite(step)) {
+    const double above = std::nextafter(step, infinity);
+    const double below = std::nextafter(step, -infinity);
+    if (std::isinf(above) || std::isinf(below)) break;
+    const int against_above = compare_with_midpoint(a, b, step, above);
+    const int against_below = compare_with_midpoint(a, b, below, step);
+    if (against_above > 0 || (against_above == 0 && !is_even(step))) {
+      step = above;
+    } else if (against_below < 0 || (against_below == 0 && !is_even(step))) {
+      step = below;
+    } else {
+      break;
+    }
   }
+  if (step != 0.0) return step;
+  constexpr double tiny = std::numeric_limits<double>::denorm_min();
+  return (b.intercept > a.intercept) == (a.slope > b.slope) ? tiny : -tiny;
+}
 
-  // A step well inside the range, equal to one of its ends only where no float64 lies between.
-  double middle(StepRange range) const {
-    const double step = within(range, 0.5);
-    if (is_inside(step, range) && std::isfinite(step)) return step;
-    // Halve the number of float64 numbers in between instead.
-    constexpr double largest = std::numeric_limits<double>::max();
-    const auto bits = [](double x) {
-      const auto raw = std::bit_cast<std::int64_t>(x);
-      return raw < 0 ? std::numeric_limits<std::int64_t>::min() - raw : raw;
-    };
-    const std::int64_t low = bits(std::clamp(range.low, -largest, largest));
-    const std::int64_t high = bits(std::clamp(range.high, -largest, largest));
-    const std::int64_t mean = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
-    return std::bit_cast<double>(mean < 0 ? std::numeric_limits<std::int64_t>::min() - mean : mean);
+}  // namespace detail
+
+// The float64 nearest to the step where two lines meet; infinite where it would overflow.
+// Requires: a.slope != b.slope, all four numbers finite.
+inline double crossing_step(Line a, Line b) {
+  const DoubleDouble rise = two_sum(b.intercept, -a.intercept);
+  if (rise.high == 0.0) return 0.0;
+  const DoubleDouble closing = two_sum(a.slope, -b.slope);
+  const double reciprocal = 1.0 / closing.high;
+  const double quotient = rise.high * reciprocal;
+
+  // Outside this range the error terms below could underflow or overflow.
+  constexpr double smallest = 0x1p-450;
+  constexpr double largest = 0x1p450;
+  const auto is_moderate = [](double x) {
+    return std::fabs(x) > smallest && std::fabs(x) < largest;
+  };
+  if (is_moderate(rise.high) && is_moderate(closing.high)) {
+    const double remainder =
+        std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
+    const double correction = remainder * reciprocal;
+    // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
+    // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
+    const double margin = std::fabs(quotient) * 0x1p-98;
+    const double step = quotient + (correction + margin);
+    if (step == quotient + (correction - margin)) return step;
   }
-
- private:
-  double scale_;
-
-  // The step at which thresholds have typically moved as far as they are apart.
-  static double typical_step(const ErrorLines& lines) {
-    const auto spread = [&](auto of) {
-      double low = std::numeric_limits<double>::infinity();
-      double high = -low;
-      double sum = 0.0;
-      for (const ErrorLine& line : lines.line) {
-        low = std::min(low, of(line));
-        high = std::max(high, of(line));
-      }
-      const double middle = 0.5 * low + 0.5 * high;
-      for (const ErrorLine& line : lines.line) sum += std::fabs(of(line) - middle);
-      return sum;
-    };
-    const double step = spread([](const ErrorLine& line) { return line.intercept; }) /
-                        spread([](const ErrorLine& line) { return line.slope; });
-    return std::isfinite(step) && step > 0.0 ? step : 1.0;
-  }
-};
+  return detail::crossing_step_exactly(a, b);
+}
 
 // Two lines that exchange places: `lower` is below before the step, and above after it.
 struct Crossing {
@@ -75,7 +109,7 @@ struct Crossing {
   std::uint32_t upper;
 };
 
-// The order of the lines just after a step: all crossings at or before it have happened.
+// The order of the lines after a step.
 class OrderAfter {
  public:
   OrderAfter(const ErrorLines& lines, double step)
@@ -103,6 +137,19 @@ class OrderAfter {
     const ErrorLine& a = lines_.line[lower.line];
     const ErrorLine& b = lines_.line[upper.line];
     return a.slope > b.slope && crossing_step(a, b) <= step_;
+  }
+
+  // Is line i below line j? Once they have crossed, the flatter one is.
+  bool is_below(std::uint32_t i, std::uint32_t j) const {
+    const ErrorLine& a = lines_.line[i];
+    const ErrorLine& b = lines_.line[j];
+    if (a.slope == b.slope) return a.intercept < b.intercept;
+    return (crossing_step(a, b) <= step_) == (a.slope < b.slope);
+  }
+
+  // Lines whose rounded places at the step are farther apart than this are in that order.
+  double margin(double steepest, double largest_place) const {
+    return 2.0 * steepest * (next_step_ - step_) + 0x1p-52 * largest_place;
   }
 
  private:
@@ -161,7 +208,7 @@ inline bool is_tied_at(const Line& a, const Line& b, double step) {
   return step == 0.0 ? a.intercept == b.intercept : compare_at(a, b, step) == 0;
 }
 
-// Twice the AUC at a step, given the order after it; lines that are tied there count one half.
+// Twice the AUC at a step, given the order at it; lines that are tied there count one half.
 inline int128 doubled_auc_at(const ErrorLines& lines, double step,
                              std::span<const std::uint32_t> order) {
   int128 doubled = 0;
@@ -171,43 +218,56 @@ inline int128 doubled_auc_at(const ErrorLines& lines, double step,
     ErrorSums tied{first.fp, first.tp};
     for (; end < order.size() && is_tied_at(first, lines.line[order[end]], step); ++end)
       tied += {lines.line[order[end]].fp, lines.line[order[end]].tp};
-    doubled += static_cast<int128>(tied.fp) * (2 * tp_below + tied.tp);
+    doubled += static_cast<int128>(tied.fp) * (static_cast<int128>(2) * tp_below + tied.tp);
     tp_below += tied.tp;
   }
   return doubled;
 }
 
-// Memory for `order_after`, to be used again.
+// Memory for the orders below, to be used again.
 struct OrderBuffers {
   Vector<double> key;
   SortBuffers sort;
 };
 
-// The lines in their order just after a step, exactly; the step may be infinite. The memory of
-// `order` is used for the result.
-inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step,
-                                         OrderBuffers& buffers, Vector<std::uint32_t> order = {}) {
-  const bool is_finite = std::isfinite(step);
-  Vector<double>& key = buffers.key;
-  key.resize(lines.size());
-  for (std::size_t k = 0; k < lines.size(); ++k)
-    key[k] = is_finite ? lines.line[k].at(step) : std::copysign(1.0, step) * lines.line[k].slope;
+// Sort by the keys, and by `is_below` where neighbouring keys are not farther apart than `margin`.
+template <class IsBelow>
+Vector<std::uint32_t> order_by(OrderBuffers& buffers, double margin, IsBelow is_below,
+                               Vector<std::uint32_t> order) {
+  const Vector<double>& key = buffers.key;
   order = sorted_order(key, buffers.sort, std::move(order));
-  // Keys are correctly rounded: only equal ones leave the order open.
   for (auto first = order.begin(); first != order.end();) {
     auto last = first + 1;
-    while (last != order.end() && key[*last] == key[*first]) ++last;
-    if (last - first > 1)
-      std::sort(first, last, [&](std::uint32_t i, std::uint32_t j) {
-        const ErrorLine& a = lines.line[i];
-        const ErrorLine& b = lines.line[j];
-        if (!is_finite) return a.intercept < b.intercept;
-        const int sign = compare_at(a, b, step);
-        return sign != 0 ? sign < 0 : a.slope < b.slope;
-      });
+    while (last != order.end() && !(key[*last] - key[last[-1]] > margin)) ++last;
+    if (last - first > 1) std::sort(first, last, is_below);
     first = last;
   }
   return order;
+}
+
+// The lines in their order after a step, exactly; the step may be infinite. The memory of `order`
+// is used for the result.
+inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step,
+                                         OrderBuffers& buffers, Vector<std::uint32_t> order = {}) {
+  buffers.key.resize(lines.size());
+  if (std::isinf(step)) {
+    for (std::size_t k = 0; k < lines.size(); ++k)
+      buffers.key[k] = std::copysign(1.0, step) * lines.line[k].slope;
+    const auto is_below = [&](std::uint32_t i, std::uint32_t j) {
+      return lines.line[i].intercept < lines.line[j].intercept;
+    };
+    return order_by(buffers, 0.0, is_below, std::move(order));
+  }
+  double steepest = 0.0;
+  double largest = 0.0;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    buffers.key[k] = lines.line[k].at(step);
+    steepest = std::max(steepest, std::fabs(lines.line[k].slope));
+    largest = std::max(largest, std::fabs(buffers.key[k]));
+  }
+  const OrderAfter after(lines, step);
+  const auto is_below = [&](std::uint32_t i, std::uint32_t j) { return after.is_below(i, j); };
+  return order_by(buffers, after.margin(steepest, largest), is_below, std::move(order));
 }
 
 inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step) {
@@ -215,55 +275,14 @@ inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step) {
   return order_after(lines, step, buffers);
 }
 
-// Buffers for `sort_by_step`, to be used again.
-struct CrossingSort {
-  Vector<Crossing> sorted;
-  Vector<std::uint32_t> bucket_start;
-};
-
-namespace detail {
-
-// Mostly two or three crossings, for which the library's sort is slow.
-inline void sort_bucket(std::span<Crossing> bucket) {
-  const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
-  if (bucket.size() > 16) return std::sort(bucket.begin(), bucket.end(), is_earlier);
-  for (std::size_t k = 1; k < bucket.size(); ++k) {
-    const Crossing moving = bucket[k];
-    std::size_t place = k;
-    for (; place > 0 && is_earlier(moving, bucket[place - 1]); --place)
-      bucket[place] = bucket[place - 1];
-    bucket[place] = moving;
-  }
-}
-
-}  // namespace detail
-
-// Compute the steps of crossings within a range, and sort by them. Bucket sort, O(n) where the
-// steps are spread over the range.
-inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
-                         CrossingSort& scratch) {
-  for (Crossing& crossing : crossings)
-    crossing.step = crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
-  const std::size_t n_buckets = crossings.size() + 1;
-  const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
-  const auto bucket = [&](const Crossing& crossing) {
-    const double place = (crossing.step - range.low) * scale;
-    if (!(place > 0.0)) return std::size_t{0};
-    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
+// The lines in their order at a finite step, exactly.
+inline Vector<std::uint32_t> order_at(const ErrorLines& lines, double step) {
+  OrderBuffers buffers;
+  for (const ErrorLine& line : lines.line) buffers.key.push_back(line.at(step));
+  const auto is_below = [&](std::uint32_t i, std::uint32_t j) {
+    return compare_at(lines.line[i], lines.line[j], step) < 0;
   };
-  scratch.bucket_start.assign(n_buckets, 0);
-  for (const Crossing& crossing : crossings) ++scratch.bucket_start[bucket(crossing)];
-  std::exclusive_scan(scratch.bucket_start.begin(), scratch.bucket_start.end(),
-                      scratch.bucket_start.begin(), 0U);
-  scratch.sorted.resize(crossings.size());
-  for (const Crossing& crossing : crossings)
-    scratch.sorted[scratch.bucket_start[bucket(crossing)]++] = crossing;
-  std::size_t begin = 0;
-  for (const std::uint32_t end : scratch.bucket_start) {
-    if (end - begin > 1) detail::sort_bucket(std::span(scratch.sorted).subspan(begin, end - begin));
-    begin = end;
-  }
-  crossings.swap(scratch.sorted);
+  return order_by(buffers, 0.0, is_below, {});
 }
 
 }  // namespace rocpath

@@ -1,17 +1,7 @@
-// Decisions about real numbers that must not depend on rounding.
+// Sums and signs that do not depend on rounding.
 //
-// Everything here is exact for all finite doubles, including denormals and magnitudes whose
-// products overflow. The searches ask only two kinds of question, and both are answered here:
-// *when* do two lines cross (`crossing_step`), and *which sign* has a sum of products (`ExactSum`).
-//
-// What "equal" means. Two crossings are the same step when the float64 numbers nearest to them are
-// the same. `crossing_step` returns that number, correctly rounded, so it depends on the crossing
-// alone and not on the pair of lines it was computed from; it never decreases when the crossing
-// moves right; and scaling the lines scales it. Hence a pair of lines crosses exactly once, lines
-// through one point cross in one row, and there is no tolerance to tune. Crossings that a float64
-// cannot tell apart (closer than half a unit in the last place) share a row as well: no float64
-// step lies between them, so nobody can step there. Only zero is left alone: a crossing after step
-// 0 that underflows is put at the smallest float64 after 0, for "after the start" must stay true.
+// Double-double numbers carry about 106 bits; `ExactSum` is exact for all finite doubles, denormals
+// and magnitudes whose products overflow included.
 #pragma once
 
 #include <array>
@@ -60,11 +50,6 @@ inline DoubleDouble operator*(DoubleDouble a, double b) {
   return two_sum(product.high, std::fma(a.low, b, product.low));
 }
 
-inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
-  const DoubleDouble product = two_product(a.high, b.high);
-  return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
-}
-
 // Requires: |n| < 2^63 - 512, so that rounding stays within the integers.
 inline DoubleDouble from_integer(std::int64_t n) {
   const double high = static_cast<double>(n);
@@ -103,6 +88,22 @@ class ExactSum {
     return 0;
   }
 
+  // The sum to about 64 bits; zero only if it is, however small.
+  double value() {
+    const int its_sign = sign();
+    if (its_sign == 0) return 0.0;
+    if (its_sign < 0) {
+      for (std::int64_t& one : digit) one = -one;
+      carry();
+    }
+    std::size_t top = digit.size() - 1;
+    while (digit[top] == 0 && top > 2) --top;
+    double size = 0.0;
+    for (std::size_t k = top + 1; k-- > top - 2;) size = size * 0x1p32 + double(digit[k]);
+    size = std::ldexp(size, digit_bits * static_cast<int>(top - 2) - lowest_exponent);
+    return its_sign * std::fmax(size, std::numeric_limits<double>::denorm_min());
+  }
+
  private:
   // A double is digits * 2^exponent with |digits| < 2^53 and exponent >= -1126; products start at
   // twice that, and 4,416 bits reach beyond the largest product with room for 2^31 additions.
@@ -135,95 +136,23 @@ class ExactSum {
   }
 };
 
-// One threshold as a function of the step: T(s) = intercept + s * slope.
-struct Line {
-  double intercept;
-  double slope;
-
-  double at(double step) const { return std::fma(step, slope, intercept); }
-};
-
-namespace detail {
-
-// Sign of (crossing of the two lines) - (lower + upper) / 2.
-inline int compare_with_midpoint(Line a, Line b, double lower, double upper) {
-  ExactSum numerator_minus_midpoint;
-  numerator_minus_midpoint.add_product(2.0, b.intercept);
-  numerator_minus_midpoint.add_product(-2.0, a.intercept);
-  for (const double step : {lower, upper}) {
-    numerator_minus_midpoint.add_product(-step, a.slope);
-    numerator_minus_midpoint.add_product(step, b.slope);
+// Sign of m * a - n * b. Requires: a, b > 0.
+inline int compare_multiples(std::int64_t m, double a, std::int64_t n, double b) {
+  const double left = static_cast<double>(m) * a;
+  const double right = static_cast<double>(n) * b;
+  // Each is off by less than 2^-52 of itself.
+  if (std::fabs(left - right) > 0x1p-50 * std::fabs(left)) return left < right ? -1 : 1;
+  constexpr double largest = 0x1p60;
+  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // as rates have
+    const int128 difference = static_cast<int128>(m) * static_cast<std::int64_t>(a) -
+                              static_cast<int128>(n) * static_cast<std::int64_t>(b);
+    return (difference > 0) - (difference < 0);
   }
-  const int sign = numerator_minus_midpoint.sign();
-  return a.slope > b.slope ? sign : -sign;
-}
-
-// The quotient to a few units in the last place, without overflow on the way.
-inline double scaled_quotient(Line a, Line b) {
-  int intercept_exponent = 0;
-  int slope_exponent = 0;
-  std::frexp(std::fmax(std::fabs(a.intercept), std::fabs(b.intercept)), &intercept_exponent);
-  std::frexp(std::fmax(std::fabs(a.slope), std::fabs(b.slope)), &slope_exponent);
-  const double rise =
-      std::ldexp(b.intercept, -intercept_exponent) - std::ldexp(a.intercept, -intercept_exponent);
-  const double closing =
-      std::ldexp(a.slope, -slope_exponent) - std::ldexp(b.slope, -slope_exponent);
-  return std::ldexp(rise / closing, intercept_exponent - slope_exponent);
-}
-
-inline bool is_even(double a) { return (std::bit_cast<std::uint64_t>(a) & 1U) == 0; }
-
-// Round the crossing to nearest, ties to even, from exact comparisons with midpoints.
-inline double crossing_step_exactly(Line a, Line b) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  double step = scaled_quotient(a, b);
-  while (std::isfinite(step)) {
-    const double above = std::nextafter(step, infinity);
-    const double below = std::nextafter(step, -infinity);
-    if (std::isinf(above) || std::isinf(below)) break;
-    const int against_above = compare_with_midpoint(a, b, step, above);
-    const int against_below = compare_with_midpoint(a, b, below, step);
-    if (against_above > 0 || (against_above == 0 && !is_even(step))) {
-      step = above;
-    } else if (against_below < 0 || (against_below == 0 && !is_even(step))) {
-      step = below;
-    } else {
-      break;
-    }
-  }
-  if (step != 0.0) return step;
-  constexpr double tiny = std::numeric_limits<double>::denorm_min();
-  return (b.intercept > a.intercept) == (a.slope > b.slope) ? tiny : -tiny;
-}
-
-}  // namespace detail
-
-// The float64 nearest to the step where two lines meet; infinite where it would overflow.
-// Requires: a.slope != b.slope, all four numbers finite.
-inline double crossing_step(Line a, Line b) {
-  const DoubleDouble rise = two_sum(b.intercept, -a.intercept);
-  if (rise.high == 0.0) return 0.0;
-  const DoubleDouble closing = two_sum(a.slope, -b.slope);
-  const double reciprocal = 1.0 / closing.high;
-  const double quotient = rise.high * reciprocal;
-
-  // Outside this range the error terms below could underflow or overflow.
-  constexpr double smallest = 0x1p-450;
-  constexpr double largest = 0x1p450;
-  const auto is_moderate = [](double x) {
-    return std::fabs(x) > smallest && std::fabs(x) < largest;
-  };
-  if (is_moderate(rise.high) && is_moderate(closing.high)) {
-    const double remainder =
-        std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
-    const double correction = remainder * reciprocal;
-    // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
-    // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
-    const double margin = std::fabs(quotient) * 0x1p-98;
-    const double step = quotient + (correction + margin);
-    if (step == quotient + (correction - margin)) return step;
-  }
-  return detail::crossing_step_exactly(a, b);
+  if (a == b) return (m > n) - (m < n);
+  ExactSum difference;
+  difference.add_multiple(m, a);
+  difference.add_multiple(-n, b);
+  return difference.sign();
 }
 
 }  // namespace rocpath

@@ -16,21 +16,40 @@ struct WeightedThreshold {
 // The minimum of the two errors, given the sums below a place.
 class MinError {
  public:
-  // The level is where FP - FN reaches `excess`, mostly 0.
-  MinError(double fp_unit, double tp_unit, std::int64_t total_tp, double excess = 0.0)
-      : fp_unit_(fp_unit), tp_unit_(tp_unit), total_tp_(total_tp), excess_(excess) {}
+  // The level is where FP - FN reaches `excess`, mostly 0. Errors are divided by `divisor`.
+  MinError(double fp_unit, double tp_unit, std::int64_t total_tp, double excess = 0.0,
+           double divisor = 1.0)
+      : fp_unit_(fp_unit),
+        tp_unit_(tp_unit),
+        total_tp_(total_tp),
+        excess_(excess),
+        fp_rate_(fp_unit / divisor),
+        tp_rate_(tp_unit / divisor) {}
+
+  double fp_rate() const { return fp_rate_; }
+  double tp_rate() const { return tp_rate_; }
 
   bool has_passed_level(ErrorSums below) const {
-    return fp_rate(below) - fn_rate(below) >= excess_;
+    const std::int64_t fn = total_tp_ - below.tp;
+    if (excess_ == 0.0) return compare_multiples(below.fp, fp_unit_, fn, tp_unit_) >= 0;
+    return has_passed_level(static_cast<double>(below.fp), static_cast<double>(below.tp));
   }
-  double operator()(ErrorSums below) const { return std::min(fp_rate(below), fn_rate(below)); }
+  // For sums that are only estimates.
+  bool has_passed_level(double fp, double tp) const {
+    return fp * fp_unit_ - (static_cast<double>(total_tp_) - tp) * tp_unit_ >= excess_;
+  }
+
+  double operator()(ErrorSums below) const {
+    return std::min(static_cast<double>(below.fp) * fp_rate_,
+                    static_cast<double>(total_tp_ - below.tp) * tp_rate_);
+  }
 
   // Minimum at `to` less that at `from`; on one side of the level it is the jump itself, unrounded.
   double change(ErrorSums from, ErrorSums to) const {
     const bool has_passed = has_passed_level(from);
     if (has_passed != has_passed_level(to)) return (*this)(to) - (*this)(from);
-    return has_passed ? static_cast<double>(from.tp - to.tp) * tp_unit_
-                      : static_cast<double>(to.fp - from.fp) * fp_unit_;
+    return has_passed ? static_cast<double>(from.tp - to.tp) * tp_rate_
+                      : static_cast<double>(to.fp - from.fp) * fp_rate_;
   }
 
  private:
@@ -38,11 +57,8 @@ class MinError {
   double tp_unit_;
   std::int64_t total_tp_;
   double excess_;
-
-  double fp_rate(ErrorSums below) const { return static_cast<double>(below.fp) * fp_unit_; }
-  double fn_rate(ErrorSums below) const {
-    return static_cast<double>(total_tp_ - below.tp) * tp_unit_;
-  }
+  double fp_rate_;
+  double tp_rate_;
 };
 
 // The threshold where FP reaches FN, with the sums before and after it.
@@ -75,28 +91,30 @@ inline Level level_by_halving(Vector<WeightedThreshold>& candidates, ErrorSums b
   return level;
 }
 
-// One round of the selection: bracket the level by that of a random sample, and keep what lies
-// inside. Returns false where that separates nothing. A bracket that misses the level is widened:
-// randomness decides the time, not the answer.
+// One round of the selection: bracket the level by that of a random sample, one in a block, and
+// keep what lies inside. Returns false where that separates nothing. A bracket that misses the
+// level is widened: randomness decides the time, not the answer.
 template <class Get>
 bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& below,
             Vector<WeightedThreshold>& kept) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto n = static_cast<double>(size);
-  Vector<WeightedThreshold> sample(static_cast<std::size_t>(std::cbrt(n * n)));
-  const double scale = n / static_cast<double>(sample.size());
+  const std::size_t block = size / static_cast<std::size_t>(std::cbrt(n * n));
+  Vector<WeightedThreshold> sample(size / block);
+  const auto scale = static_cast<double>(block);
   std::uint64_t random = size;
-  for (WeightedThreshold& drawn : sample) {
+  for (std::size_t k = 0; k < sample.size(); ++k) {
     random = random * 6364136223846793005U + 1442695040888963407U;
-    drawn = get(static_cast<std::size_t>((static_cast<uint128>(random) * size) >> 64));
+    sample[k] = get(k * block + static_cast<std::size_t>((random >> 32) % block));
   }
   std::sort(sample.begin(), sample.end(),
             [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
   std::size_t place = 0;
-  for (ErrorSums sums = below; place < sample.size() && !min_error.has_passed_level(sums);
-       ++place) {
-    sums.fp += static_cast<std::int64_t>(static_cast<double>(sample[place].fp) * scale);
-    sums.tp += static_cast<std::int64_t>(static_cast<double>(sample[place].tp) * scale);
+  auto fp = static_cast<double>(below.fp);
+  auto tp = static_cast<double>(below.tp);
+  for (; place < sample.size() && !min_error.has_passed_level(fp, tp); ++place) {
+    fp += static_cast<double>(sample[place].fp) * scale;
+    tp += static_cast<double>(sample[place].tp) * scale;
   }
   for (double width = 4.0 * std::sqrt(static_cast<double>(sample.size()));; width *= 4.0) {
     const auto reach = static_cast<std::size_t>(width);

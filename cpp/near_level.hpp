@@ -18,13 +18,14 @@ struct Box {
   double highest = std::numeric_limits<double>::infinity();
 };
 
-// The lowest and the highest place of a line within a range of steps.
+// The lowest and the highest place of a line within a range of steps, up to the float64 after its
+// end: crossings whose nearest float64 is the end may lie that far.
 class LinePlaces {
  public:
   explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)), low_(steps.low) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     // A little more than the reciprocal, so that the range is covered.
-    high_ = is_finite_ ? steps.high
-                       : std::nextafter(1.0 / steps.low, std::numeric_limits<double>::infinity());
+    high_ = std::nextafter(is_finite_ ? steps.high : 1.0 / steps.low, infinity);
   }
 
   struct Places {
@@ -38,6 +39,8 @@ class LinePlaces {
     const double last = is_finite_ ? line.at(high_) : std::fma(high_, line.intercept, line.slope);
     return {std::min(first, last), std::max(first, last)};
   }
+
+  double end() const { return high_; }
 
  private:
   bool is_finite_;
@@ -94,6 +97,7 @@ ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, cons
   ErrorLines result;
   result.fp_unit = lines.fp_unit;
   result.tp_unit = lines.tp_unit;
+  result.divisor = lines.divisor;
   result.from = box.steps.low;
   if (begin == 0) result.take_outside(lines);
   const LinePlaces places(box.steps);
@@ -123,8 +127,6 @@ ErrorLines collapse(const Lines& lines, const Box& box) {
   return collapse(lines, 0, lines.size(), box);
 }
 
-namespace detail {
-
 // The lowest and the highest place where FP may meet FN, for monotone errors: the level of the
 // lines' lowest places, and of their highest. With an excess, where FP - FN may come as near to 0.
 inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0.0) {
@@ -139,9 +141,16 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
                MinError(lines.fp_unit, lines.tp_unit, lines.total.tp, reached), lines.below)
         .threshold;
   };
-  const double lowest = level(-excess, [](const auto& p) { return p.lowest; });
-  if (steps.low == steps.high && excess == 0.0) return {steps, lowest, lowest};
-  return {steps, lowest, level(excess, [](const auto& p) { return p.highest; })};
+  if (steps.low == steps.high && excess == 0.0) {
+    // Up to the next float64 a line moves by less than this.
+    double steepest = 0.0;
+    for (const ErrorLine& line : lines.line) steepest = std::max(steepest, std::fabs(line.slope));
+    const double at = level(0.0, [](const auto& p) { return p.lowest; });
+    const double move = steepest * (2.0 * (places.end() - steps.low)) + 0x1p-52 * std::fabs(at);
+    return {steps, at - move, at + move};
+  }
+  return {steps, level(-excess, [](const auto& p) { return p.lowest; }),
+          level(excess, [](const auto& p) { return p.highest; })};
 }
 
 // For other errors: below the lowest place FP - FN is negative whatever the lines do within their
@@ -188,11 +197,9 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   return box;
 }
 
-}  // namespace detail
-
 // The lines that can meet the level within a range of steps, in their order after its start.
 inline ErrorLines near_level(const ErrorLines& lines, StepRange steps, bool is_monotone) {
-  const Box box = is_monotone ? detail::level_box(lines, steps) : detail::sign_box(lines, steps);
+  const Box box = is_monotone ? level_box(lines, steps) : sign_box(lines, steps);
   return collapse(lines, box);
 }
 

@@ -37,11 +37,8 @@ class OrderState {
 
   double auc(int128 doubled) const { return as_double(doubled) / doubled_perfect_auc_; }
 
-  // Sign of the AUM's slope, exact.
-  int slope_sign() const {
-    if (aum_.is_slope_in_doubt()) return exact_slope_sign();
-    return aum_.slope() > 0.0 ? 1 : -1;
-  }
+  // The slope of AUM; its sign is exact.
+  double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
 
   // The paper's update: two neighbours exchange ranks; only the slot between them changes.
   void swap_neighbours(std::uint32_t lower, std::uint32_t upper) {
@@ -154,15 +151,7 @@ class OrderState {
   std::int64_t false_negatives(const Slot& slot) const { return lines_.total.tp - slot.tp; }
 
   bool is_fp_smaller(const Slot& slot) const {
-    const double fp = static_cast<double>(slot.fp) * lines_.fp_unit;
-    const double fn = static_cast<double>(false_negatives(slot)) * lines_.tp_unit;
-    // Each is off by less than 2^-52 of itself.
-    if (std::fabs(fp - fn) > 0x1p-50 * std::fabs(fp)) return fp < fn;
-    if (lines_.fp_unit == lines_.tp_unit) return slot.fp <= false_negatives(slot);
-    ExactSum difference;
-    difference.add_multiple(slot.fp, lines_.fp_unit);
-    difference.add_multiple(-false_negatives(slot), lines_.tp_unit);
-    return difference.sign() <= 0;
+    return compare_multiples(slot.fp, lines_.fp_unit, false_negatives(slot), lines_.tp_unit) <= 0;
   }
 
   // The slot above a line that stands above `slot`.
@@ -186,8 +175,8 @@ class OrderState {
       return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
                                 min_error(old_slot) - min_error(slot_[middle]);
-    aum_.add(minima, b);
-    aum_.add(-minima, a);
+    aum_.add(minima, b.intercept, b.slope);
+    aum_.add(-minima, a.intercept, a.slope);
   }
 
   bool is_converging(std::size_t upper_rank) const {
@@ -226,8 +215,10 @@ class OrderState {
   // What the lines at these ranks add to AUM.
   AumPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
     AumPiece piece;
-    for (std::size_t r = first_rank; r <= last_rank; ++r)
-      piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), lines_.line[order_[r]]);
+    for (std::size_t r = first_rank; r <= last_rank; ++r) {
+      const Line& line = lines_.line[order_[r]];
+      piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), line.intercept, line.slope);
+    }
     return piece;
   }
 
@@ -265,7 +256,7 @@ class OrderState {
     n_converging_ = converging_within(0, n_lines - 1);
   }
 
-  int exact_slope_sign() const {
+  double exact_slope() const {
     ExactSum sum;
     sum.add_product(lines_.outside.slope_sum.high, 1.0);
     sum.add_product(lines_.outside.slope_sum.low, 1.0);
@@ -284,7 +275,7 @@ class OrderState {
       add(slot_[r], slope);
       add(slot_[r + 1], -slope);
     }
-    return sum.sign();
+    return sum.value();
   }
 };
 

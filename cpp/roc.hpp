@@ -18,6 +18,7 @@ struct BreakpointArrays {
   std::span<const std::int64_t> tp;
   double fp_unit;
   double tp_unit;
+  double divisor = 1.0;  // of AUM, as for lines
 };
 
 namespace detail {
@@ -31,6 +32,10 @@ inline Vector<double> thresholds(const BreakpointArrays& bp, std::span<const dou
 
 inline std::int64_t total(std::span<const std::int64_t> jump) {
   return std::reduce(jump.begin(), jump.end(), std::int64_t{0});
+}
+
+inline MinError min_error_of(const BreakpointArrays& bp) {
+  return MinError(bp.fp_unit, bp.tp_unit, total(bp.tp), 0.0, bp.divisor);
 }
 
 inline Level find_level(const BreakpointArrays& bp, std::span<const double> threshold,
@@ -83,13 +88,13 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
 inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
                   bool is_monotone) {
   const Vector<double> threshold = detail::thresholds(bp, prediction);
-  const MinError min_error(bp.fp_unit, bp.tp_unit, detail::total(bp.tp));
+  const MinError min_error = detail::min_error_of(bp);
   if (is_monotone) {
     const double level = detail::find_level(bp, threshold, min_error).threshold;
     return detail::blocked_sum(threshold.size(), [&](std::size_t b) {
       const double above = threshold[b] - level;
-      return static_cast<double>(bp.fp[b]) * bp.fp_unit * std::max(0.0, -above) +
-             static_cast<double>(bp.tp[b]) * bp.tp_unit * std::max(0.0, above);
+      return static_cast<double>(bp.fp[b]) * min_error.fp_rate() * std::max(0.0, -above) +
+             static_cast<double>(bp.tp[b]) * min_error.tp_rate() * std::max(0.0, above);
     });
   }
   DoubleDouble area;
@@ -112,7 +117,7 @@ template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
                          bool is_monotone, Add add) {
   const Vector<double> threshold = detail::thresholds(bp, prediction);
-  const MinError min_error(bp.fp_unit, bp.tp_unit, detail::total(bp.tp));
+  const MinError min_error = detail::min_error_of(bp);
   const auto add_tied = [&](std::size_t b, ErrorSums before, ErrorSums after) {
     const ErrorSums all_but_one{after.fp - bp.fp[b], after.tp - bp.tp[b]};
     const ErrorSums one_more{before.fp + bp.fp[b], before.tp + bp.tp[b]};
@@ -133,8 +138,8 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
       continue;
     }
     const std::int64_t mask = -static_cast<std::int64_t>(threshold[b] < level.threshold);
-    const double jump = static_cast<double>(bp.fp[b] & mask) * bp.fp_unit -
-                        static_cast<double>(bp.tp[b] & ~mask) * bp.tp_unit;
+    const double jump = static_cast<double>(bp.fp[b] & mask) * min_error.fp_rate() -
+                        static_cast<double>(bp.tp[b] & ~mask) * min_error.tp_rate();
     add(static_cast<std::size_t>(bp.example[b]), jump, jump);
   }
 }
@@ -174,6 +179,21 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
   });
   const int128 perfect_area = static_cast<int128>(detail::total(bp.fp)) * detail::total(bp.tp);
   return static_cast<double>(doubled_area) / static_cast<double>(2 * perfect_area);
+}
+
+// The thresholds of predictions + s * direction as lines in s.
+struct MovingThresholds {
+  Vector<double> intercept;
+  Vector<double> slope;
+};
+
+inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,
+                                          std::span<const double> prediction,
+                                          std::span<const double> direction) {
+  MovingThresholds moving{detail::thresholds(bp, prediction), Vector<double>(bp.value.size())};
+  for (std::size_t b = 0; b < moving.slope.size(); ++b)
+    moving.slope[b] = 0.0 - direction[static_cast<std::size_t>(bp.example[b])];  // no -0.0
+  return moving;
 }
 
 }  // namespace rocpath

@@ -10,6 +10,7 @@
 
 #include <future>
 
+#include "first_min.hpp"
 #include "order_state.hpp"
 #include "windows.hpp"
 
@@ -27,10 +28,9 @@ struct Limits {
 struct SweepRow {
   double step;
   double aum;
-  double aum_slope_after;
-  double aum_after;  // the value of AUM's next piece at the step: as aum, but for rounding the step
-  double auc;        // at the step, ties joined by a diagonal
-  double auc_after;  // just after it
+  double aum_slope_after;  // its sign is exact
+  double auc;              // at the step, ties joined by a diagonal
+  double auc_after;        // just after it
   std::uint64_t n_groups;
   std::uint64_t n_swaps;
   std::uint64_t queue_size;
@@ -46,36 +46,43 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   OrderState state(lines);
   Windows windows(lines);
   const bool is_monotone = lines.is_monotone();
-  constexpr int unknown = 2;
-  int slope_sign = unknown;
+  FirstMinimum first_min;
+  double slope = 0.0;
   double last_auc = 0.0;
   std::uint64_t n_rows = 0;
 
+  // A slope that is not zero must not become so.
+  const auto rate = [&](double counts) {
+    constexpr double tiny = std::numeric_limits<double>::denorm_min();
+    const double divided = counts / lines.divisor;
+    return counts != 0.0 && divided == 0.0 ? std::copysign(tiny, counts) : divided;
+  };
   // Update the areas, then ask the stop rule; false ends the sweep.
   const auto finish_row = [&](double step, const AumPiece& aum_before, int128 auc_before,
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
-    const double aum = aum_at_kink(aum_before, state.aum(), step);
-    const bool is_kink = !is_same(aum_before, state.aum());
+    const double slope_before = slope;
+    if (n_rows == 1 || !is_same(aum_before, state.aum())) slope = rate(state.slope());
+    const double aum = aum_at_kink(aum_before, slope_before, state.aum(), slope, step);
     // Most crossings leave AUC alone, and divisions take time.
     if (n_rows == 1 || auc_after != auc_before) last_auc = state.auc(auc_after);
-    const bool goes_on =
-        emit(SweepRow{.step = step,
-                      .aum = aum,
-                      .aum_slope_after = state.aum().slope(),
-                      .aum_after = is_kink ? state.aum().at(step) : aum,
-                      .auc = auc_at == 2 * auc_after ? last_auc : 0.5 * state.auc(auc_at),
-                      .auc_after = last_auc,
-                      .n_groups = n_groups,
-                      .n_swaps = n_swaps,
-                      .queue_size = state.n_converging()});
+    const SweepRow row{.step = step,
+                       // Rounding the step may put convex AUM just below zero.
+                       .aum = (is_monotone ? std::max(aum, 0.0) : aum) / lines.divisor,
+                       .aum_slope_after = slope,
+                       .auc = auc_at == 2 * auc_after ? last_auc : 0.5 * state.auc(auc_at),
+                       .auc_after = last_auc,
+                       .n_groups = n_groups,
+                       .n_swaps = n_swaps,
+                       .queue_size = state.n_converging()};
+    const bool goes_on = emit(row);
     if (!goes_on || n_rows > limits.max_crossings) return false;
     switch (limits.stop) {
       case Stop::first_min_aum:
-        if (slope_sign == unknown || is_kink) slope_sign = state.slope_sign();
+        first_min.pass(step, row.aum, slope);
         // Convex AUM that has stopped falling never falls again; any other may.
-        return slope_sign < 0 || (slope_sign == 0 && !is_monotone);
+        return !(is_monotone ? first_min.is_reached() : first_min.is_over());
       case Stop::first_max_auc:
         return auc_after >= auc_before;
       default:
@@ -140,6 +147,45 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     }
   }
   return std::isfinite(limits.max_step) ? end_after(limits.max_step) : infinity;
+}
+
+// The rows of a sweep by columns.
+struct StepPath {
+  Vector<double> step, aum, aum_slope_after, auc, auc_after;
+  Vector<std::int64_t> n_swaps;
+  Vector<std::int32_t> n_groups, queue_size;
+  double end = 0.0;
+  bool is_too_long = false;
+
+  void reserve(std::size_t n_rows) {
+    for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) column->reserve(n_rows);
+    n_swaps.reserve(n_rows);
+    for (auto* column : {&n_groups, &queue_size}) column->reserve(n_rows);
+  }
+
+  void append(const SweepRow& row) {
+    step.push_back(row.step);
+    aum.push_back(row.aum);
+    aum_slope_after.push_back(row.aum_slope_after);
+    auc.push_back(row.auc);
+    auc_after.push_back(row.auc_after);
+    n_swaps.push_back(static_cast<std::int64_t>(row.n_swaps));
+    n_groups.push_back(static_cast<std::int32_t>(row.n_groups));
+    queue_size.push_back(static_cast<std::int32_t>(row.queue_size));
+  }
+};
+
+// The path of a sweep, with memory for `n_expected` rows and at most `max_rows` of them.
+inline StepPath step_path(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt,
+                          std::size_t n_expected, std::size_t max_rows) {
+  StepPath path;
+  path.reserve(n_expected);
+  path.end = sweep(lines, limits, interrupt, [&](const SweepRow& row) {
+    path.is_too_long = path.step.size() == max_rows;
+    if (!path.is_too_long) path.append(row);
+    return !path.is_too_long;
+  });
+  return path;
 }
 
 }  // namespace rocpath

@@ -5,14 +5,61 @@
 // lines and the crossings; a window is made as wide as holds a few crossings a line.
 #pragma once
 
-#include <functional>
-
 #include "crossings.hpp"
+#include "interrupt.hpp"
 
 namespace rocpath {
 
-// Called now and then during long work; may throw to end it.
-using Interrupt = std::function<void()>;
+// Buffers for `sort_by_step`, to be used again.
+struct CrossingSort {
+  Vector<Crossing> sorted;
+  Vector<std::uint32_t> bucket_start;
+};
+
+namespace detail {
+
+// Mostly two or three crossings, for which the library's sort is slow.
+inline void sort_bucket(std::span<Crossing> bucket) {
+  const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
+  if (bucket.size() > 16) return std::sort(bucket.begin(), bucket.end(), is_earlier);
+  for (std::size_t k = 1; k < bucket.size(); ++k) {
+    const Crossing moving = bucket[k];
+    std::size_t place = k;
+    for (; place > 0 && is_earlier(moving, bucket[place - 1]); --place)
+      bucket[place] = bucket[place - 1];
+    bucket[place] = moving;
+  }
+}
+
+}  // namespace detail
+
+// Compute the steps of crossings within a range, and sort by them. Bucket sort, O(n) where the
+// steps are spread over the range.
+inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
+                         CrossingSort& scratch) {
+  for (Crossing& crossing : crossings)
+    crossing.step = crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
+  const std::size_t n_buckets = crossings.size() + 1;
+  const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
+  const auto bucket = [&](const Crossing& crossing) {
+    const double place = (crossing.step - range.low) * scale;
+    if (!(place > 0.0)) return std::size_t{0};
+    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
+  };
+  scratch.bucket_start.assign(n_buckets, 0);
+  for (const Crossing& crossing : crossings) ++scratch.bucket_start[bucket(crossing)];
+  std::exclusive_scan(scratch.bucket_start.begin(), scratch.bucket_start.end(),
+                      scratch.bucket_start.begin(), 0U);
+  scratch.sorted.resize(crossings.size());
+  for (const Crossing& crossing : crossings)
+    scratch.sorted[scratch.bucket_start[bucket(crossing)]++] = crossing;
+  std::size_t begin = 0;
+  for (const std::uint32_t end : scratch.bucket_start) {
+    if (end - begin > 1) detail::sort_bucket(std::span(scratch.sorted).subspan(begin, end - begin));
+    begin = end;
+  }
+  crossings.swap(scratch.sorted);
+}
 
 // What happens between two steps.
 struct Window {

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
-    LARGEST_JUMPS,
     describe,
     finite_number,
     finite_vector,
     one_of,
+    read_only,
     same_length,
     set_fields,
     whole_number,
     whole_numbers,
 )
+from rocpath.jumps import Jumps
 from rocpath.penalty_rows import PenaltyRows
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class ErrorBreakpoints:
     n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
+    core: _core.Breakpoints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
@@ -82,6 +83,15 @@ class ErrorBreakpoints:
             raise ValueError("example must name at least one breakpoint, got none.")
         n_examples = _count_examples(example, self.n_examples)
         jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=value.size)
+        self._set(example, value, jumps, n_examples)
+
+    def _set(
+        self,
+        example: NDArray[np.int64],
+        value: NDArray[np.float64],
+        jumps: Jumps,
+        n_examples: int,
+    ) -> None:
         example, value, jumps = _merge_equal(example, value, jumps)
         _check_cumulative_errors(example, value, jumps)
         set_fields(
@@ -93,6 +103,16 @@ class ErrorBreakpoints:
             n_examples=n_examples,
             is_monotone=jumps.is_monotone,
             jumps=jumps,
+            core=_core.Breakpoints(
+                value=value,
+                example=example,
+                fp=jumps.fp,
+                tp=jumps.tp,
+                fp_unit=jumps.fp_unit,
+                tp_unit=jumps.tp_unit,
+                divisor=jumps.divisor,
+                is_monotone=jumps.is_monotone,
+            ),
         )
 
     def __len__(self) -> int:
@@ -100,9 +120,8 @@ class ErrorBreakpoints:
         return self.value.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle through the constructor, so that arrays stay read-only."""
-        make = partial(ErrorBreakpoints, n_examples=self.n_examples)
-        return make, (self.example, self.value, self.fp_diff, self.fn_diff)
+        """Copy and unpickle with read-only arrays, and rates as they are."""
+        return _with_jumps, (self.example, self.value, self.jumps, self.n_examples)
 
     @classmethod
     def from_labels(
@@ -154,15 +173,12 @@ class ErrorBreakpoints:
                     f"sample_weight of the {name} class must sum to a positive number, "
                     "got 0."
                 )
-        if one_of("denominator", denominator, ("rate", "count")) == "rate":
-            fp_diff = fp_diff / fp_diff.sum()
-            fn_diff = fn_diff / fn_diff.sum()
-        return cls(
-            np.arange(is_positive.size),
-            np.where(is_positive, margin, -margin),
-            fp_diff,
-            0.0 - fn_diff,
-        )
+        example = np.arange(is_positive.size)
+        value = np.where(is_positive, margin, -margin)
+        if one_of("denominator", denominator, ("rate", "count")) == "count":
+            return cls(example, value, fp_diff, 0.0 - fn_diff)
+        jumps = Jumps.from_rates(fp_diff, 0.0 - fn_diff)
+        return _with_jumps(example, value, jumps, is_positive.size)
 
     @classmethod
     def from_penalty_errors(
@@ -211,19 +227,22 @@ class ErrorBreakpoints:
         has_jump = (fp_diff != 0) | (fn_diff != 0)
         before = same_example[has_jump] - 1
         fp_diff, fn_diff = fp_diff[has_jump], fn_diff[has_jump]
-        if one_of("denominator", denominator, ("rate", "count")) == "rate":
-            largest_fp, largest_fn = rows.largest_errors()
-            for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
-                if largest <= 0:
-                    raise ValueError(
-                        f"{name} must change with the penalty in some example for "
-                        "denominator='rate', got none."
-                    )
-            fp_diff, fn_diff = fp_diff / largest_fp, fn_diff / largest_fn
         if n_examples is None:
             n_examples = int(rows.example.max()) + 1
         value = -np.log(rows.min_penalty[before])
-        return cls(rows.example[before], value, fp_diff, fn_diff, n_examples=n_examples)
+        bp_example = rows.example[before]
+        if one_of("denominator", denominator, ("rate", "count")) == "count":
+            return cls(bp_example, value, fp_diff, fn_diff, n_examples=n_examples)
+        largest_fp, largest_fn = rows.largest_errors()
+        for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
+            if largest <= 0:
+                raise ValueError(
+                    f"{name} must change with the penalty in some example for "
+                    "denominator='rate', got none."
+                )
+        jumps = Jumps.from_rates(fp_diff, fn_diff, largest_fp, largest_fn)
+        n_examples = _count_examples(bp_example, n_examples)
+        return _with_jumps(bp_example, value, jumps, n_examples)
 
 
 def per_example(
@@ -241,65 +260,16 @@ def per_example(
     return vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Jumps:
-    """Hold jumps of FP and FN, also as whole numbers of a unit for exact sums."""
-
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
-    fp: NDArray[np.int64]
-    tp: NDArray[np.int64]
-    fp_unit: float
-    tp_unit: float
-    is_monotone: bool
-
-    @classmethod
-    def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Jumps:
-        """Check that both have the given size and that errors are possible."""
-        fp_diff = finite_vector("fp_diff", fp_diff)
-        fn_diff = finite_vector("fn_diff", fn_diff)
-        for name, diff in (("fp_diff", fp_diff), ("fn_diff", fn_diff)):
-            if diff.size != size:
-                raise ValueError(
-                    f"{name} must have one entry for each of the {size} breakpoints, "
-                    f"got {diff.size}."
-                )
-        fp, fp_unit = _whole_jumps("fp_diff", fp_diff)
-        tp, tp_unit = _whole_jumps("fn_diff", 0.0 - fn_diff)
-        if fp.sum() <= 0:
-            raise ValueError(
-                "fp_diff must sum to a positive number, "
-                f"got {fp_diff.sum()}: no example can be a false positive."
-            )
-        if tp.sum() <= 0:
-            raise ValueError(
-                "fn_diff must sum to a negative number, "
-                f"got {fn_diff.sum()}: no example can be a false negative."
-            )
-        is_monotone = bool(fp.min() >= 0 and tp.min() >= 0)
-        return cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit, is_monotone)
-
-
-def _whole_jumps(
-    name: str, diff: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], float]:
-    """Write the jumps as whole numbers of a unit; refuse what would be lost."""
-    size = np.abs(diff)
-    total = size.sum()
-    if not total < LARGEST_JUMPS:
-        raise ValueError(
-            f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}."
-        )
-    count, unit = _core.in_units(diff)
-    # Rounded to half a unit, a smaller jump would lose more than its sixth digit.
-    is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
-    if is_lost.any():
-        worst = is_lost.argmax()
-        raise ValueError(
-            f"{name} must not be as uneven: {diff[worst]} at index {worst} is lost "
-            f"next to a sum of {total}. Leave it out or make it larger."
-        )
-    return count, unit
+def _with_jumps(
+    example: NDArray[np.int64],
+    value: NDArray[np.float64],
+    jumps: Jumps,
+    n_examples: int,
+) -> ErrorBreakpoints:
+    """Make breakpoints of arrays that are right, and freeze them."""
+    bp = object.__new__(ErrorBreakpoints)
+    bp._set(read_only(example), read_only(value), jumps, n_examples)
+    return bp
 
 
 def _merge_equal(
@@ -317,13 +287,12 @@ def _merge_equal(
     )
     if is_first.all():
         return example, value, jumps
-    start = np.flatnonzero(is_first)
-    merged = Jumps.from_diffs(
-        np.add.reduceat(jumps.fp_diff[order], start),
-        np.add.reduceat(jumps.fn_diff[order], start),
-        size=start.size,
+    merged = jumps.merged(order, np.flatnonzero(is_first))
+    return (
+        read_only(sorted_example[is_first]),
+        read_only(sorted_value[is_first]),
+        merged,
     )
-    return sorted_example[is_first], sorted_value[is_first], merged
 
 
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:

@@ -10,14 +10,17 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    LARGEST_VALUE,
     finite_vector,
     number_from_zero,
     one_of,
+    read_only,
     same_length,
     set_fields,
     whole_number,
 )
-from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
+from rocpath.breakpoints import ErrorBreakpoints, per_example
+from rocpath.jumps import Jumps
 from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ Stop = Literal["first_min_aum", "first_max_auc"]
 
 _ROW_BYTES = 56
 _MAX_LINES = 2**32 - 1
+# Where all thresholds are smaller, their products with jumps may underflow.
 _SMALLEST_SAFE = 1e-240
 
 
@@ -69,6 +73,8 @@ class Lines:
     fn_diff: NDArray[np.float64]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
+    core: _core.Lines = field(init=False, repr=False)
+    unit: float = field(init=False, repr=False)  # of the core's thresholds
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
@@ -76,15 +82,15 @@ class Lines:
         slope = finite_vector("slope", self.slope)
         same_length(intercept=intercept, slope=slope)
         jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=intercept.size)
-        self._set(intercept, slope, jumps)
+        self._set(_core_lines(intercept, slope, jumps), jumps, intercept, slope)
 
     def __len__(self) -> int:
         """Return the number of lines."""
         return self.intercept.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle through the constructor, so that arrays stay read-only."""
-        return Lines, (self.intercept, self.slope, self.fp_diff, self.fn_diff)
+        """Copy and unpickle with read-only arrays, and rates as they are."""
+        return _with_jumps, (self.intercept, self.slope, self.jumps)
 
     @classmethod
     def from_predictions(
@@ -105,22 +111,27 @@ class Lines:
         """
         prediction = per_example("predictions", predictions, bp)
         change = per_example("direction", direction, bp)
-        with np.errstate(over="ignore"):
-            intercept = bp.value - prediction[bp.example]
+        core = bp.core.lines(prediction, change)
+        if not core.largest < LARGEST_VALUE:
+            finite_vector("intercept (value - predictions)", core.intercept, copy=False)
         lines = object.__new__(cls)
-        # Subtracting from zero keeps zeros positive.
-        lines._set(
-            finite_vector("intercept (value - predictions)", intercept, copy=False),
-            finite_vector("slope", 0.0 - change[bp.example], copy=False),
-            bp.jumps,
-        )
+        lines._set(core, bp.jumps, core.intercept, core.slope)
         return lines
 
     def _set(
-        self, intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
+        self,
+        core: _core.Lines,
+        jumps: Jumps,
+        intercept: NDArray[np.float64],
+        slope: NDArray[np.float64],
     ) -> None:
         if intercept.size > _MAX_LINES:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
+        # A power of two is exact, and leaves the steps alone.
+        unit = 1.0
+        if 0 < core.largest < _SMALLEST_SAFE:
+            unit = 2.0 ** max(np.frexp(core.largest)[1], -1000)
+            core = _core_lines(intercept / unit, slope / unit, jumps)
         set_fields(
             self,
             intercept=intercept,
@@ -129,7 +140,32 @@ class Lines:
             fn_diff=jumps.fn_diff,
             is_monotone=jumps.is_monotone,
             jumps=jumps,
+            core=core,
+            unit=unit,
         )
+
+
+def _core_lines(
+    intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
+) -> _core.Lines:
+    return _core.Lines(
+        intercept=intercept,
+        slope=slope,
+        fp=jumps.fp,
+        tp=jumps.tp,
+        fp_unit=jumps.fp_unit,
+        tp_unit=jumps.tp_unit,
+        divisor=jumps.divisor,
+    )
+
+
+def _with_jumps(
+    intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
+) -> Lines:
+    lines = object.__new__(Lines)
+    core = _core_lines(read_only(intercept), read_only(slope), jumps)
+    lines._set(core, jumps, intercept, slope)
+    return lines
 
 
 def sweep(
@@ -184,19 +220,19 @@ def sweep(
     one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
     crossing_limit = 2**63
     if max_crossings is not None:
-        crossing_limit = whole_number("max_crossings", max_crossings, least=0)
+        limit = whole_number("max_crossings", max_crossings, least=0)
+        crossing_limit = min(limit, crossing_limit)
     step_limit = _checked_max_step(max_step)
-    arguments, unit = _core_arguments(lines)
     max_rows = _available_memory() // _ROW_BYTES
     ends_early = stop is not None or max_step is not None
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_expected = min(len(lines) * (len(lines) - 1) // 2, crossing_limit) + 1
     if n_expected > max_rows:
-        n_expected = min(_core.count_crossings(**arguments), crossing_limit) + 1
+        n_expected = min(_core.count_crossings(lines.core), crossing_limit) + 1
         if n_expected > max_rows and not ends_early:
             raise _too_long(n_expected)
     columns = _core.sweep(
-        **arguments,
+        lines.core,
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
@@ -205,7 +241,7 @@ def sweep(
     )
     if columns.pop("is_too_long"):
         raise _too_long(n_expected)
-    return StepPath(**_in_unit(columns, unit))
+    return StepPath(**_in_unit(columns, lines.unit))
 
 
 def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
@@ -238,9 +274,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     """
     _check_lines(lines)
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
-    arguments, unit = _core_arguments(lines)
-    best = search(**arguments, max_step=_checked_max_step(max_step))
-    best["value"] *= unit
+    best = search(lines.core, max_step=_checked_max_step(max_step))
+    best["value"] *= lines.unit
     bound = best["value"] if lines.is_monotone else 0.0
     return BestStep(**best, bound=bound, is_global=lines.is_monotone)
 
@@ -270,9 +305,8 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
     """
     _check_lines(lines)
     end = _checked_max_step(max_step)
-    arguments, unit = _core_arguments(lines)
-    columns = _core.aum_path(**arguments, max_step=end)
-    return AumPath(**_in_unit(columns, unit), end=end)
+    columns = _core.aum_path(lines.core, max_step=end)
+    return AumPath(**_in_unit(columns, lines.unit), end=end)
 
 
 def best_auc_step(
@@ -316,9 +350,8 @@ def best_auc_step(
     """
     _check_lines(lines)
     step_limit = _checked_max_step(max_step)
-    arguments, _ = _core_arguments(lines)
     best = _core.best_auc_step(
-        **arguments,
+        lines.core,
         min_step=-step_limit if two_sided else 0.0,
         max_step=step_limit,
         tolerance=number_from_zero("tol", tol),
@@ -329,9 +362,13 @@ def best_auc_step(
 
 def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
     if unit != 1.0:
-        for name in ("aum", "aum_slope_after"):
-            columns[name] = columns[name] * unit
-            columns[name].setflags(write=False)
+        slope = columns["aum_slope_after"]
+        scaled = slope * unit
+        # A slope that is not zero stays so, however small.
+        is_lost = (scaled == 0) & (slope != 0)
+        scaled[is_lost] = np.copysign(5e-324, slope[is_lost])
+        columns["aum"] = read_only(columns["aum"] * unit)
+        columns["aum_slope_after"] = read_only(scaled)
     return columns
 
 
@@ -360,30 +397,3 @@ def _too_long(n_rows: int) -> MemoryError:
         f"the path may have {n_rows:,} rows, {n_rows * _ROW_BYTES / 1e9:,.1f} GB, more "
         "than the memory at hand. Set max_crossings, max_step or stop."
     )
-
-
-def _core_arguments(lines: Lines) -> tuple[dict[str, Any], float]:
-    """Return the arrays for the core and the unit of thresholds in them.
-
-    The unit is 1, except that thresholds so small that their products would underflow
-    are scaled up by a power of two, which is exact and leaves the steps alone.
-    """
-    jumps = lines.jumps
-    intercept, slope, unit = lines.intercept, lines.slope, 1.0
-    largest = max(_largest(intercept), _largest(slope))
-    if 0 < largest < _SMALLEST_SAFE:
-        unit = 2.0 ** max(np.frexp(largest)[1], -1000)
-        intercept, slope = intercept / unit, slope / unit
-    arguments = {
-        "intercept": intercept,
-        "slope": slope,
-        "fp": jumps.fp,
-        "tp": jumps.tp,
-        "fp_unit": jumps.fp_unit,
-        "tp_unit": jumps.tp_unit,
-    }
-    return arguments, unit
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    return float(max(values.max(), -values.min()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,8 +61,8 @@ def aum(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
     >>> rp.aum(bp, [-7, -2, 0, -4])
     1.0
     """
-    arrays, prediction = _core_arguments(bp, predictions)
-    return _core.aum(**arrays, prediction=prediction, is_monotone=bp.is_monotone)
+    prediction = per_example("predictions", predictions, bp)
+    return _core.aum(bp.core, prediction)
 
 
 def aum_derivatives(
@@ -92,10 +92,8 @@ def aum_derivatives(
     >>> left, right
     (array([ 0., -1.]), array([1., 0.]))
     """
-    arrays, prediction = _core_arguments(bp, predictions)
-    return _core.aum_derivatives(
-        **arrays, prediction=prediction, is_monotone=bp.is_monotone
-    )
+    prediction = per_example("predictions", predictions, bp)
+    return _core.aum_derivatives(bp.core, prediction)
 
 
 def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.float64]:
@@ -119,10 +117,8 @@ def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.flo
     >>> rp.aum_gradient(bp, [-7, -2, 0, -4])
     array([ 0. ,  0.5,  0. , -0.5])
     """
-    arrays, prediction = _core_arguments(bp, predictions)
-    return _core.aum_gradient(
-        **arrays, prediction=prediction, is_monotone=bp.is_monotone
-    )
+    prediction = per_example("predictions", predictions, bp)
+    return _core.aum_gradient(bp.core, prediction)
 
 
 def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
@@ -147,8 +143,8 @@ def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
     >>> rp.auc(bp, [-7, -2, 0, -4])
     0.75
     """
-    arrays, prediction = _core_arguments(bp, predictions)
-    return _core.auc(**arrays, prediction=prediction)
+    prediction = per_example("predictions", predictions, bp)
+    return _core.auc(bp.core, prediction)
 
 
 def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
@@ -180,13 +176,13 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     jumps = bp.jumps
     fp = _sums_below(jumps.fp, group, threshold.size)
     tp = _sums_below(jumps.tp, group, threshold.size)
-    min_error = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
+    errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
     arrays = {
         "fpr": fp / fp[-1],
         "tpr": tp / tp[-1],
         "threshold": np.column_stack((edge[:-1], edge[1:])),
-        "min_error": min_error,
+        "min_error": errors / jumps.divisor,
     }
     for array in arrays.values():
         array.setflags(write=False)
@@ -197,17 +193,17 @@ def curve_errors(
     bp: ErrorBreakpoints, curve: RocCurve
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return FP and FN of the points of a curve, in the units of the breakpoints."""
-    jumps = bp.jumps
-    total_fp = float(jumps.fp.sum()) * jumps.fp_unit
-    total_fn = float(jumps.tp.sum()) * jumps.tp_unit
+    total_fp, total_fn = bp.jumps.totals
     return curve.fpr * total_fp, (1.0 - curve.tpr) * total_fn
 
 
-def inside_interval(low: float, high: float) -> float:
-    """Return the middle, or one away from the only end there is, or 0."""
+def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
+    """Return the middle, or ``beyond`` away from the only end there is, or 0."""
+    if low == high:
+        return low
     if np.isinf(low):
-        return 0.0 if np.isinf(high) else high - 1.0
-    return low + 1.0 if np.isinf(high) else 0.5 * low + 0.5 * high
+        return 0.0 if np.isinf(high) else high - beyond
+    return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
 
 
 def _sums_below(
@@ -217,19 +213,3 @@ def _sums_below(
     total = np.zeros(n_groups + 1, dtype=np.int64)
     np.add.at(total, group + 1, jump)
     return np.cumsum(total)
-
-
-def _core_arguments(
-    bp: ErrorBreakpoints, predictions: ArrayLike
-) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    prediction = per_example("predictions", predictions, bp)
-    jumps = bp.jumps
-    arrays = {
-        "value": bp.value,
-        "example": bp.example,
-        "fp": jumps.fp,
-        "tp": jumps.tp,
-        "fp_unit": jumps.fp_unit,
-        "tp_unit": jumps.tp_unit,
-    }
-    return arrays, prediction

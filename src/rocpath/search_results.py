@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import describe
+from rocpath.roc import inside_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -153,35 +154,78 @@ class AumPath:
     @property
     def first_min(self) -> BestStep:
         """The first local minimum: the first stretch after which AUM rises."""
-        rises = np.flatnonzero(self.aum_slope_after > 0)
-        row = rises[0] if rises.size else self.step.size - 1
-        return self._best(int(row), is_global=False)
+        return smallest_aum(self, first=True)
 
     @property
     def global_min(self) -> BestStep:
         """The smallest AUM of all steps in the path."""
-        row = int(self.aum.argmin())
-        if np.isfinite(self.end) and self.aum_at(self.end) < self.aum[row]:
-            row = self.step.size - 1
-        return self._best(row, is_global=True)
+        return smallest_aum(self)
 
-    def _best(self, row: int, *, is_global: bool) -> BestStep:
-        slope = self.aum_slope_after
-        first = last = row
-        while first > 0 and slope[first - 1] == 0:
-            first -= 1
-        while last < len(self) - 1 and slope[last] == 0:
-            last += 1
-        interval = float(self.step[first]), float(self.step[last])
-        value = float(self.aum[first])
-        is_last = last == len(self) - 1
-        if is_last and slope[last] == 0:
-            interval = interval[0], self.end
-        elif is_last and slope[last] < 0 and np.isfinite(self.end):
-            interval, value = (self.end, self.end), float(self.aum_at(self.end))
-        low, high = interval
-        step = (low + high) / 2 if np.isfinite(high) else 2 * low + (low == 0)
-        return BestStep(step, interval, value, value if is_global else 0.0, is_global)
+
+def smallest_aum(
+    path: StepPath | AumPath,
+    *,
+    first: bool = False,
+    l2_slope: float = 0.0,
+    l2_curvature: float = 0.0,
+) -> BestStep:
+    """Find the global or the first local minimum of AUM plus a quadratic term.
+
+    The term is ``l2_slope * s + l2_curvature * s**2 / 2``, as the L2 penalty of weights
+    that move along a line.
+    """
+    row, step, value = _candidates(path, l2_slope, l2_curvature)
+    if first:
+        end = np.append(path.step[1:], path.end)[row]
+        with np.errstate(invalid="ignore"):  # infinity times zero, where there is none
+            bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
+        rises = np.flatnonzero(path.aum_slope_after[row] + l2_slope + bend > 0)
+        best = int(rises[0]) if rises.size else row.size - 1
+    else:
+        best = int(value.argmin())
+    interval = float(step[best]), float(step[best])
+    if l2_curvature == 0 and step[best] == path.step[row[best]]:
+        interval = _flat_around(path, int(row[best]), l2_slope)
+    low, high = interval
+    return BestStep(
+        step=inside_interval(low, high, beyond=low or 1.0),
+        interval=interval,
+        value=float(value[best]),
+        bound=0.0 if first else float(value[best]),
+        is_global=not first,
+    )
+
+
+def _candidates(
+    path: StepPath | AumPath, l2_slope: float, l2_curvature: float
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the row, the best step and the value of every piece of the path."""
+    row = np.arange(len(path))
+    step = path.step
+    slope = path.aum_slope_after + l2_slope
+    end = min(path.end, np.finfo(float).max)
+    if l2_curvature > 0:
+        # On each piece the sum is a parabola, smallest at its vertex or nearest to it.
+        following = np.append(path.step[1:], end)
+        step = np.clip(-slope / l2_curvature, path.step, following)
+    elif slope[-1] < 0:
+        row, step = np.append(row, row[-1]), np.append(step, end)
+    value = path.aum[row] + path.aum_slope_after[row] * (step - path.step[row])
+    return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)
+
+
+def _flat_around(
+    path: StepPath | AumPath, row: int, l2_slope: float
+) -> tuple[float, float]:
+    """Return the stretch around a row on which nothing changes."""
+    is_flat = path.aum_slope_after + l2_slope == 0
+    first = last = row
+    while first > 0 and is_flat[first - 1]:
+        first -= 1
+    while last < len(path) and is_flat[last]:
+        last += 1
+    high = path.end if last == len(path) else path.step[last]
+    return float(path.step[first]), float(high)
 
 
 def _rows_at(
