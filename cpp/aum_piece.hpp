@@ -46,8 +46,10 @@ class AumPiece {
   // Right to 100 bits or so of the sizes of its terms, unless it is in doubt.
   double slope() const { return slope_sum.value(); }
 
-  // Is the slope too small to tell its sign?
-  bool is_slope_in_doubt() const { return std::fabs(slope_sum.value()) <= 0x1p-70 * slope_size_; }
+  // Is the slope too small to tell its sign, for cancellation or because terms may underflow?
+  bool is_slope_in_doubt() const {
+    return std::fabs(slope_sum.value()) <= std::max(0x1p-70 * slope_size_, 0x1p-900);
+  }
 
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.

@@ -56,11 +56,12 @@ class AucSearch {
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
     const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
-    const SharedOrder start = shared_order(domain_.low, 0);
-    const SharedOrder end = shared_order(domain_.high, 0);
-    try_step(domain_.low);
-    try_step(domain_.high);
-    keep(bounded(domain_, start, end, 0));
+    // Lines that cross before all float64 steps have crossed.
+    constexpr double largest = std::numeric_limits<double>::max();
+    const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
+    try_step(all_steps.low);
+    try_step(all_steps.high);
+    keep(bounded(all_steps, shared_order(all_steps.low, 0), shared_order(all_steps.high, 0), 0));
     while (is_open(doubled_tolerance)) {
       interrupt();
       progress(auc(found_.best), auc(windows_.top().bound), n_windows_);
@@ -229,7 +230,7 @@ class AucSearch {
   FoundAuc walked(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double end = std::min(window.range.high, largest);
-    double from = std::max(window.range.low, -largest);
+    double from = window.range.low;
     Windows parts(lines_, from,
                   window.from ? window.from->order : order_after(lines_, window.range.low),
                   jumps_.kind());

@@ -43,6 +43,7 @@ class AumSearch {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
     const FirstMinimum first = walked(near);
     BestAum best = first.best(max_step_, scale_);
+    best.value = std::max(best.value, 0.0);  // AUM carried on to the last step is rounded
     // A flat minimum may go on beyond the range.
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
       const FirstMinimum rest = walked(find(lines_, {near.steps.high, max_step_}, Slope::rising));

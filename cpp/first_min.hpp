@@ -41,7 +41,7 @@ class FirstMinimum {
     if (!is_reached_) {
       // Where AUM falls without an end, lines cross beyond all float64 steps.
       const double last = std::min(end, std::numeric_limits<double>::max());
-      return {{last, last}, last, std::max(0.0, aum_ + slope_ * (last - step_))};
+      return {{last, last}, last, aum_ + slope_ * (last - step_)};
     }
     const StepRange flat{flat_from_, is_over_ ? flat_to_ : end};
     return {flat, scale.inside(flat, flat.low), value_};

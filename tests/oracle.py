@@ -7,6 +7,7 @@ are taken exactly as they are.
 
 from fractions import Fraction
 from itertools import combinations, pairwise
+from math import inf, isfinite, nextafter
 
 
 def as_lines(intercept, slope, fp_diff, fn_diff):
@@ -68,6 +69,18 @@ def crossing_steps(lines):
     )
 
 
+def float64_steps(lines, max_step=inf):
+    """Float64 steps that see every AUC which some float64 step sees.
+
+    Between two neighbours of the float64 numbers nearest to crossings nothing changes,
+    so one step between them stands for all; and each of these numbers for itself.
+    """
+    nearest = {0.0, *(float(step) for step in crossing_steps(lines)), max_step}
+    steps = sorted(step for step in nearest if step <= max_step)
+    between = [nextafter(step, inf) for step in steps if step < max_step]
+    return sorted({step for step in steps + between if isfinite(step)})
+
+
 def path(lines):
     """Rows (step, AUM, slope after, AUC at, AUC after) at 0 and at every crossing."""
     steps = [Fraction(0), *crossing_steps(lines)]
@@ -100,6 +113,20 @@ def aum_derivatives(lines, example, n_examples):
             moved[b] = (intercept - sign * move, slope, fp_diff, fn_diff)
             side[example[b]] += sign * (aum(moved) - start) / move
     return left, right
+
+
+def sorted_auc(lines, step=0):
+    """AUC by one pass over sorted thresholds: for hundreds of lines."""
+    tied = {}
+    for threshold, line in zip(thresholds(lines, step), lines, strict=True):
+        fp, tp = tied.get(threshold, (0, 0))
+        tied[threshold] = fp + line[2], tp - line[3]
+    area = total_fp = total_tp = Fraction(0)
+    for threshold in sorted(tied):
+        fp, tp = tied[threshold]
+        area += fp * (total_tp + tp / 2)
+        total_fp, total_tp = total_fp + fp, total_tp + tp
+    return area / (total_fp * total_tp)
 
 
 def weak_pair_auc(lines, step=0):

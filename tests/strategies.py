@@ -77,4 +77,16 @@ def changepoint_lines(draw):
     return intercept, [-direction[k] for k in example], fp_diff, fn_diff
 
 
+@st.composite
+def tenth_lines(draw):
+    """Lines on a grid of tenths: in decimals many meet, in float64 nearly so."""
+    n = draw(st.integers(3, 6))
+    tenths = st.lists(st.integers(-6, 6), min_size=n, max_size=n)
+    intercept, slope = ([k / 10 for k in draw(tenths)] for _ in range(2))
+    jump = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+    fp_diff, tp_diff = draw(jump), draw(jump)
+    fp_diff[0] = tp_diff[1] = 1
+    return intercept, slope, fp_diff, [-t for t in tp_diff]
+
+
 any_lines = st.one_of(label_lines(), changepoint_lines())

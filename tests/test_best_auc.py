@@ -7,44 +7,83 @@ from hypothesis import strategies as st
 
 import oracle
 import rocpath as rp
-from strategies import any_lines
+from strategies import any_lines, tenth_lines
+
+
+def check_best_auc(columns, max_step, two_sided):
+    exact = oracle.as_lines(*columns)
+    intercept, slope, *diffs = columns
+    mirrored = oracle.as_lines(intercept, [-x for x in slope], *diffs)
+    ways = [exact, mirrored] if two_sided else [exact]
+    limit = np.inf if max_step is None else max_step
+    best_of_all = max(
+        oracle.auc(one, s) for one in ways for s in oracle.float64_steps(one, limit)
+    )
+    lines = rp.Lines(*columns)
+    best = rp.best_auc_step(lines, max_step=max_step, two_sided=two_sided)
+    assert best.value == best.bound
+    assert best.value == pytest.approx(float(best_of_all), 1e-12, 1e-14)
+    assert oracle.auc(exact, best.step) == best_of_all
+    low, high = best.interval
+    if np.nextafter(low, np.inf) < high:
+        assert low < best.step < high
+    else:
+        assert low <= best.step <= high
+    for share in (0.25, 0.5, 0.75):
+        inside = low + share * (min(high, 2 * abs(low) + 2) - low)
+        if low < inside < high:
+            assert oracle.auc(exact, inside) == best_of_all
 
 
 @given(any_lines, st.sampled_from([None, 1.5]), st.booleans())
-def test_best_auc_is_the_maximum_of_all_steps(columns, max_step, two_sided):
-    intercept, slope, fp_diff, fn_diff = columns
-    directions = [slope, [-s for s in slope]] if two_sided else [slope]
-    best_of_all = -np.inf
-    for one_way in directions:
-        path = rp.sweep(
-            rp.Lines(intercept, one_way, fp_diff, fn_diff), max_step=max_step
-        )
-        ends = np.append(path.step[1:], path.end if max_step is None else max_step)
-        # A stretch counts if some float64 lies strictly inside.
-        is_open = np.nextafter(path.step, np.inf) < ends
-        values = np.concatenate(([path.auc[0]], path.auc_after[is_open]))
-        if max_step is not None:
-            last = oracle.auc(
-                oracle.as_lines(intercept, one_way, fp_diff, fn_diff), max_step
-            )
-            values = np.append(values, float(last))
-        best_of_all = max(best_of_all, values.max())
-    lines = rp.Lines(*columns)
-    best = rp.best_auc_step(lines, max_step=max_step, two_sided=two_sided)
-    assert best.value == pytest.approx(best_of_all, 1e-12, 1e-14)
-    assert best.value == best.bound
-    exact = oracle.as_lines(*columns)
-    assert best.value == pytest.approx(
-        float(oracle.auc(exact, best.step)), 1e-12, 1e-14
-    )
-    low, high = best.interval
-    assert low < best.step < high or low == best.step == high or best.step == max_step
-    if low < high:
-        for share in (0.25, 0.5, 0.75):
-            inside = low + share * (min(high, 2 * abs(low) + 2) - low)
-            if low < inside < high:
-                value = float(oracle.auc(exact, inside))
-                assert value == pytest.approx(best.value, 1e-12, 1e-14)
+def test_best_auc_is_the_maximum_of_all_float64_steps(columns, max_step, two_sided):
+    check_best_auc(columns, max_step, two_sided)
+
+
+@given(tenth_lines(), st.sampled_from([None, 1.0]), st.booleans())
+def test_best_auc_on_tenths(columns, max_step, two_sided):
+    """Crossings that meet in decimals differ by less than an ulp in float64."""
+    check_best_auc(columns, max_step, two_sided)
+
+
+@pytest.mark.parametrize(
+    ("columns", "value"),
+    [
+        # In decimals all meet at step 1. In float64 the second and the third meet at 1,
+        # the first and the third 0.6 ulps after, the first two 1.2 ulps after: at the
+        # float64 after 1 both positives (-0.1 and 0.1) are below the negative.
+        (([-0.1, 0.0, 0.1], [0.3, 0.2, 0.1], [0, 1, 0], [-1, 0, -1]), 1.0),
+        # At 1.5 the positive is tied with one negative, and below the other.
+        (([0.1, 0.4, -0.5], [-0.2, -0.4, 0.2], [0, 1, 1], [-1, 0, 0]), 0.75),
+    ],
+)
+def test_orders_that_only_one_float64_sees(columns, value):
+    best = rp.best_auc_step(rp.Lines(*columns))
+    assert best.value == best.bound == value
+    assert float(oracle.auc(oracle.as_lines(*columns), best.step)) == value
+
+
+def test_negative_auc_is_certified():
+    bp = rp.ErrorBreakpoints([0] * 4, [0, 1, 2, 3], [0, 0.1, 0.7, 0], [0.2, 0, 0, -0.3])
+    best = rp.best_auc_step(rp.Lines.from_predictions(bp, [0], [1]))
+    # TP is -2 of 1 while all FP is gained.
+    assert best.value == best.bound == rp.auc(bp, [0])
+    assert best.value == pytest.approx(-2)
+
+
+@pytest.mark.parametrize("n", [104, 105, 300])
+def test_a_crowd_of_one_class_does_not_end_the_stretch(n):
+    # All negatives meet at step 1, below the positive, and pass it from 2 on.
+    k = np.arange(1.0, n + 1)
+    lines = rp.Lines([*-k, n], [*k, 0.0], np.append(np.ones(n), 0), [*np.zeros(n), -1])
+    assert rp.best_auc_step(lines, max_step=1.5).interval == (0, 1.5)
+
+
+def test_a_step_on_a_stretch_without_an_end_is_near_its_beginning():
+    lines = rp.Lines([0, 0, 1], [1e-20, 1, 0], [1, 1, 0], [0, 0, -1])
+    for search in (rp.best_auc_step, rp.best_aum_step):
+        assert search(lines).interval == (1e20, np.inf)
+        assert search(lines).step < 1e21
 
 
 @pytest.mark.parametrize("seed", range(3))

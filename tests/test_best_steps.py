@@ -39,6 +39,20 @@ def check_best_aum(lines, path, best):
     assert best.bound == (best.value if lines.is_monotone else 0)
 
 
+def check_best_auc(lines, sweep, best):
+    """Compare with the sweep; at a row's own float64 AUC may be another one."""
+    is_open = np.nextafter(sweep.step, np.inf) < np.append(sweep.step[1:], np.inf)
+    largest = max(sweep.auc[0], sweep.auc_after[is_open].max())
+    assert best.value == best.bound >= largest
+    exact = oracle.as_lines(lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff)
+    assert best.value == pytest.approx(float(oracle.sorted_auc(exact, best.step)))
+    if best.value > largest:
+        assert best.step in sweep.step
+    for row in np.linspace(0, len(sweep) - 1, 10).astype(int):
+        at_row = float(oracle.sorted_auc(exact, sweep.step[row]))
+        assert at_row <= best.value * (1 + 1e-12)
+
+
 def check_aum_path(path, sweep):
     is_kink = np.append(True, np.diff(sweep.aum_slope_after) != 0)
     assert path.step.tolist() == sweep.step[is_kink].tolist()
@@ -108,9 +122,7 @@ def test_reference_cases(case):
     assert np.abs(path.aum_at(sweep.step) - sweep.aum).max() <= 1e-12 * scale
     first = rp.sweep(lines, stop="first_min_aum").aum[-1]
     assert rp.best_aum_step(lines).value == pytest.approx(first, 1e-12, 1e-14 * scale)
-    best = rp.best_auc_step(lines)
-    is_open = np.nextafter(sweep.step, np.inf) < np.append(sweep.step[1:], np.inf)
-    assert best.value == max(sweep.auc[0], sweep.auc_after[is_open].max())
+    check_best_auc(lines, sweep, rp.best_auc_step(lines))
 
 
 ARRANGEMENTS = {
@@ -156,9 +168,7 @@ def test_searches_agree_on_hard_arrangements(name, n):
     else:
         check_aum_path(path, sweep)
         check_best_aum(lines, sweep, rp.best_aum_step(lines))
-    best = rp.best_auc_step(lines)
-    is_open = np.nextafter(sweep.step, np.inf) < np.append(sweep.step[1:], np.inf)
-    assert best.value == max(sweep.auc[0], sweep.auc_after[is_open].max())
+    check_best_auc(lines, sweep, rp.best_auc_step(lines))
 
 
 def test_one_line_alone():

@@ -38,7 +38,7 @@ def test_aum_equals_its_definition(problem):
 @given(problems())
 def test_auc_equals_its_definitions(problem):
     lines = lines_of(*problem)
-    assert oracle.auc(lines) == oracle.weak_pair_auc(lines)
+    assert oracle.auc(lines) == oracle.weak_pair_auc(lines) == oracle.sorted_auc(lines)
     assert rp.auc(*problem) == pytest.approx(float(oracle.auc(lines)), 1e-12)
 
 

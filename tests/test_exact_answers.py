@@ -1,0 +1,219 @@
+"""Searches where rounding once decided: ties, rates, ends of the number range."""
+
+import copy
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import rocpath as rp
+from strategies import any_lines, tenth_lines
+from test_best_steps import check_aum_path, check_best_aum
+
+INFINITY = float("inf")
+
+
+def exact_first_minimum(lines):
+    """Return the first flat or lowest stretch of a path, and AUM there."""
+    rows = oracle.path(lines)
+    rise = next((k for k, row in enumerate(rows) if row[2] > 0), len(rows))
+    low = min(rise, len(rows) - 1)
+    while low > 0 and rows[low - 1][2] == 0:
+        low -= 1
+    high = rows[rise][0] if rise < len(rows) else INFINITY
+    return rows[low][0], high, rows[low][1]
+
+
+@st.composite
+def tied_labels(draw):
+    n = draw(st.integers(2, 12))
+    whole = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
+    label = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    label[:2] = [0, 1]
+    return label, draw(whole), draw(whole)
+
+
+@given(tied_labels(), st.integers(1, 3))
+def test_rates_are_fractions(problem, weight):
+    """A minimum that is flat for rates 1/n is flat, and the step lies inside."""
+    y, prediction, direction = problem
+    weights = [weight if label else 1 + k % 3 for k, label in enumerate(y)]
+    totals = [
+        sum(w for w, one in zip(weights, y, strict=True) if one == label)
+        for label in (0, 1)
+    ]
+    exact = [
+        (
+            Fraction(-p),
+            Fraction(-d),
+            Fraction(w * (1 - label), totals[0]),
+            Fraction(-w * label, totals[1]),
+        )
+        for p, d, w, label in zip(prediction, direction, weights, y, strict=True)
+    ]
+    bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weights)
+    lines = rp.Lines.from_predictions(bp, prediction, direction)
+    low, high, value = exact_first_minimum(exact)
+    path = rp.aum_path(lines)
+    for best in (rp.best_aum_step(lines), path.first_min, path.global_min):
+        assert best.interval == (float(low), float(high))
+        assert best.value == pytest.approx(float(value), 1e-15)
+        assert low < best.step < high or low == high
+        assert oracle.aum(exact, best.step) == pytest.approx(float(value), 1e-15, 1e-15)
+    last = rp.sweep(lines, stop="first_min_aum")
+    assert last.step[-1] == float(low)
+    assert rp.aum(bp, prediction) == pytest.approx(float(oracle.aum(exact)), 1e-15)
+
+
+@given(tied_labels())
+def test_rates_survive_copies(problem):
+    bp = rp.ErrorBreakpoints.from_labels(problem[0])
+    lines = rp.Lines.from_predictions(bp, *problem[1:])
+    for clone in (copy.deepcopy(bp), pickle.loads(pickle.dumps(bp))):
+        assert clone.jumps.divisor == bp.jumps.divisor
+        assert clone.fp_diff.tolist() == bp.fp_diff.tolist()
+        with pytest.raises(ValueError, match="read-only"):
+            clone.jumps.fp[0] = 5
+    for clone in (copy.deepcopy(lines), pickle.loads(pickle.dumps(lines))):
+        assert rp.best_aum_step(clone).interval == rp.best_aum_step(lines).interval
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kinks_of_a_grid_of_lines(seed):
+    """Many lines meet at steps that also end the ranges in which kinks are sought."""
+    rng = np.random.default_rng(seed)
+    grid = np.arange(-8.0, 9.0)
+    slope, intercept = (part.ravel() for part in np.meshgrid(grid, grid))
+    if seed % 2:
+        keep = rng.random(slope.size) < 0.5
+        slope, intercept = slope[keep], intercept[keep]
+    fp_diff, tp_diff = rng.poisson(20, (2, slope.size))
+    lines = rp.Lines(intercept, slope, fp_diff, -tp_diff)
+    sweep = rp.sweep(lines)
+    check_aum_path(rp.aum_path(lines), sweep)
+    check_best_aum(lines, sweep, rp.best_aum_step(lines))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-9, 9),
+            st.integers(-9, 9),
+            st.integers(-1, 2),
+            st.integers(-2, 1),
+        ),
+        min_size=49,
+        max_size=120,
+    )
+)
+def test_kinks_of_many_tied_lines(rows):
+    rows = [*rows, (0, 1, 200, 0), (1, 0, 0, -300)]
+    lines = rp.Lines(*(list(map(float, column)) for column in zip(*rows, strict=True)))
+    check_aum_path(rp.aum_path(lines), rp.sweep(lines))
+
+
+@pytest.mark.parametrize("n", [99, 101, 140, 300])
+def test_a_crowd_that_meets_where_no_float64_is(n):
+    k = np.arange(n) - n // 2
+    fp_diff = np.arange(n) % 2
+    lines = rp.Lines(-2.0 * k, 3.0 * k, fp_diff, fp_diff - 1)
+    assert rp.sweep(lines).step.tolist() == [0, 2 / 3]
+    assert rp.aum_path(lines).step.tolist() == [0, 2 / 3]
+    best = rp.best_aum_step(lines)
+    assert best.interval == (2 / 3, 2 / 3)
+    exact = oracle.as_lines(-2.0 * k, 3.0 * k, fp_diff, fp_diff - 1)
+    assert best.value == pytest.approx(float(oracle.aum(exact, 2 / 3)))
+
+
+def test_aum_of_monotone_errors_is_never_negative():
+    lines = rp.Lines(
+        [-0.7, 0.4, 0.1, 0.7, 0.3],
+        [1, 1, 0.2, -0.4, 0.4],
+        [0, 2, 1, 2, 1],
+        [-1, 0, 0, -2, 0],
+    )
+    assert rp.best_aum_step(lines).value >= 0
+    assert rp.sweep(lines).aum.min() >= 0
+
+
+@given(tenth_lines())
+def test_aum_on_tenths(columns):
+    lines = rp.Lines(*columns)
+    path = rp.sweep(lines)
+    assert path.aum.min() >= 0
+    check_aum_path(rp.aum_path(lines), path)
+    check_best_aum(lines, path, rp.best_aum_step(lines))
+
+
+def test_the_sign_of_a_slope_does_not_depend_on_its_terms():
+    # The two steep lines cancel; AUM falls by 2^-46 a step up to the crossings of the
+    # flat line at 0 with the two that move fast.
+    columns = ([-10, 0, 5, 10], [2**46, 0, 2**46, -(2**-46)], [1, 1, 0, 0])
+    lines = rp.Lines(*columns, [0, 0, -1, -1])
+    exact = oracle.path(oracle.as_lines(*columns, [0, 0, -1, -1]))
+    path = rp.sweep(lines)
+    assert path.aum_slope_after.tolist() == [float(row[2]) for row in exact]
+    low, high, _ = exact_first_minimum(oracle.as_lines(*columns, [0, 0, -1, -1]))
+    for best in (rp.best_aum_step(lines), rp.aum_path(lines).first_min):
+        assert best.interval == (float(low), float(high))
+    assert rp.sweep(lines, stop="first_min_aum").step[-1] == float(low)
+
+
+@given(any_lines)
+def test_the_first_minimum_is_one(columns):
+    """Four ways to ask, one answer; where AUM is zero it is exactly zero."""
+    lines = rp.Lines(*columns)
+    best = rp.best_aum_step(lines)
+    first = rp.aum_path(lines).first_min
+    assert first.interval == best.interval
+    assert first.value == pytest.approx(best.value, 1e-12, 1e-14 * best.value)
+    # The sweep stops at the end of a flat stretch, unless AUM is convex.
+    end = rp.sweep(lines, stop="first_min_aum").step[-1]
+    if np.isfinite(best.interval[1]):
+        assert end == best.interval[0 if lines.is_monotone else 1]
+    if best.value == 0:
+        assert first.value == 0
+
+
+def test_slopes_that_underflow_keep_their_sign():
+    # FP is 1e-80 above s, FN is 1e-80 below 1e-245: AUM falls until they meet.
+    lines = rp.Lines([0, 1e-245], [1e-245, 0], [1e-80, 0], [0, -1e-80])
+    path = rp.aum_path(lines)
+    assert path.aum_slope_after[0] < 0
+    assert path.first_min.interval == rp.best_aum_step(lines).interval == (1, INFINITY)
+
+
+def test_aum_that_falls_beyond_every_float64():
+    # The lines would meet at 2e308.
+    lines = rp.Lines([1e150, -1e150], [0, 1e-158], [0, 1], [-1, 0])
+    largest = np.finfo(float).max
+    path = rp.aum_path(lines)
+    for best in (rp.best_aum_step(lines), path.first_min, path.global_min):
+        assert best.interval == (largest, largest)
+        assert best.step == largest
+        assert best.value == pytest.approx(2e150 - 1e-158 * largest)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_very_uneven_weights(seed):
+    rng = np.random.default_rng(seed)
+    n = 8000
+    y = rng.random(n) < 0.3
+    bp = rp.ErrorBreakpoints.from_labels(
+        y, sample_weight=rng.lognormal(0, 2.4, n), denominator="count"
+    )
+    score, change = rng.normal(size=(2, n))
+    lines = rp.Lines.from_predictions(bp, score, change + 0.3 * y)
+    first = rp.sweep(lines, stop="first_min_aum")
+    best = rp.best_aum_step(lines)
+    assert best.interval[0] == first.step[-1]
+    assert best.value == pytest.approx(first.aum[-1], 1e-12)
+
+
+def test_more_crossings_than_can_be_counted():
+    lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
+    assert len(rp.sweep(lines, max_crossings=2**64)) == 2
