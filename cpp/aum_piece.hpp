@@ -77,7 +77,7 @@ class AumPiece {
 inline double aum_at_kink(const AumPiece& before, double slope_before, const AumPiece& after,
                           double slope_after, double step) {
   const double right = after.at(step);
-  if (slope_after == 0.0 || is_same(before, after)) return right;
+  if (slope_after == 0.0 || slope_after == slope_before) return right;
   const double left = before.at(step);
   if (slope_before == 0.0) return left;
   return slope_after >= slope_before ? std::max(left, right) : std::min(left, right);

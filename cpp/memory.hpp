@@ -1,6 +1,7 @@
 // Vectors for millions of elements.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -25,9 +26,9 @@ struct HugePages {
   T* allocate(std::size_t n) {
     constexpr std::size_t huge_page = std::size_t{1} << 21;
     const bool is_large = n * sizeof(T) >= 2 * huge_page;
-    const std::size_t alignment = is_large ? huge_page : 64;
-    const std::size_t bytes = (n * sizeof(T) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, bytes);
+    const std::size_t bytes = is_large ? (n * sizeof(T) + huge_page - 1) / huge_page * huge_page
+                                       : std::max<std::size_t>(n * sizeof(T), 1);
+    void* memory = is_large ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
     if (memory == nullptr) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
     if (is_large) madvise(memory, bytes, MADV_HUGEPAGE);

@@ -25,6 +25,9 @@ class OrderState {
         displacement_(lines.size(), 0),
         doubled_perfect_auc_(as_double(2 * static_cast<int128>(lines.total.fp) * lines.total.tp)) {
     std::iota(order_.begin(), order_.end(), 0U);
+    may_underflow_ = std::any_of(lines.line.begin(), lines.line.end(), [](const ErrorLine& line) {
+      return line.slope != 0.0 && std::fabs(line.slope) < 0x1p-800;
+    });
     renew();
   }
 
@@ -36,6 +39,11 @@ class OrderState {
   std::size_t n_converging() const { return n_converging_; }
 
   double auc(int128 doubled) const { return as_double(doubled) / doubled_perfect_auc_; }
+
+  // Is AUM the same function of the step as before? Products of denormal slopes cannot tell.
+  bool is_same_aum(const AumPiece& before) const {
+    return !may_underflow_ && is_same(before, aum_);
+  }
 
   // The slope of AUM; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
@@ -133,6 +141,7 @@ class OrderState {
   Vector<std::int64_t> displacement_;
   Vector<std::uint32_t> touched_;
   AumPiece aum_;
+  bool may_underflow_ = false;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
   double doubled_perfect_auc_;

@@ -83,15 +83,13 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
 
 }  // namespace detail
 
-// Area under min(FP, FN), eq. AUM_init.
-// Requires: at least one breakpoint, positive totals; `is_monotone` only if no jump is negative.
-inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
-                  bool is_monotone) {
-  const Vector<double> threshold = detail::thresholds(bp, prediction);
-  const MinError min_error = detail::min_error_of(bp);
+namespace detail {
+
+inline double aum(const BreakpointArrays& bp, std::span<const double> threshold, bool is_monotone) {
+  const MinError min_error = min_error_of(bp);
   if (is_monotone) {
-    const double level = detail::find_level(bp, threshold, min_error).threshold;
-    return detail::blocked_sum(threshold.size(), [&](std::size_t b) {
+    const double level = find_level(bp, threshold, min_error).threshold;
+    return blocked_sum(threshold.size(), [&](std::size_t b) {
       const double above = threshold[b] - level;
       return static_cast<double>(bp.fp[b]) * min_error.fp_rate() * std::max(0.0, -above) +
              static_cast<double>(bp.tp[b]) * min_error.tp_rate() * std::max(0.0, above);
@@ -99,12 +97,27 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
   }
   DoubleDouble area;
   double previous = 0.0;
-  detail::for_each_group(bp, threshold, [&](auto, double tied, ErrorSums before, ErrorSums) {
+  for_each_group(bp, threshold, [&](auto, double tied, ErrorSums before, ErrorSums) {
     const double smaller = min_error(before);
     if (smaller != 0.0) area = area + two_sum(tied, -previous) * smaller;
     previous = tied;
   });
   return area.value();
+}
+
+}  // namespace detail
+
+// Area under min(FP, FN), eq. AUM_init.
+// Requires: at least one breakpoint, positive totals; `is_monotone` only if no jump is negative.
+inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
+                  bool is_monotone) {
+  Vector<double> threshold = detail::thresholds(bp, prediction);
+  const double area = detail::aum(bp, threshold, is_monotone);
+  // Products of jumps and denormal thresholds would underflow one by one.
+  constexpr double tiny = 1e-240;
+  if (std::fabs(area) > tiny || largest_size(threshold) > tiny) return area;
+  for (double& one : threshold) one *= 0x1p700;
+  return detail::aum(bp, threshold, is_monotone) * 0x1p-700;
 }
 
 // Hand the left and right derivatives of AUM in the prediction of each breakpoint's example to

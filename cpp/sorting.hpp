@@ -27,6 +27,15 @@ struct SortBuffers {
 // unless the keys crowd together. Requires: finite keys, or infinite ones but no NaN.
 inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffers& buffers,
                                           Vector<std::uint32_t> order = {}) {
+  order.resize(key.size());
+  constexpr std::size_t few = 400;  // counting by 3 * 2048 buckets would take longer
+  if (key.size() < few) {
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return key[a] != key[b] ? key[a] < key[b] : a < b;
+    });
+    return order;
+  }
   using Item = SortBuffers::Item;
   auto& [items, sorted] = buffers;
   constexpr unsigned bits = 11;
@@ -54,7 +63,6 @@ inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffe
       sorted[start[(item.place >> (pass * bits)) & (n_buckets - 1)]++] = item;
     items.swap(sorted);
   }
-  order.resize(key.size());
   std::transform(items.begin(), items.end(), order.begin(),
                  [](const Item& item) { return item.index; });
   for (std::size_t begin = 0, end = 1; begin < items.size(); begin = end++) {

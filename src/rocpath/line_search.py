@@ -82,7 +82,7 @@ class Lines:
         slope = finite_vector("slope", self.slope)
         same_length(intercept=intercept, slope=slope)
         jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=intercept.size)
-        self._set(_core_lines(intercept, slope, jumps), jumps, intercept, slope)
+        self._set(jumps.lines(intercept, slope), jumps, intercept, slope)
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -131,7 +131,7 @@ class Lines:
         unit = 1.0
         if 0 < core.largest < _SMALLEST_SAFE:
             unit = 2.0 ** max(np.frexp(core.largest)[1], -1000)
-            core = _core_lines(intercept / unit, slope / unit, jumps)
+            core = jumps.lines(intercept / unit, slope / unit)
         set_fields(
             self,
             intercept=intercept,
@@ -145,25 +145,11 @@ class Lines:
         )
 
 
-def _core_lines(
-    intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
-) -> _core.Lines:
-    return _core.Lines(
-        intercept=intercept,
-        slope=slope,
-        fp=jumps.fp,
-        tp=jumps.tp,
-        fp_unit=jumps.fp_unit,
-        tp_unit=jumps.tp_unit,
-        divisor=jumps.divisor,
-    )
-
-
 def _with_jumps(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
 ) -> Lines:
     lines = object.__new__(Lines)
-    core = _core_lines(read_only(intercept), read_only(slope), jumps)
+    core = jumps.lines(read_only(intercept), read_only(slope))
     lines._set(core, jumps, intercept, slope)
     return lines
 
@@ -318,6 +304,10 @@ def best_auc_step(
     progress: Callable[[float, float, int], None] | None = None,
 ) -> BestStep:
     """Find the step with the largest AUC of all, by branch and bound.
+
+    AUC at a step is that of the lines as real numbers, at the float64 that the step is.
+    Predictions that are moved in float64 are rounded: where ``interval`` is but a few
+    ulps wide, ``auc`` of ``predictions + step * direction`` may differ.
 
     Parameters
     ----------

@@ -21,10 +21,11 @@ class BestStep:
     Attributes
     ----------
     step : float
-        A best step: strictly inside the interval, unless that is a single point.
+        A best step: strictly inside the interval, unless no float64 is. Where the
+        interval has no end, it is near the beginning.
     interval : tuple of two floats
         The stretch around the step on which AUM or AUC keeps the best value; its end
-        may be infinite.
+        may be infinite. Ends are the float64 numbers nearest to crossings.
     value : float
         AUM or AUC at the step.
     bound : float
@@ -48,13 +49,14 @@ class StepPath:
     Attributes
     ----------
     step : array, shape (n_rows,)
-        Steps in increasing order: the float64 nearest to each exact crossing.
+        Steps in increasing order: the float64 nearest to each exact crossing. Crossings
+        that share it share the row.
     aum : array, shape (n_rows,)
         AUM at the step. It is linear from row to row.
     aum_slope_after : array, shape (n_rows,)
         Slope of AUM just after the step.
     auc : array, shape (n_rows,)
-        AUC at the step, where the lines that meet are tied.
+        AUC at the step, where all lines that meet in the row are tied.
     auc_after : array, shape (n_rows,)
         AUC from just after the step to just before the next one.
     n_groups : array of int, shape (n_rows,)
