@@ -51,6 +51,19 @@ class AumPiece {
     return std::fabs(slope_sum.value()) <= std::max(0x1p-70 * slope_size_, 0x1p-900);
   }
 
+  // AUM where the slope is zero, whatever rounding has left of it.
+  double flat_value() const {
+    const double value = intercept_sum.value();
+    return std::fabs(value) <= rounding * intercept_size_ ? 0.0 : value;
+  }
+
+  // Is the sum zero, but for the rounding of the few terms it was made of?
+  bool is_nothing() const {
+    constexpr double noise = 0x1p-98;
+    return std::fabs(slope_sum.value()) <= noise * slope_size_ &&
+           std::fabs(intercept_sum.value()) <= noise * intercept_size_;
+  }
+
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.
     const double value = std::fma(step, slope_sum.high, intercept_sum.high) +
@@ -76,10 +89,11 @@ class AumPiece {
 // sides of a convex kink, and the lower one on both sides of a concave kink.
 inline double aum_at_kink(const AumPiece& before, double slope_before, const AumPiece& after,
                           double slope_after, double step) {
+  if (slope_after == 0.0) return after.flat_value();
+  if (slope_before == 0.0) return before.flat_value();
   const double right = after.at(step);
-  if (slope_after == 0.0 || slope_after == slope_before) return right;
+  if (slope_after == slope_before) return right;
   const double left = before.at(step);
-  if (slope_before == 0.0) return left;
   return slope_after >= slope_before ? std::max(left, right) : std::min(left, right);
 }
 

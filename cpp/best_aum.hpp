@@ -26,9 +26,31 @@ inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
   return first_min;
 }
 
+// AUM at a step and its slope just after; the sign of the slope is exact. Lines in any order.
+struct AumAfter {
+  double value;
+  double slope;
+};
+
+inline AumAfter aum_after(ErrorLines lines, double step) {
+  lines.from = step;
+  sort_lines(lines);
+  const OrderState state(lines);
+  return {state.aum().at(step) / lines.divisor, state.slope()};
+}
+
+// The minimum that was found among some lines. Where AUM falls up to the end, its value there is
+// computed anew: carried on from the last row it would keep the rounding of a larger one.
+inline BestAum best_of(const FirstMinimum& first, const ErrorLines& lines, double end,
+                       const StepScale& scale) {
+  BestAum best = first.best(end, scale);
+  if (!first.is_reached()) best.value = aum_after(lines, best.step).value;
+  return best;
+}
+
 inline BestAum first_min_aum_step(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
-  return first_min_aum(lines, max_step, interrupt).best(max_step, StepScale(lines));
+  return best_of(first_min_aum(lines, max_step, interrupt), lines, max_step, StepScale(lines));
 }
 
 class AumSearch {
@@ -42,8 +64,8 @@ class AumSearch {
   BestAum run() const {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
     const FirstMinimum first = walked(near);
-    BestAum best = first.best(max_step_, scale_);
-    best.value = std::max(best.value, 0.0);  // AUM carried on to the last step is rounded
+    BestAum best = best_of(first, near.lines, max_step_, scale_);
+    best.value = std::max(best.value, 0.0);  // convex AUM is, but for rounding
     // A flat minimum may go on beyond the range.
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
       const FirstMinimum rest = walked(find(lines_, {near.steps.high, max_step_}, Slope::rising));
@@ -80,9 +102,7 @@ class AumSearch {
 
   // The slope of AUM just after a step; its sign is exact.
   static double slope_after(const ErrorLines& lines, double step) {
-    ErrorLines at_level = near_level(lines, {step, step}, true);
-    sort_lines(at_level);
-    return OrderState(at_level).slope();
+    return aum_after(near_level(lines, {step, step}, true), step).slope;
   }
 
   // Halve the range, and forget lines away from the level, until few are left.

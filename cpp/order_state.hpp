@@ -238,15 +238,16 @@ class OrderState {
 
   void reorder_block(std::span<const std::uint32_t> block, std::size_t first_rank) {
     const std::size_t last_rank = first_rank + block.size() - 1;
-    const AumPiece before = contribution(first_rank, last_rank);
+    AumPiece change;
+    change.subtract(contribution(first_rank, last_rank));
     n_converging_ -= converging_within(first_rank, last_rank);
     for (const std::uint32_t line : block) {
       place(line, new_rank(line));
       displacement_[line] = 0;
     }
     fill_slots(first_rank, last_rank);
-    aum_.add(contribution(first_rank, last_rank));
-    aum_.subtract(before);
+    change.add(contribution(first_rank, last_rank));
+    if (!change.is_nothing()) aum_.add(change);
     n_converging_ += converging_within(first_rank, last_rank);
   }
 

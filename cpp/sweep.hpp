@@ -62,8 +62,9 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
                               std::uint64_t n_groups, std::uint64_t n_swaps) {
     const int128 auc_after = state.doubled_auc();
     const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
+    if (n_rows == 1) slope = rate(state.slope());
     const double slope_before = slope;
-    if (n_rows == 1 || !state.is_same_aum(aum_before)) slope = rate(state.slope());
+    if (!state.is_same_aum(aum_before)) slope = rate(state.slope());
     const double aum = aum_at_kink(aum_before, slope_before, state.aum(), slope, step);
     // Most crossings leave AUC alone, and divisions take time.
     if (n_rows == 1 || auc_after != auc_before) last_auc = state.auc(auc_after);
