@@ -1,0 +1,193 @@
+// The best steps against the expected ones.
+#pragma once
+
+#include "expected.hpp"
+#include "report.hpp"
+
+namespace fuzz {
+
+struct Domain {
+  double low, high;
+
+  bool holds(double step) const { return low <= step && step <= high; }
+};
+
+template <class Int>
+class BestCheck {
+ public:
+  BestCheck(const Expected<Int>& expected, const CoreUnderTest& core, Report& report)
+      : expected_(expected), truth_(expected.truth()), core_(core), report_(report) {}
+
+  // Where AUM first rises, or never, after having fallen or stayed.
+  void best_aum_step(double max_step) {
+    call_ = "best_aum_step(lines" + limit_text(max_step) + ")";
+    const Best got = core_.best_aum_step(max_step);
+    const auto& rows = expected_.rows();
+    const std::size_t n_rows = expected_.n_rows_until(max_step);
+    std::size_t rise = 0;
+    while (rise < n_rows && truth_.slope_sign(rows[rise].after) <= 0) ++rise;
+    std::size_t start = rise;
+    while (start > 0 && truth_.slope_sign(rows[start - 1].after) == 0) --start;
+    if (start == n_rows) return check_falling(rows[n_rows - 1], got, max_step);
+    const double high = rise < n_rows ? rows[rise].step : max_step;
+    check_interval("best_aum_step", {rows[start].step, high}, got);
+    const auto& flat = expected_.after(rows[start]);
+    const bool is_value = start < rise ? expected_.is_aum(got.value, flat, 0.0)
+                                       : expected_.is_aum(got.value, rows[start]);
+    if (!is_value)
+      fail("best_aum_step value", expected_.aum_text(flat, start < rise ? 0.0 : rows[start].step),
+           text(got.value));
+  }
+
+  void best_auc_step(Domain domain, double tolerance) {
+    call_ = auc_call(domain, tolerance);
+    const Best got = core_.best_auc_step(domain.low, domain.high, tolerance);
+    if (!std::isfinite(got.step) || !domain.holds(got.step))
+      return fail("best_auc_step step outside", text(domain.low) + " to " + text(domain.high),
+                  text(got.step));
+    const Int best = largest_auc(domain);
+    const Location at = truth_.locate(got.step);
+    const Int there = truth_.doubled_auc(at);
+    if (tolerance == 0.0 && !expected_.is_auc(got.value, best))
+      fail("best_auc_step value", expected_.auc_text(best), text(got.value));
+    if (!expected_.is_auc(got.value, there))
+      fail("best_auc_step value at its step",
+           "AUC at " + text(got.step) + " is " + expected_.auc_text(there), text(got.value));
+    check_bound(best, tolerance, got);
+    check_plateau(domain, at, there, got);
+  }
+
+ private:
+  const Expected<Int>& expected_;
+  const BruteForce<Int>& truth_;
+  const CoreUnderTest& core_;
+  Report& report_;
+  std::string call_;
+
+  void fail(const std::string& what, const std::string& expected, const std::string& got) {
+    report_.fail(what, call_, expected, got);
+  }
+  static std::string limit_text(double max_step) {
+    return std::isinf(max_step) ? "" : ", max_step=" + text(max_step);
+  }
+  static std::string auc_call(Domain domain, double tolerance) {
+    return "best_auc_step(lines" + limit_text(domain.high) +
+           (domain.low < 0.0 ? ", two_sided=True" : "") +
+           (tolerance > 0.0 ? ", tol=" + text(tolerance) : "") + ")";
+  }
+  static std::string interval_text(Domain interval) {
+    return "(" + text(interval.low) + ", " + text(interval.high) + ")";
+  }
+
+  void check_falling(const ExpectedRow& last, const Best& got, double max_step) {
+    if (std::isfinite(max_step)) {
+      check_interval("best_aum_step", {max_step, max_step}, got);
+      if (!expected_.is_aum(got.value, expected_.after(last), max_step))
+        fail("best_aum_step value at the end", expected_.aum_text(expected_.after(last), max_step),
+             text(got.value));
+    } else if (expected_.is_monotone()) {
+      // Only a crossing beyond the largest float64 can be the reason.
+      if (!std::isfinite(got.step) || !(got.value >= 0.0) || !std::isfinite(got.value))
+        fail("best_aum_step beyond float64", "a finite step and AUM",
+             text(got.step) + " with " + text(got.value));
+    }
+  }
+
+  void check_interval(const std::string& search, Domain expected, const Best& got) {
+    if (got.low != expected.low || got.high != expected.high)
+      fail(search + " interval", interval_text(expected), interval_text({got.low, got.high}));
+    check_inside(search, got);
+  }
+
+  void check_inside(const std::string& search, const Best& got) {
+    const bool has_inside = std::nextafter(got.low, infinity) < got.high;
+    const bool is_right = has_inside ? got.low < got.step && got.step < got.high
+                                     : got.low <= got.step && got.step <= got.high;
+    if (!is_right)
+      fail(search + " step", "inside " + interval_text({got.low, got.high}), text(got.step));
+  }
+
+  // The float64 steps of a stretch within the domain, if the first is not after the last.
+  Domain steps_of(std::size_t stretch, Domain domain) const {
+    const auto& points = truth_.points();
+    double low = -largest, high = largest;
+    if (stretch > 0) low = points[stretch - 1].step.above();
+    if (stretch < points.size()) {
+      const Fraction<Int>& end = points[stretch].step;
+      high = end.is_float ? std::nextafter(end.below, -infinity) : end.below;
+    }
+    return {std::max({low, domain.low, -largest}), std::min({high, domain.high, largest})};
+  }
+  bool has_steps(std::size_t stretch, Domain domain) const {
+    const Domain steps = steps_of(stretch, domain);
+    return steps.low <= steps.high;
+  }
+  bool is_step(std::size_t point, Domain domain) const {
+    const Fraction<Int>& step = truth_.points()[point].step;
+    return step.is_float && domain.holds(step.below);
+  }
+
+  // Of all float64 steps in the domain, on the lines as they are given.
+  Int largest_auc(Domain domain) const {
+    Int best = truth_.doubled_auc(truth_.locate(0.0));
+    for (std::size_t k = 0; k <= truth_.points().size(); ++k) {
+      if (has_steps(k, domain)) best = std::max(best, truth_.stretch(k).doubled_auc);
+      if (k < truth_.points().size() && is_step(k, domain))
+        best = std::max(best, truth_.doubled_auc_at_point(k));
+    }
+    return best;
+  }
+
+  void check_bound(const Int& best, double tolerance, const Best& got) {
+    const long double largest_auc = expected_.auc(best);
+    const long double room = 0x1p-51L * std::fabs(largest_auc);
+    if (!(got.bound >= got.value && got.bound + room >= largest_auc &&
+          got.bound <= got.value + tolerance + room))
+      fail("best_auc_step bound",
+           "at least " + expected_.auc_text(best) + ", at most " + text(tolerance) + " above " +
+               text(got.value),
+           text(got.bound));
+  }
+
+  // The ends of the stretch of equal AUC around the step. A part of it without a float64 step may
+  // end it or not: nobody can step there.
+  void check_plateau(Domain domain, Location at, const Int& value, const Best& got) {
+    std::vector<double> low, high;
+    if (at.is_on_point && truth_.stretch(at.stretch).doubled_auc != value) {
+      low = high = {got.step};
+    } else {
+      const std::size_t first = at.is_on_point ? at.stretch - 1 : at.stretch;
+      high = ends(domain, at.stretch, value, true);
+      low = ends(domain, first, value, false);
+    }
+    const auto is_one_of = [](double x, const std::vector<double>& ends) {
+      return std::find(ends.begin(), ends.end(), x) != ends.end();
+    };
+    if (!is_one_of(got.low, low) || !is_one_of(got.high, high))
+      fail("best_auc_step interval", interval_text({low.back(), high.back()}),
+           interval_text({got.low, got.high}));
+    check_inside("best_auc_step", got);
+  }
+
+  std::vector<double> ends(Domain domain, std::size_t stretch, const Int& value,
+                           bool is_upwards) const {
+    const std::size_t n_points = truth_.points().size();
+    std::vector<double> possible;
+    for (;;) {
+      if (is_upwards ? stretch == n_points : stretch == 0) break;
+      const std::size_t point = is_upwards ? stretch : stretch - 1;
+      const double step = row_step(truth_.points()[point].step);
+      if (!domain.holds(step)) break;
+      is_upwards ? ++stretch : --stretch;
+      if (truth_.stretch(stretch).doubled_auc == value) continue;
+      possible.push_back(step);
+      if (has_steps(stretch, domain) ||
+          (is_step(point, domain) && truth_.doubled_auc_at_point(point) != value))
+        return possible;
+    }
+    possible.push_back(is_upwards ? domain.high : domain.low);
+    return possible;
+  }
+};
+
+}  // namespace fuzz

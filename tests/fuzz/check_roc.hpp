@@ -1,0 +1,51 @@
+// AUM, AUC and the one-sided derivatives at step 0 against the brute force.
+#pragma once
+
+#include "expected.hpp"
+#include "report.hpp"
+
+namespace fuzz {
+
+template <class Int>
+void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Report& report) {
+  const auto& truth = expected.truth();
+  const Location start = truth.locate(0.0);
+  const auto& stretch = truth.stretch(start.stretch);
+  const double aum = CoreUnderTest::aum(problem);
+  const auto exact = static_cast<long double>(truth.template aum<__float128>(stretch, 0.0));
+  // Sums of rounded terms: of one sign for monotone errors, so that they cannot cancel.
+  const long double size = expected.is_monotone() ? exact : truth.aum_size(0.0);
+  if (std::fabs(aum - exact) > 0x1p-48L * size + 2 * tiny || (expected.is_monotone() && aum < 0.0))
+    report.fail("aum", "aum(bp, zeros), breakpoints at the intercepts",
+                expected.aum_text(stretch, 0.0), text(aum));
+  const double auc = CoreUnderTest::auc(problem);
+  if (!expected.is_auc(auc, truth.doubled_auc(start)))
+    report.fail("auc", "auc(bp, zeros), breakpoints at the intercepts",
+                expected.auc_text(truth.doubled_auc(start)), text(auc));
+}
+
+// The derivative in a prediction is the slope of AUM along lines of which its own move.
+template <class Int>
+void check_derivatives(const Problem& problem, Report& report) {
+  const Derivatives got = CoreUnderTest::aum_derivatives(problem);
+  long double size = 0.0L;
+  for (std::size_t k = 0; k < problem.size(); ++k)
+    size += std::fabs(problem.fp_diff[k]) + std::fabs(problem.fn_diff[k]);
+  for (std::size_t example = 0; example < got.left.size(); ++example)
+    for (const bool is_left : {true, false}) {
+      Problem moved = problem;
+      const double sign = is_left ? -1.0 : 1.0;
+      for (std::size_t k = 0; k < problem.size(); ++k)
+        moved.slope[k] = problem.example[k] == static_cast<std::int64_t>(example) ? -sign : 0.0;
+      const BruteForce<Int> truth(moved);
+      const auto& after = truth.stretch(truth.locate(0.0).stretch);
+      const long double exact = sign * truth.template slope<long double>(after);
+      const double one = is_left ? got.left[example] : got.right[example];
+      if (std::fabs(one - exact) > 0x1p-49L * size)
+        report.fail(is_left ? "left derivative" : "right derivative",
+                    "aum_derivatives(bp, zeros), example " + std::to_string(example),
+                    text(static_cast<double>(exact)), text(one));
+    }
+}
+
+}  // namespace fuzz

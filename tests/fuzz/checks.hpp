@@ -1,0 +1,70 @@
+// Which calls are made for one problem. All searches for each; their arguments are drawn.
+#pragma once
+
+#include "check_best.hpp"
+#include "check_paths.hpp"
+#include "check_roc.hpp"
+#include "families.hpp"
+
+namespace fuzz {
+
+namespace detail {
+
+// Mostly none, or right at a crossing, just before or after it, or anywhere.
+template <class Int>
+double draw_max_step(const Expected<Int>& expected, Random& random) {
+  if (random.one_in(2)) return infinity;
+  const auto& rows = expected.rows();
+  const double step = rows[static_cast<std::size_t>(random.from(0, rows.size() - 1))].step;
+  switch (random.from(0, 3)) {
+    case 0:
+      return std::max(0.0, std::nextafter(step, -infinity));
+    case 1:
+      return std::min(largest, std::nextafter(step, infinity));
+    case 2:
+      return static_cast<double>(random.from(0, 16)) / 8.0;
+    default:
+      return step;
+  }
+}
+
+inline SweepLimits draw_limits(double max_step, Random& random) {
+  SweepLimits limits{.max_step = max_step};
+  limits.stop = static_cast<StopRule>(random.from(0, 2));
+  if (random.one_in(3)) limits.max_crossings = static_cast<std::uint64_t>(random.from(0, 8));
+  return limits;
+}
+
+template <class Int>
+void check_with(const Problem& problem, Random& random, Report& report) {
+  constexpr std::size_t few_lines = 9;
+  const Expected<Int> expected(problem);
+  const CoreUnderTest core(problem);
+  const double max_step = draw_max_step(expected, random);
+  PathCheck<Int> paths(expected, core, report);
+  paths.sweep({});
+  if (random.one_in(4)) paths.sweep(draw_limits(max_step, random));
+  paths.aum_path(max_step);
+  BestCheck<Int> best(expected, core, report);
+  best.best_aum_step(max_step);
+  if (problem.size() > few_lines) return;
+  const bool is_two_sided = random.one_in(3);
+  const double tolerance =
+      random.one_in(4) ? static_cast<double>(random.from(1, 8)) / 16.0 : 0.0;
+  best.best_auc_step({is_two_sided ? -max_step : 0.0, max_step}, tolerance);
+  if (random.one_in(4)) check_aum_and_auc(problem, expected, report);
+  if (random.one_in(16)) check_derivatives<Int>(problem, report);
+}
+
+}  // namespace detail
+
+inline void check(const Problem& problem, Random& random, Report& report) {
+  report.begin(problem);
+  if (is_narrow(problem))
+    detail::check_with<Narrow>(problem, random, report);
+  else
+    detail::check_with<Wide>(problem, random, report);
+  report.end();
+}
+
+}  // namespace fuzz

@@ -1,0 +1,147 @@
+// The core as the checker sees it: the only file that knows its types.
+//
+// A problem is handed over as the Python package does it: jumps as whole numbers of a unit, and
+// thresholds so small that their products would underflow scaled up by a power of two.
+#pragma once
+
+#include "../../cpp/aum_path.hpp"
+#include "../../cpp/best_auc.hpp"
+#include "../../cpp/best_aum.hpp"
+#include "../../cpp/roc.hpp"
+#include "problem.hpp"
+
+namespace fuzz {
+
+struct Row {
+  double step, aum, aum_slope_after, auc, auc_after;
+  std::uint64_t n_groups, n_swaps, queue_size;
+};
+struct Sweep {
+  std::vector<Row> row;
+  double end;
+};
+struct Kink {
+  double step, aum, aum_slope_after;
+};
+struct Best {
+  double step, low, high, value, bound;
+};
+enum class StopRule { never, first_min_aum, first_max_auc };
+struct SweepLimits {
+  StopRule stop = StopRule::never;
+  std::uint64_t max_crossings = std::numeric_limits<std::uint64_t>::max();
+  double max_step = std::numeric_limits<double>::infinity();
+};
+struct Derivatives {
+  std::vector<double> left, right;
+};
+
+class CoreUnderTest {
+ public:
+  explicit CoreUnderTest(const Problem& problem)
+      : intercept_(problem.intercept),
+        slope_(problem.slope),
+        fp_(rocpath::in_units(problem.fp_diff)),
+        is_monotone_(problem.is_monotone()) {
+    std::vector<double> tp_diff = problem.fn_diff;
+    for (double& x : tp_diff) x = 0.0 - x;
+    tp_ = rocpath::in_units(tp_diff);
+    scale_up();
+    lines_ = rocpath::distinct_lines(arrays());
+  }
+
+  Sweep sweep(const SweepLimits& limits) const {
+    Sweep result;
+    const auto emit = [&](const rocpath::SweepRow& row) {
+      result.row.push_back({row.step, row.aum * unit_, row.aum_slope_after * unit_, row.auc,
+                            row.auc_after, row.n_groups, row.n_swaps, row.queue_size});
+      return true;
+    };
+    const auto stop = static_cast<rocpath::Stop>(limits.stop);
+    result.end = rocpath::sweep(lines_, {stop, limits.max_crossings, limits.max_step}, [] {}, emit);
+    return result;
+  }
+
+  // The global minimum for monotone errors, the first local one for others.
+  Best best_aum_step(double max_step) const {
+    const auto nothing = [] {};
+    const rocpath::LineArrays arrays = this->arrays();
+    const rocpath::BestAum best = is_monotone_
+                                      ? rocpath::AumSearch(arrays, max_step, nothing).run()
+                                      : rocpath::first_min_aum(lines_, max_step, nothing);
+    const double value = best.value * unit_;
+    return {best.step, best.interval.low, best.interval.high, value, value};
+  }
+
+  std::vector<Kink> aum_path(double max_step) const {
+    const rocpath::AumPath path =
+        rocpath::AumPathSearch(lines_, [] {}).run(lines_, max_step);
+    std::vector<Kink> kinks;
+    for (std::size_t k = 0; k < path.step.size(); ++k)
+      kinks.push_back({path.step[k], path.aum[k] * unit_, path.aum_slope_after[k] * unit_});
+    return kinks;
+  }
+
+  Best best_auc_step(double min_step, double max_step, double tolerance) const {
+    const rocpath::BestAuc best =
+        rocpath::AucSearch(lines_, {min_step, max_step})
+            .run(tolerance, [] {}, [](double, double, std::uint64_t) {});
+    return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
+  }
+
+  // The three below take thresholds as they are at step 0.
+  static double aum(const Problem& problem) { return At(problem).aum(); }
+  static double auc(const Problem& problem) { return At(problem).auc(); }
+  static Derivatives aum_derivatives(const Problem& problem) { return At(problem).derivatives(); }
+
+ private:
+  std::vector<double> intercept_, slope_;
+  rocpath::WholeNumbers fp_, tp_;
+  bool is_monotone_;
+  double unit_ = 1.0;
+  rocpath::ErrorLines lines_;
+
+  rocpath::LineArrays arrays() const {
+    return {intercept_, slope_, fp_.count, tp_.count, fp_.unit, tp_.unit};
+  }
+
+  void scale_up() {
+    double largest_size = 0.0;
+    for (const auto* values : {&intercept_, &slope_})
+      for (const double x : *values) largest_size = std::max(largest_size, std::fabs(x));
+    if (!(0.0 < largest_size && largest_size < 1e-240)) return;
+    unit_ = std::ldexp(1.0, std::max(std::ilogb(largest_size) + 1, -1000));
+    for (auto* values : {&intercept_, &slope_})
+      for (double& x : *values) x /= unit_;
+  }
+
+  // Breakpoints whose examples all predict zero, so that thresholds are not rounded.
+  class At {
+   public:
+    explicit At(const Problem& problem)
+        : problem_(problem),
+          fp_(rocpath::in_units(problem.fp_diff)),
+          prediction_(static_cast<std::size_t>(problem.example.back()) + 1, 0.0) {
+      std::vector<double> tp_diff = problem.fn_diff;
+      for (double& x : tp_diff) x = 0.0 - x;
+      tp_ = rocpath::in_units(tp_diff);
+    }
+    double aum() const { return rocpath::aum(arrays(), prediction_, problem_.is_monotone()); }
+    double auc() const { return rocpath::auc(arrays(), prediction_); }
+    Derivatives derivatives() const {
+      const auto both = rocpath::aum_derivatives(arrays(), prediction_, problem_.is_monotone());
+      return {{both.left.begin(), both.left.end()}, {both.right.begin(), both.right.end()}};
+    }
+
+   private:
+    const Problem& problem_;
+    rocpath::WholeNumbers fp_, tp_;
+    std::vector<double> prediction_;
+
+    rocpath::BreakpointArrays arrays() const {
+      return {problem_.intercept, problem_.example, fp_.count, tp_.count, fp_.unit, tp_.unit};
+    }
+  };
+};
+
+}  // namespace fuzz

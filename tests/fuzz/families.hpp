@@ -1,0 +1,377 @@
+// Families of problems, most of them full of ties: what a seed and a name stand for.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "problem.hpp"
+
+namespace fuzz {
+
+// SplitMix64: a problem is made again from its seed alone, on any machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  // From low to high, both included.
+  std::int64_t from(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool one_in(std::int64_t n) { return from(1, n) == 1; }
+
+ private:
+  std::uint64_t state_;
+};
+
+using Draw = void (*)(Problem&, Random&);
+
+namespace detail {
+
+inline double whole_number(Random& random, std::int64_t reach) {
+  return static_cast<double>(random.from(-reach, reach));
+}
+
+inline std::int64_t small_reach(Random& random) {
+  constexpr std::array<std::int64_t, 6> reach{1, 2, 3, 5, 8, 20};
+  return reach[static_cast<std::size_t>(random.from(0, 5))];
+}
+
+inline void add_line(Problem& problem, double intercept, double slope) {
+  problem.example.push_back(static_cast<std::int64_t>(problem.size()));
+  problem.intercept.push_back(intercept);
+  problem.slope.push_back(slope);
+}
+
+inline void grid_lines(Problem& problem, Random& random, std::size_t n) {
+  const std::int64_t reach = small_reach(random);
+  while (problem.size() < n)
+    add_line(problem, whole_number(random, reach), whole_number(random, reach));
+}
+
+// Jumps of labels: FP rises at negatives, FN falls at positives; both classes occur.
+inline void label_jumps(Problem& problem, Random& random, double fp_size, double fn_size) {
+  const std::size_t n = problem.size();
+  std::vector<bool> is_positive(n);
+  for (std::size_t k = 0; k < n; ++k) is_positive[k] = random.one_in(2);
+  is_positive[0] = !is_positive[n - 1];
+  for (std::size_t k = 0; k < n; ++k) {
+    problem.fp_diff.push_back(is_positive[k] ? 0.0 : fp_size);
+    problem.fn_diff.push_back(is_positive[k] ? -fn_size : 0.0);
+  }
+}
+
+inline void count_jumps(Problem& problem, Random& random) {
+  label_jumps(problem, random, 1.0, 1.0);
+}
+
+inline void rate_jumps(Problem& problem, Random& random) {
+  count_jumps(problem, random);
+  double n_negative = 0.0;
+  for (const double fp : problem.fp_diff) n_negative += fp;
+  for (double& fp : problem.fp_diff) fp /= n_negative;
+  for (double& fn : problem.fn_diff) fn /= static_cast<double>(problem.size()) - n_negative;
+}
+
+inline void weighted_jumps(Problem& problem, Random& random) {
+  count_jumps(problem, random);
+  const double divisor = std::array{1.0, 8.0, 10.0}[static_cast<std::size_t>(random.from(0, 2))];
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    const double weight = static_cast<double>(random.from(1, 20)) / divisor;
+    problem.fp_diff[k] *= weight;
+    problem.fn_diff[k] *= weight;
+  }
+}
+
+// Any signs; only the sums are of the right one.
+inline void wild_jumps(Problem& problem, Random& random) {
+  const double divisor = random.one_in(4) ? 10.0 : 1.0;
+  for (auto* jump : {&problem.fp_diff, &problem.fn_diff}) {
+    const double sign = jump == &problem.fp_diff ? 1.0 : -1.0;
+    double sum = 0.0;
+    do {
+      jump->clear();
+      sum = 0.0;
+      for (std::size_t k = 0; k < problem.size(); ++k) {
+        const double whole = whole_number(random, 3);
+        jump->push_back(whole / divisor);
+        sum += sign * whole;
+      }
+    } while (sum <= 0.0);
+  }
+}
+
+inline void some_jumps(Problem& problem, Random& random) {
+  constexpr std::array<Draw, 5> kind{count_jumps, count_jumps, rate_jumps, weighted_jumps,
+                                     wild_jumps};
+  kind[static_cast<std::size_t>(random.from(0, 4))](problem, random);
+}
+
+// Mostly 2 to 9; now and then up to 60, for the sweep and the path.
+inline std::size_t draw_size(Random& random) {
+  if (random.one_in(400)) return static_cast<std::size_t>(random.from(10, 60));
+  return static_cast<std::size_t>(random.from(2, 9));
+}
+
+inline void binary(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  count_jumps(problem, random);
+}
+
+inline void rates(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  rate_jumps(problem, random);
+}
+
+inline void weighted(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  weighted_jumps(problem, random);
+}
+
+inline void wild_signs(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  wild_jumps(problem, random);
+}
+
+// Examples with several breakpoints each: parallel lines at different values.
+inline void example_lines(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  const std::int64_t reach = small_reach(random);
+  for (std::int64_t example = 0; problem.size() < n; ++example) {
+    const double slope = whole_number(random, reach);
+    double intercept = whole_number(random, reach);
+    for (std::int64_t left = random.from(1, 4); left > 0 && problem.size() < n; --left) {
+      add_line(problem, intercept, slope);
+      problem.example.back() = example;
+      intercept += static_cast<double>(random.from(1, 3));
+    }
+  }
+}
+
+inline void several_breakpoints(Problem& problem, Random& random) {
+  example_lines(problem, random);
+  random.one_in(2) ? count_jumps(problem, random) : weighted_jumps(problem, random);
+}
+
+// Error functions of an example that never fall below zero: FP from 0 to some number, FN from some
+// number to 0, up and down in between.
+inline void changepoint_jumps(Problem& problem, Random& random, double fp_unit, double fn_unit) {
+  const std::size_t n = problem.size();
+  problem.fp_diff.assign(n, 0.0);
+  problem.fn_diff.assign(n, 0.0);
+  std::int64_t fp = 0, fn = 0;
+  for (std::size_t k = n; k-- > 0;) {  // FN from its end
+    const bool is_last = k + 1 == n || problem.example[k] != problem.example[k + 1];
+    if (is_last) fn = 0;
+    const std::int64_t before = random.from(0, 2);
+    problem.fn_diff[k] = static_cast<double>(fn - before) * fn_unit;
+    fn = before;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    if (k == 0 || problem.example[k] != problem.example[k - 1]) fp = 0;
+    const std::int64_t after = random.from(0, 2);
+    problem.fp_diff[k] = static_cast<double>(after - fp) * fp_unit;
+    fp = after;
+  }
+}
+
+inline bool has_errors(const Problem& problem) {
+  double fp = 0.0, fn = 0.0;
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    fp += problem.fp_diff[k];
+    fn += problem.fn_diff[k];
+  }
+  return fp > 1e-9 && fn < -1e-9;
+}
+
+inline void changepoint_counts(Problem& problem, Random& random) {
+  example_lines(problem, random);
+  do changepoint_jumps(problem, random, 1.0, 1.0);
+  while (!has_errors(problem));
+}
+
+inline void changepoint_rates(Problem& problem, Random& random) {
+  example_lines(problem, random);
+  const double fp_unit = 1.0 / static_cast<double>(random.from(2, 12));
+  const double fn_unit = 1.0 / static_cast<double>(random.from(2, 12));
+  do changepoint_jumps(problem, random, fp_unit, fn_unit);
+  while (!has_errors(problem));
+}
+
+// Lines through few points (s, t), whose step is a fraction of small numbers.
+inline void lines_through(Problem& problem, Random& random, std::size_t n, std::int64_t n_points) {
+  struct Through {
+    double rise, run, level;  // the step is rise / run
+  };
+  std::array<Through, 3> points;
+  for (Through& point : points)
+    point = {static_cast<double>(random.from(-2, 9)), static_cast<double>(random.from(1, 7)),
+             whole_number(random, 4)};
+  while (problem.size() < n) {
+    const Through& point = points[static_cast<std::size_t>(random.from(0, n_points - 1))];
+    const double k = whole_number(random, 12);
+    add_line(problem, point.level - point.rise * k, point.run * k);
+  }
+}
+
+inline void one_point(Problem& problem, Random& random) {
+  lines_through(problem, random, draw_size(random), 1);
+  some_jumps(problem, random);
+}
+
+inline void few_points(Problem& problem, Random& random) {
+  lines_through(problem, random, draw_size(random), 3);
+  some_jumps(problem, random);
+}
+
+inline void parallel(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  const std::array<double, 2> slope{whole_number(random, 3), whole_number(random, 3)};
+  while (problem.size() < n)
+    add_line(problem, whole_number(random, 6), slope[static_cast<std::size_t>(random.from(0, 1))]);
+  some_jumps(problem, random);
+}
+
+inline void duplicates(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  grid_lines(problem, random, 2);
+  while (problem.size() < n) {
+    const auto k = static_cast<std::size_t>(random.from(0, problem.size() - 1));
+    if (random.one_in(3))
+      add_line(problem, whole_number(random, 3), whole_number(random, 3));
+    else
+      add_line(problem, problem.intercept[k], problem.slope[k]);
+  }
+  some_jumps(problem, random);
+}
+
+inline void divide(Problem& problem, double by) {
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values) x /= by;
+}
+
+inline void tenths(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  divide(problem, 10.0);
+  some_jumps(problem, random);
+}
+
+inline void thirds(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  divide(problem, static_cast<double>(random.from(3, 49)));
+  some_jumps(problem, random);
+}
+
+// Ties, but for the last digit of some numbers.
+inline void nudge(Problem& problem, Random& random) {
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values)
+      if (x != 0.0 && random.one_in(3))
+        x = std::nextafter(x, random.one_in(2) ? 0.0 : std::numeric_limits<double>::infinity());
+}
+
+inline void near_points(Problem& problem, Random& random) {
+  lines_through(problem, random, draw_size(random), random.from(1, 3));
+  if (random.one_in(2)) divide(problem, 10.0);
+  nudge(problem, random);
+  some_jumps(problem, random);
+}
+
+inline void scale(Problem& problem, int intercept_exponent, int slope_exponent) {
+  for (double& x : problem.intercept) x = std::ldexp(x, intercept_exponent);
+  for (double& x : problem.slope) x = std::ldexp(x, slope_exponent);
+}
+
+inline void scales(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  if (random.one_in(3)) divide(problem, 10.0);
+  constexpr std::array<int, 3> exponent{-400, 0, 400};
+  const auto any = [&] { return exponent[static_cast<std::size_t>(random.from(0, 2))]; };
+  const int intercept_exponent = any();
+  scale(problem, intercept_exponent, any());
+  some_jumps(problem, random);
+}
+
+// Values of a few smallest units, next to ordinary ones in a third of the problems.
+inline void denormals(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  const bool is_mixed = random.one_in(3);
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values)
+      if (!is_mixed || random.one_in(2)) x *= std::numeric_limits<double>::denorm_min();
+  some_jumps(problem, random);
+}
+
+inline void large_values(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  while (problem.size() < n)
+    add_line(problem, whole_number(random, 1 << 30), whole_number(random, 1 << 30));
+  some_jumps(problem, random);
+}
+
+// Powers of two from 2^-46 to 2^46, so that sums cancel to little beside their terms.
+inline void magnitudes(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values) x = std::ldexp(x, static_cast<int>(random.from(-2, 2)) * 23);
+  some_jumps(problem, random);
+}
+
+// So many lines in few places that the searches divide them.
+inline void crowds(Problem& problem, Random& random) {
+  const auto n = static_cast<std::size_t>(random.from(49, 120));
+  if (random.one_in(2)) {
+    lines_through(problem, random, n, random.from(1, 3));
+  } else {
+    const std::int64_t reach = random.from(4, 8);
+    while (problem.size() < n)
+      add_line(problem, whole_number(random, reach), whole_number(random, reach));
+  }
+  some_jumps(problem, random);
+}
+
+}  // namespace detail
+
+struct Family {
+  std::string_view name;
+  Draw draw;
+  std::int64_t share;  // of the problems
+};
+
+constexpr std::array families{
+    Family{"binary", detail::binary, 1000},
+    Family{"rates", detail::rates, 1000},
+    Family{"weighted", detail::weighted, 1000},
+    Family{"several_breakpoints", detail::several_breakpoints, 1000},
+    Family{"changepoint_counts", detail::changepoint_counts, 1000},
+    Family{"changepoint_rates", detail::changepoint_rates, 1000},
+    Family{"wild_signs", detail::wild_signs, 1000},
+    Family{"one_point", detail::one_point, 1000},
+    Family{"few_points", detail::few_points, 1000},
+    Family{"parallel", detail::parallel, 1000},
+    Family{"duplicates", detail::duplicates, 1000},
+    Family{"tenths", detail::tenths, 1000},
+    Family{"thirds", detail::thirds, 1000},
+    Family{"near_points", detail::near_points, 1000},
+    Family{"scales", detail::scales, 1000},
+    Family{"large_values", detail::large_values, 1000},
+    Family{"denormals", detail::denormals, 500},
+    Family{"magnitudes", detail::magnitudes, 500},
+    Family{"crowds", detail::crowds, 10},
+};
+
+inline Problem make_problem(const Family& family, std::uint64_t seed, Random& random) {
+  Problem problem;
+  problem.family = family.name;
+  problem.seed = seed;
+  family.draw(problem, random);
+  return problem;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,112 @@
+// Compare the core with brute force in exact arithmetic, on many small problems full of ties.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "checks.hpp"
+
+namespace {
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::uint64_t n_problems = std::numeric_limits<std::uint64_t>::max();
+  double seconds = std::numeric_limits<double>::infinity();
+  std::string family;  // empty for all
+  std::uint64_t n_shown = 2;
+};
+
+constexpr const char* usage =
+    "usage: fuzz [--seed N] [--problems N] [--seconds S] [--family NAME] [--show N]\n"
+    "Without --problems or --seconds it runs for ten seconds. Families:";
+
+[[noreturn]] void explain(const std::string& fault) {
+  std::fprintf(stderr, "%s\n%s", fault.c_str(), usage);
+  for (const fuzz::Family& family : fuzz::families)
+    std::fprintf(stderr, " %s", std::string(family.name).c_str());
+  std::fprintf(stderr, "\n");
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int k = 1; k < argc; k += 2) {
+    const std::string name = argv[k];
+    if (k + 1 == argc) explain(name == "--help" ? "" : name + " needs a value.");
+    const char* value = argv[k + 1];
+    if (name == "--seed")
+      options.seed = std::strtoull(value, nullptr, 10);
+    else if (name == "--problems")
+      options.n_problems = std::strtoull(value, nullptr, 10);
+    else if (name == "--seconds")
+      options.seconds = std::strtod(value, nullptr);
+    else if (name == "--family")
+      options.family = value;
+    else if (name == "--show")
+      options.n_shown = std::strtoull(value, nullptr, 10);
+    else
+      explain("unknown option " + name + ".");
+  }
+  const bool is_endless = std::isinf(options.seconds) && options.n_problems + 1 == 0;
+  if (is_endless) options.seconds = 10.0;
+  return options;
+}
+
+// The family of a problem, from its seed unless one is asked for.
+const fuzz::Family& family_of(const std::string& name, fuzz::Random& random) {
+  std::int64_t total = 0;
+  for (const fuzz::Family& family : fuzz::families) total += family.share;
+  std::int64_t place = random.from(0, total - 1);
+  for (const fuzz::Family& family : fuzz::families) {
+    if (name.empty() ? place < family.share : name == family.name) return family;
+    place -= family.share;
+  }
+  explain("no family is called " + name + ".");
+}
+
+volatile std::uint64_t current_seed = 0;
+
+// A call that does not end: say which, and stop.
+void stop_hanging(int) {
+  std::array<char, 96> message;
+  const int length =
+      std::snprintf(message.data(), message.size(),
+                    "FAILED: no end within a minute, at or after seed %llu\n0 passed, 1 failed\n",
+                    static_cast<unsigned long long>(current_seed));
+  if (write(STDOUT_FILENO, message.data(), static_cast<std::size_t>(length)) < 0) _exit(2);
+  _exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  signal(SIGALRM, stop_hanging);
+  fuzz::Report report(options.n_shown);
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  for (std::uint64_t k = 0; k < options.n_problems; ++k) {
+    if (k % 256 == 0) {
+      if (elapsed() > options.seconds) break;
+      alarm(60);
+    }
+    const std::uint64_t seed = options.seed + k;
+    current_seed = seed;
+    fuzz::Random random(seed);
+    const fuzz::Family& family = family_of(options.family, random);
+    fuzz::check(fuzz::make_problem(family, seed, random), random, report);
+  }
+  // By the time of the processor: other work on the machine does not count.
+  const double minutes = static_cast<double>(std::clock()) / CLOCKS_PER_SEC / 60.0;
+  std::printf("seed %llu, %.2f million problems a minute of one core\n",
+              static_cast<unsigned long long>(options.seed),
+              static_cast<double>(report.n_problems()) / 1e6 / minutes);
+  report.print_summary();
+  return report.n_failed() == 0 ? 0 : 1;
+}
