@@ -39,13 +39,19 @@ class BruteForce {
     std::size_t lower, upper;  // before the step
   };
 
-  explicit BruteForce(const Problem& problem) : n_given_(problem.size()) {
+  explicit BruteForce(const Problem& problem) : divisor_(problem.divisor) {
     read(problem);
     find_points();
     walk();
   }
 
   std::size_t n_lines() const { return line_.size(); }
+  // Equal lines of opposite signs may be monotone as one.
+  bool is_monotone() const {
+    return std::all_of(line_.begin(), line_.end(), [](const ExactLine& line) {
+      return sign_of(line.fp) >= 0 && sign_of(line.tp) >= 0;
+    });
+  }
   const std::vector<Point>& points() const { return point_; }
   const std::vector<Pair>& pairs() const { return pair_; }
   // Stretch k lies before point k.
@@ -83,12 +89,12 @@ class BruteForce {
   // Rounded to 64 or 113 digits.
   template <class Real>
   Real aum(const Stretch& at, double step) const {
-    return scaled<Real>(at.aum_intercept, intercept_exponent_ + jump_exponent_) +
+    return scaled<Real>(at.aum_intercept, intercept_exponent_ + jump_exponent_) / divisor_ +
            static_cast<Real>(step) * slope<Real>(at);
   }
   template <class Real>
   Real slope(const Stretch& at) const {
-    return scaled<Real>(at.aum_slope, slope_exponent_ + jump_exponent_);
+    return scaled<Real>(at.aum_slope, slope_exponent_ + jump_exponent_) / divisor_;
   }
   // No sum of terms of AUM is larger than this; its digits are those of the largest.
   long double aum_size(double step) const {
@@ -100,11 +106,11 @@ class BruteForce {
   struct ExactLine {
     Int intercept, slope, fp, tp;
   };
-  std::size_t n_given_;
   std::vector<ExactLine> line_;  // distinct, in their order before all points
   int intercept_exponent_ = 0, slope_exponent_ = 0, jump_exponent_ = 0;
   long double intercept_size_ = 0.0L, slope_size_ = 0.0L;
   Int total_fp_{}, total_tp_{};
+  double divisor_;
   std::vector<Pair> pair_;
   std::vector<Point> point_;
   std::vector<Stretch> stretch_;
@@ -116,7 +122,7 @@ class BruteForce {
     const Rounded high = rounded(x);
     Real value = static_cast<Real>(high.digits);
     if constexpr (std::is_same_v<Int, Narrow>) value = static_cast<Real>(x);
-    if constexpr (std::is_same_v<Int, Wide> && sizeof(Real) == 16 && !std::is_same_v<Real, long double>) {
+    if constexpr (std::is_same_v<Int, Wide> && !std::is_same_v<Real, long double>) {
       const Rounded low = rounded(low_part(x, high));
       return scale_by(value, high.exponent + exponent) +
              scale_by(static_cast<Real>(low.digits), low.exponent + exponent);
@@ -184,8 +190,8 @@ class BruteForce {
       for (std::size_t j = i + 1; j < line_.size(); ++j) {
         if (line_[i].slope == line_[j].slope) continue;
         // Line i has the larger slope, and is the lower one before they meet.
-        pair_.push_back({{line_[j].intercept - line_[i].intercept, line_[i].slope - line_[j].slope},
-                         i, j});
+        pair_.push_back(
+            {{line_[j].intercept - line_[i].intercept, line_[i].slope - line_[j].slope}, i, j});
         pair_.back().step.round(intercept_exponent_ - slope_exponent_);
       }
     std::sort(pair_.begin(), pair_.end(),

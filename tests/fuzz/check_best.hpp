@@ -32,11 +32,10 @@ class BestCheck {
     const double high = rise < n_rows ? rows[rise].step : max_step;
     check_interval("best_aum_step", {rows[start].step, high}, got);
     const auto& flat = expected_.after(rows[start]);
-    const bool is_value = start < rise ? expected_.is_aum(got.value, flat, 0.0)
-                                       : expected_.is_aum(got.value, rows[start]);
-    if (!is_value)
-      fail("best_aum_step value", expected_.aum_text(flat, start < rise ? 0.0 : rows[start].step),
-           text(got.value));
+    if (start < rise && !expected_.is_aum(got.value, flat, 0.0))
+      fail("best_aum_step value", expected_.aum_text(flat, 0.0), text(got.value));
+    if (start == rise && !expected_.is_aum(got.value, rows[start]))
+      fail("best_aum_step value", expected_.aum_text(rows[start]), text(got.value));
   }
 
   void best_auc_step(Domain domain, double tolerance) {
@@ -82,7 +81,7 @@ class BestCheck {
   void check_falling(const ExpectedRow& last, const Best& got, double max_step) {
     if (std::isfinite(max_step)) {
       check_interval("best_aum_step", {max_step, max_step}, got);
-      if (!expected_.is_aum(got.value, expected_.after(last), max_step))
+      if (!expected_.is_aum_after(got.value, last, max_step))
         fail("best_aum_step value at the end", expected_.aum_text(expected_.after(last), max_step),
              text(got.value));
     } else if (expected_.is_monotone()) {

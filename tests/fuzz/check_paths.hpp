@@ -41,7 +41,7 @@ class PathCheck {
       if (!is_there) return fail("aum_path steps", expected_kinks(n_rows), got_steps(got));
       const Kink& kink = got[n_seen++];
       if (!expected_.is_aum(kink.aum, row))
-        fail("aum_path aum", at(row) + aum_text(row), text(kink.aum));
+        fail("aum_path aum", at(row) + expected_.aum_text(row), text(kink.aum));
       if (!expected_.is_slope(kink.aum_slope_after, expected_.after(row)))
         fail("aum_path slope", at(row) + expected_.slope_text(expected_.after(row)),
              text(kink.aum_slope_after));
@@ -67,11 +67,11 @@ class PathCheck {
     if (n_rows > limits.max_crossings) return true;
     if (limits.stop == StopRule::first_min_aum) {
       const int sign = truth().slope_sign(row.after);
-      return sign > 0 || (sign == 0 && expected_.is_monotone());
+      return sign > 0 || (sign == 0 && truth().is_monotone());
     }
     if (limits.stop == StopRule::first_max_auc) {
-      const Int before =
-          n_rows == 1 ? truth().doubled_auc(truth().locate(0.0)) : expected_.before(row).doubled_auc;
+      const Int before = n_rows == 1 ? truth().doubled_auc(truth().locate(0.0))
+                                     : expected_.before(row).doubled_auc;
       return expected_.after(row).doubled_auc < before;
     }
     return false;
@@ -86,7 +86,8 @@ class PathCheck {
   void check_row(const ExpectedRow& row, const Row& got, bool is_start) {
     const auto& after = expected_.after(row);
     if (got.step != row.step) return fail("sweep step", text(row.step), text(got.step));
-    if (!expected_.is_aum(got.aum, row)) fail("sweep aum", at(row) + aum_text(row), text(got.aum));
+    if (!expected_.is_aum(got.aum, row))
+      fail("sweep aum", at(row) + expected_.aum_text(row), text(got.aum));
     if (!expected_.is_slope(got.aum_slope_after, after))
       fail("sweep slope", at(row) + expected_.slope_text(after), text(got.aum_slope_after));
     // All lines that meet in the row count as tied, though float64 may not hold the exact step.
@@ -141,9 +142,6 @@ class PathCheck {
     return std::fabs(after - before) <= 0x1p-51L * std::fabs(before);
   }
 
-  std::string aum_text(const ExpectedRow& row) const {
-    return expected_.aum_text(truth().stretch(truth().locate(row.step).stretch), row.step);
-  }
   static std::string at(const ExpectedRow& row) { return "at step " + text(row.step) + ": "; }
 
   static std::string limit_text(const char* name, double limit) {

@@ -30,7 +30,7 @@ void check_derivatives(const Problem& problem, Report& report) {
   const Derivatives got = CoreUnderTest::aum_derivatives(problem);
   long double size = 0.0L;
   for (std::size_t k = 0; k < problem.size(); ++k)
-    size += std::fabs(problem.fp_diff[k]) + std::fabs(problem.fn_diff[k]);
+    size += (std::fabs(problem.fp_diff[k]) + std::fabs(problem.fn_diff[k])) / problem.divisor;
   for (std::size_t example = 0; example < got.left.size(); ++example)
     for (const bool is_left : {true, false}) {
       Problem moved = problem;

@@ -10,6 +10,9 @@ namespace fuzz {
 
 namespace detail {
 
+// More are for the paths alone: brute force over all pairs takes its time.
+constexpr std::size_t few_lines = 9;
+
 // Mostly none, or right at a crossing, just before or after it, or anywhere.
 template <class Int>
 double draw_max_step(const Expected<Int>& expected, Random& random) {
@@ -37,7 +40,6 @@ inline SweepLimits draw_limits(double max_step, Random& random) {
 
 template <class Int>
 void check_with(const Problem& problem, Random& random, Report& report) {
-  constexpr std::size_t few_lines = 9;
   const Expected<Int> expected(problem);
   const CoreUnderTest core(problem);
   const double max_step = draw_max_step(expected, random);
@@ -49,8 +51,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
   best.best_aum_step(max_step);
   if (problem.size() > few_lines) return;
   const bool is_two_sided = random.one_in(3);
-  const double tolerance =
-      random.one_in(4) ? static_cast<double>(random.from(1, 8)) / 16.0 : 0.0;
+  const double tolerance = random.one_in(4) ? static_cast<double>(random.from(1, 8)) / 16.0 : 0.0;
   best.best_auc_step({is_two_sided ? -max_step : 0.0, max_step}, tolerance);
   if (random.one_in(4)) check_aum_and_auc(problem, expected, report);
   if (random.one_in(16)) check_derivatives<Int>(problem, report);
@@ -58,7 +59,8 @@ void check_with(const Problem& problem, Random& random, Report& report) {
 
 }  // namespace detail
 
-inline void check(const Problem& problem, Random& random, Report& report) {
+inline void check(Problem problem, Random& random, Report& report) {
+  if (problem.size() > detail::few_lines) problem = CoreUnderTest::as_taken(std::move(problem));
   report.begin(problem);
   if (is_narrow(problem))
     detail::check_with<Narrow>(problem, random, report);

@@ -4,10 +4,12 @@
 // thresholds so small that their products would underflow scaled up by a power of two.
 #pragma once
 
-#include "../../cpp/aum_path.hpp"
-#include "../../cpp/best_auc.hpp"
-#include "../../cpp/best_aum.hpp"
-#include "../../cpp/roc.hpp"
+#include <aum_path.hpp>
+#include <best_auc.hpp>
+#include <best_aum.hpp>
+#include <roc.hpp>
+#include <whole_numbers.hpp>
+
 #include "problem.hpp"
 
 namespace fuzz {
@@ -42,12 +44,26 @@ class CoreUnderTest {
       : intercept_(problem.intercept),
         slope_(problem.slope),
         fp_(rocpath::in_units(problem.fp_diff)),
-        is_monotone_(problem.is_monotone()) {
+        is_monotone_(problem.is_monotone()),
+        divisor_(problem.divisor) {
     std::vector<double> tp_diff = problem.fn_diff;
     for (double& x : tp_diff) x = 0.0 - x;
     tp_ = rocpath::in_units(tp_diff);
     scale_up();
     lines_ = rocpath::distinct_lines(arrays());
+  }
+
+  // The problem with the jumps the core works with: whole numbers of a unit hold up to 61 bits of
+  // their sum, and many uneven jumps are rounded to that.
+  static Problem as_taken(Problem problem) {
+    const auto round = [](std::vector<double>& jump) {
+      const rocpath::WholeNumbers whole = rocpath::in_units(jump);
+      for (std::size_t k = 0; k < jump.size(); ++k)
+        jump[k] = static_cast<double>(whole.count[k]) * whole.unit;
+    };
+    round(problem.fp_diff);
+    round(problem.fn_diff);
+    return problem;
   }
 
   Sweep sweep(const SweepLimits& limits) const {
@@ -66,16 +82,14 @@ class CoreUnderTest {
   Best best_aum_step(double max_step) const {
     const auto nothing = [] {};
     const rocpath::LineArrays arrays = this->arrays();
-    const rocpath::BestAum best = is_monotone_
-                                      ? rocpath::AumSearch(arrays, max_step, nothing).run()
-                                      : rocpath::first_min_aum(lines_, max_step, nothing);
+    const rocpath::BestAum best = is_monotone_ ? rocpath::AumSearch(arrays, max_step, nothing).run()
+                                               : rocpath::first_min_aum_step(lines_, max_step, nothing);
     const double value = best.value * unit_;
     return {best.step, best.interval.low, best.interval.high, value, value};
   }
 
   std::vector<Kink> aum_path(double max_step) const {
-    const rocpath::AumPath path =
-        rocpath::AumPathSearch(lines_, [] {}).run(lines_, max_step);
+    const rocpath::AumPath path = rocpath::aum_path(lines_, max_step, [] {});
     std::vector<Kink> kinks;
     for (std::size_t k = 0; k < path.step.size(); ++k)
       kinks.push_back({path.step[k], path.aum[k] * unit_, path.aum_slope_after[k] * unit_});
@@ -83,9 +97,8 @@ class CoreUnderTest {
   }
 
   Best best_auc_step(double min_step, double max_step, double tolerance) const {
-    const rocpath::BestAuc best =
-        rocpath::AucSearch(lines_, {min_step, max_step})
-            .run(tolerance, [] {}, [](double, double, std::uint64_t) {});
+    const rocpath::BestAuc best = rocpath::AucSearch(lines_, {min_step, max_step})
+                                      .run(tolerance, [] {}, [](double, double, std::uint64_t) {});
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
@@ -98,11 +111,12 @@ class CoreUnderTest {
   std::vector<double> intercept_, slope_;
   rocpath::WholeNumbers fp_, tp_;
   bool is_monotone_;
+  double divisor_;
   double unit_ = 1.0;
   rocpath::ErrorLines lines_;
 
   rocpath::LineArrays arrays() const {
-    return {intercept_, slope_, fp_.count, tp_.count, fp_.unit, tp_.unit};
+    return {intercept_, slope_, fp_.count, tp_.count, fp_.unit, tp_.unit, divisor_};
   }
 
   void scale_up() {
@@ -139,7 +153,7 @@ class CoreUnderTest {
     std::vector<double> prediction_;
 
     rocpath::BreakpointArrays arrays() const {
-      return {problem_.intercept, problem_.example, fp_.count, tp_.count, fp_.unit, tp_.unit};
+      return {problem_.intercept, problem_.example, fp_.count, tp_.count, fp_.unit, tp_.unit, problem_.divisor};
     }
   };
 };

@@ -27,8 +27,7 @@ class Expected {
  public:
   using Stretch = typename BruteForce<Int>::Stretch;
 
-  explicit Expected(const Problem& problem)
-      : truth_(problem), is_monotone_(problem.is_monotone()) {
+  explicit Expected(const Problem& problem) : truth_(problem), is_monotone_(problem.is_monotone()) {
     const std::size_t start = truth_.locate(0.0).stretch;
     row_.push_back({0.0, start, start});
     for (std::size_t k = start; k < truth_.points().size(); ++k) {
@@ -66,13 +65,25 @@ class Expected {
            is_zero_right(got, value, at, step);
   }
 
-  // AUM at the float64 step of a row, which may lie on either side of the exact ones.
+  // AUM at a row, whose float64 step may lie on either side of the exact one: that of a stretch
+  // next to it, where that is not below zero.
   bool is_aum(double got, const ExpectedRow& row) const {
-    if (row.after == row.before + 1 || row.after == row.before)
-      return is_aum(got, truth_.stretch(truth_.locate(row.step).stretch), row.step);
-    for (std::size_t k = row.before; k <= row.after; ++k)
-      if (is_aum(got, truth_.stretch(k), row.step)) return true;
+    for (std::size_t k = row.before; k <= row.after; ++k) {
+      const Stretch& at = truth_.stretch(k);
+      if (is_aum(got, at, row.step)) return true;
+      if (is_monotone_ && got == 0.0 && truth_.aum_sign(at, row.step) <= 0) return true;
+    }
     return false;
+  }
+
+  // AUM at the last step, carried on from a row, and so to the last digits of AUM there.
+  bool is_aum_after(double got, const ExpectedRow& row, double step) const {
+    if (is_aum(got, after(row), step)) return true;
+    const auto value = truth_.template aum<__float128>(after(row), step);
+    const auto start = truth_.template aum<__float128>(after(row), row.step);
+    const auto difference = static_cast<long double>(value - static_cast<__float128>(got));
+    return std::fabs(difference) <= 0x1p-51L * std::fabs(static_cast<long double>(start)) &&
+           !(is_monotone_ && got < 0.0);
   }
 
   bool is_slope(double got, const Stretch& at) const {
@@ -94,6 +105,9 @@ class Expected {
   std::string aum_text(const Stretch& at, double step) const {
     return text(static_cast<double>(truth_.template aum<__float128>(at, step)));
   }
+  std::string aum_text(const ExpectedRow& row) const {
+    return aum_text(truth_.stretch(truth_.locate(row.step).stretch), row.step);
+  }
   std::string slope_text(const Stretch& at) const {
     return text(static_cast<double>(truth_.template slope<long double>(at)));
   }
@@ -114,10 +128,10 @@ class Expected {
     return is_near(got, value, size, doubt, value);
   }
 
-  // Zero is zero, and nothing else is, unless it underflows.
+  // Zero is zero; so may be what is lost beside the terms it is the sum of.
   bool is_zero_right(double got, long double value, const Stretch& at, double step) const {
-    if (std::fabs(value) > 0x1p-40L * truth_.aum_size(step)) return true;
-    return (got == 0.0) == (truth_.aum_sign(at, step) == 0) || std::fabs(value) < 2 * tiny;
+    if (got == 0.0 || std::fabs(value) > 0x1p-40L * truth_.aum_size(step)) return true;
+    return truth_.aum_sign(at, step) != 0;
   }
 };
 

@@ -124,9 +124,16 @@ inline void binary(Problem& problem, Random& random) {
   count_jumps(problem, random);
 }
 
+// Jumps k / F and j / T, with F and T the numbers of negatives and positives, as k T and j F.
 inline void rates(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
-  rate_jumps(problem, random);
+  count_jumps(problem, random);
+  double n_negative = 0.0;
+  for (const double fp : problem.fp_diff) n_negative += fp;
+  const double n_positive = static_cast<double>(problem.size()) - n_negative;
+  for (double& fp : problem.fp_diff) fp *= n_positive;
+  for (double& fn : problem.fn_diff) fn *= n_negative;
+  problem.divisor = n_positive * n_negative;
 }
 
 inline void weighted(Problem& problem, Random& random) {

@@ -14,6 +14,7 @@ struct Problem {
   std::uint64_t seed = 0;
   std::vector<double> intercept, slope, fp_diff, fn_diff;
   std::vector<std::int64_t> example;  // whose line it is
+  double divisor = 1.0;               // of all jumps: rates are fractions that no float64 is
 
   std::size_t size() const { return intercept.size(); }
   bool is_monotone() const {
@@ -36,7 +37,20 @@ std::string text_list(const Values& values) {
   return "[" + list + "]";
 }
 
+// Rates of labels come from the labels alone, and predictions are the lines turned round.
+inline std::string rates_as_python(const Problem& problem) {
+  std::vector<double> label, prediction, direction;
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    label.push_back(problem.fn_diff[k] < 0.0 ? 1.0 : 0.0);
+    prediction.push_back(-problem.intercept[k]);
+    direction.push_back(-problem.slope[k]);
+  }
+  return "Lines.from_predictions(ErrorBreakpoints.from_labels(" + text_list(label) + "), " +
+         text_list(prediction) + ", " + text_list(direction) + ")";
+}
+
 inline std::string as_python(const Problem& problem) {
+  if (problem.divisor != 1.0) return rates_as_python(problem);
   return "Lines(" + text_list(problem.intercept) + ", " + text_list(problem.slope) + ", " +
          text_list(problem.fp_diff) + ", " + text_list(problem.fn_diff) + ")";
 }

@@ -1,0 +1,119 @@
+// Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behaviour?
+//
+// Nothing is compared here but what needs no truth: order of steps, finite numbers, bounds.
+#include <cstring>
+
+#include <segment_models.hpp>
+
+#include "core_under_test.hpp"
+
+namespace {
+
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* first, std::size_t size) : next_(first), left_(size) {}
+
+  bool is_empty() const { return left_ == 0; }
+  template <class T>
+  T take() {
+    T value{};
+    const std::size_t size = std::min(sizeof(T), left_);
+    std::memcpy(&value, next_, size);
+    next_ += size;
+    left_ -= size;
+    return value;
+  }
+  // A float64 of any size, or a small number, so that ties occur too.
+  double number(bool is_any) {
+    const double any = is_any ? take<double>() : static_cast<double>(take<std::int8_t>()) / 8.0;
+    return std::isfinite(any) ? any : 1.0;
+  }
+
+ private:
+  const std::uint8_t* next_;
+  std::size_t left_;
+};
+
+void require(bool is_true) {
+  if (!is_true) __builtin_trap();
+}
+
+fuzz::Problem lines_from(Bytes& bytes, std::uint8_t kind) {
+  fuzz::Problem problem;
+  double fp_sum = 0.0, tp_sum = 0.0;
+  while (!bytes.is_empty() && problem.size() < 200) {
+    problem.example.push_back(static_cast<std::int64_t>(problem.size()));
+    problem.intercept.push_back(bytes.number((kind & 1) != 0));
+    problem.slope.push_back(bytes.number((kind & 2) != 0));
+    const auto jumps = bytes.take<std::uint8_t>();
+    const double unit = (kind & 4) != 0 ? 0.1 : 1.0;
+    const bool has_signs = (kind & 8) != 0;
+    const double fp = has_signs ? (jumps & 15) - 5.0 : jumps & 3;
+    const double tp = has_signs ? (jumps >> 4) - 5.0 : jumps >> 6;
+    problem.fp_diff.push_back(fp * unit);
+    problem.fn_diff.push_back(-tp * unit);
+    fp_sum += fp;
+    tp_sum += tp;
+  }
+  if (!problem.fp_diff.empty()) {  // both totals must be positive
+    problem.fp_diff.front() += std::max(0.0, 1.0 - fp_sum);
+    problem.fn_diff.back() -= std::max(0.0, 1.0 - tp_sum);
+  }
+  return problem;
+}
+
+template <class Rows>
+void require_increasing_steps(const Rows& rows) {
+  for (std::size_t k = 1; k < rows.size(); ++k) require(rows[k - 1].step < rows[k].step);
+}
+
+void search(Bytes bytes, std::uint8_t kind) {
+  const double max_step =
+      (kind & 16) != 0 ? std::fabs(bytes.number(true)) : std::numeric_limits<double>::infinity();
+  const fuzz::Problem problem = lines_from(bytes, kind);
+  if (problem.size() == 0) return;
+  const fuzz::CoreUnderTest core(problem);
+  require_increasing_steps(core.sweep({.max_step = max_step}).row);
+  require_increasing_steps(core.aum_path(max_step));
+  core.best_aum_step(max_step);
+  const double tolerance = (kind & 64) != 0 ? 0.125 : 0.0;
+  const fuzz::Best best =
+      core.best_auc_step((kind & 32) != 0 ? -max_step : 0.0, max_step, tolerance);
+  require(std::isfinite(best.step) && best.low <= best.step && best.step <= best.high);
+  require(best.value <= best.bound);
+  fuzz::CoreUnderTest::aum(problem);
+  fuzz::CoreUnderTest::auc(problem);
+  fuzz::CoreUnderTest::aum_derivatives(problem);
+}
+
+// The package hands over sequences scaled to at most 1 in size, and positive weights.
+void segment(Bytes bytes, std::uint8_t kind) {
+  const double penalty = std::fabs(bytes.number(true));
+  const bool is_poisson = (kind & 1) != 0;
+  std::vector<double> x, weight;
+  while (!bytes.is_empty() && x.size() < 200) {
+    const double value = static_cast<double>(bytes.take<std::int8_t>()) / 128.0;
+    x.push_back(is_poisson ? std::fabs(value) : value);
+    weight.push_back((kind & 2) != 0 ? 1.0 + static_cast<double>(bytes.take<std::uint8_t>()) : 1.0);
+  }
+  if (x.empty()) return;
+  const auto cost = is_poisson ? rocpath::SegmentCost::poisson : rocpath::SegmentCost::normal;
+  const auto constraint =
+      (kind & 4) != 0 ? rocpath::SegmentConstraint::up_down : rocpath::SegmentConstraint::none;
+  const std::size_t max_changes = std::min<std::size_t>(x.size() - 1, 8);
+  const auto nothing = [] {};
+  rocpath::segment({x, weight}, max_changes, cost, constraint, nothing);
+  rocpath::segment_penalty({x, weight}, penalty, cost, constraint, nothing);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const auto kind = bytes.take<std::uint8_t>();
+  if ((kind & 128) != 0)
+    segment(bytes, kind);
+  else
+    search(bytes, kind);
+  return 0;
+}
