@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
-CPP := $(wildcard cpp/*.hpp cpp/*.cpp)
+CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
-.PHONY: demo test lint format bench paper paper-quick sanitize docs clean
+.PHONY: demo test lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
+	fuzz-libfuzzer docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
@@ -41,14 +42,52 @@ paper-quick: $(VENV)/installed
 docs: $(VENV)/installed-docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/.doctrees docs docs/_build
 
-# The property tests against a core built with AddressSanitizer and UBSan, in a place of its own.
+# The tests of the core against one built with AddressSanitizer and UBSan, in a place of its own,
+# with the packages of $(VENV). Tests of what only calls it (pages, plots, commands, estimators) are
+# left out, and Hypothesis draws fewer examples: instrumented code is slow, and `make fuzz` draws more.
+SANITIZED_TESTS := $(addprefix tests/test_,$(addsuffix .py,best_auc best_steps breakpoints descent \
+	interval_regression labels line_search reference roc segmentation selection))
+
 sanitize: $(VENV)/installed
-	$(PYTHON) -m venv $(VENV)/sanitize
-	$(VENV)/sanitize/bin/pip install --quiet ".[dev]" -C cmake.define.ROCPATH_SANITIZE=ON \
-		-C build-dir=build/sanitize
+	$(BIN)/python -m venv $(VENV)/sanitize
+	$(BIN)/python -c "import numpy; print(numpy.__path__[0].removesuffix('/numpy'))" \
+		> "$$(echo $(VENV)/sanitize/lib/python3*/site-packages)/packages.pth"
+	$(VENV)/sanitize/bin/python -m pip install --quiet --no-deps --no-build-isolation . \
+		-C cmake.define.ROCPATH_SANITIZE=ON -C build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
-		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-		$(VENV)/sanitize/bin/python -m pytest tests -p no:cacheprovider -k "not fit_is_refused"
+		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ROCPATH_TEST_PROFILE=brief \
+		$(VENV)/sanitize/bin/python -m pytest $(SANITIZED_TESTS) -p no:cacheprovider
+
+# The searches against brute force in exact arithmetic (tests/fuzz/README.md); needs libboost-dev.
+# Problems are numbered by their seeds: those of one day do not repeat those of another.
+FUZZ_SEED ?= $(shell date +%Y%m%d)00000000000
+FUZZ_FLAGS := -std=c++20 -Icpp -Wall -Wextra -Wshadow -ffp-contract=off -march=native -pthread
+
+fuzz: build/fuzz/check  # ten minutes
+	build/fuzz/check --seed $(FUZZ_SEED) --seconds 600
+
+fuzz-long: build/fuzz/check  # a night
+	build/fuzz/check --seed $(FUZZ_SEED) --problems 1000000000
+
+# The same problems every time, then those of the day.
+fuzz-quick: build/fuzz/check
+	build/fuzz/check --seed 1 --problems 300000
+	build/fuzz/check --seed $(FUZZ_SEED) --seconds 20
+
+build/fuzz/check: $(CPP)
+	mkdir -p $(@D)
+	$(CXX) -O3 $(FUZZ_FLAGS) tests/fuzz/main.cpp -o $@
+
+# Any bytes, for calls that do not end and undefined behaviour; needs clang 16 or later.
+CLANGXX ?= clang++-19
+fuzz-libfuzzer: build/fuzz/libfuzzer
+	mkdir -p build/fuzz/corpus
+	build/fuzz/libfuzzer -max_total_time=300 -timeout=20 -max_len=2048 build/fuzz/corpus
+
+build/fuzz/libfuzzer: $(CPP)
+	mkdir -p $(@D)
+	$(CLANGXX) -O1 -g $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined tests/fuzz/libfuzzer.cpp -o $@
 
 # Editable: Python is read from src/, and a changed C++ file is compiled at the next import.
 $(VENV)/installed: pyproject.toml CMakeLists.txt

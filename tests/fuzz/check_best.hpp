@@ -153,7 +153,9 @@ class BestCheck {
   void check_plateau(Domain domain, Location at, const Int& value, const Best& got) {
     std::vector<double> low, high;
     if (at.is_on_point && truth_.stretch(at.stretch).doubled_auc != value) {
-      low = high = {got.step};
+      // A single float64; no other lies between it and the next.
+      low = {std::nextafter(got.step, -infinity), got.step};
+      high = {std::nextafter(got.step, infinity), got.step};
     } else {
       const std::size_t first = at.is_on_point ? at.stretch - 1 : at.stretch;
       high = ends(domain, at.stretch, value, true);

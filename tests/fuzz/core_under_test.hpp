@@ -82,8 +82,9 @@ class CoreUnderTest {
   Best best_aum_step(double max_step) const {
     const auto nothing = [] {};
     const rocpath::LineArrays arrays = this->arrays();
-    const rocpath::BestAum best = is_monotone_ ? rocpath::AumSearch(arrays, max_step, nothing).run()
-                                               : rocpath::first_min_aum_step(lines_, max_step, nothing);
+    const rocpath::BestAum best = is_monotone_
+                                      ? rocpath::AumSearch(arrays, max_step, nothing).run()
+                                      : rocpath::first_min_aum_step(lines_, max_step, nothing);
     const double value = best.value * unit_;
     return {best.step, best.interval.low, best.interval.high, value, value};
   }
@@ -153,7 +154,8 @@ class CoreUnderTest {
     std::vector<double> prediction_;
 
     rocpath::BreakpointArrays arrays() const {
-      return {problem_.intercept, problem_.example, fp_.count, tp_.count, fp_.unit, tp_.unit, problem_.divisor};
+      return {problem_.intercept, problem_.example, fp_.count,       tp_.count,
+              fp_.unit,           tp_.unit,         problem_.divisor};
     }
   };
 };

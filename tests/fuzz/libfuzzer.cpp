@@ -1,8 +1,8 @@
 // Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behaviour?
 //
 // Nothing is compared here but what needs no truth: order of steps, finite numbers, bounds.
+#include <cstdio>
 #include <cstring>
-
 #include <segment_models.hpp>
 
 #include "core_under_test.hpp"
@@ -34,8 +34,11 @@ class Bytes {
   std::size_t left_;
 };
 
-void require(bool is_true) {
-  if (!is_true) __builtin_trap();
+void require(bool is_true, const char* what, const fuzz::Problem& problem) {
+  if (is_true) return;
+  std::printf("FAILED: %s\n  lines = %s\n", what, fuzz::as_python(problem).c_str());
+  std::fflush(stdout);
+  __builtin_trap();
 }
 
 fuzz::Problem lines_from(Bytes& bytes, std::uint8_t kind) {
@@ -63,8 +66,9 @@ fuzz::Problem lines_from(Bytes& bytes, std::uint8_t kind) {
 }
 
 template <class Rows>
-void require_increasing_steps(const Rows& rows) {
-  for (std::size_t k = 1; k < rows.size(); ++k) require(rows[k - 1].step < rows[k].step);
+void require_increasing_steps(const Rows& rows, const fuzz::Problem& problem) {
+  for (std::size_t k = 1; k < rows.size(); ++k)
+    require(rows[k - 1].step < rows[k].step, "steps increase", problem);
 }
 
 void search(Bytes bytes, std::uint8_t kind) {
@@ -73,14 +77,17 @@ void search(Bytes bytes, std::uint8_t kind) {
   const fuzz::Problem problem = lines_from(bytes, kind);
   if (problem.size() == 0) return;
   const fuzz::CoreUnderTest core(problem);
-  require_increasing_steps(core.sweep({.max_step = max_step}).row);
-  require_increasing_steps(core.aum_path(max_step));
+  fuzz::SweepLimits limits;
+  limits.max_step = max_step;
+  require_increasing_steps(core.sweep(limits).row, problem);
+  require_increasing_steps(core.aum_path(max_step), problem);
   core.best_aum_step(max_step);
   const double tolerance = (kind & 64) != 0 ? 0.125 : 0.0;
   const fuzz::Best best =
       core.best_auc_step((kind & 32) != 0 ? -max_step : 0.0, max_step, tolerance);
-  require(std::isfinite(best.step) && best.low <= best.step && best.step <= best.high);
-  require(best.value <= best.bound);
+  require(std::isfinite(best.step) && best.low <= best.step && best.step <= best.high,
+          "the best AUC step is finite and in its interval", problem);
+  require(best.value <= best.bound, "the best AUC is not above its bound", problem);
   fuzz::CoreUnderTest::aum(problem);
   fuzz::CoreUnderTest::auc(problem);
   fuzz::CoreUnderTest::aum_derivatives(problem);
