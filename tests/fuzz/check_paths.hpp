@@ -139,7 +139,7 @@ class PathCheck {
   bool is_below_rounding(const ExpectedRow& row) const {
     const auto before = truth().template slope<long double>(expected_.before(row));
     const auto after = truth().template slope<long double>(expected_.after(row));
-    return std::fabs(after - before) <= 0x1p-51L * std::fabs(before);
+    return std::fabs(after - before) <= 0x1p-51L * std::fabs(before) + tiny;
   }
 
   static std::string at(const ExpectedRow& row) { return "at step " + text(row.step) + ": "; }

@@ -305,13 +305,22 @@ inline void scales(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Values of a few smallest units, next to ordinary ones in a third of the problems.
+inline void shrink(double& x) { x *= std::numeric_limits<double>::denorm_min(); }
+
+// All values are a few of the smallest units.
 inline void denormals(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
-  const bool is_mixed = random.one_in(3);
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values) shrink(x);
+  some_jumps(problem, random);
+}
+
+// Half of the values are.
+inline void mixed_denormals(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
   for (auto* values : {&problem.intercept, &problem.slope})
     for (double& x : *values)
-      if (!is_mixed || random.one_in(2)) x *= std::numeric_limits<double>::denorm_min();
+      if (random.one_in(2)) shrink(x);
   some_jumps(problem, random);
 }
 
@@ -369,6 +378,7 @@ constexpr std::array families{
     Family{"scales", detail::scales, 1000},
     Family{"large_values", detail::large_values, 1000},
     Family{"denormals", detail::denormals, 500},
+    Family{"mixed_denormals", detail::mixed_denormals, 100},
     Family{"magnitudes", detail::magnitudes, 500},
     Family{"crowds", detail::crowds, 10},
 };
