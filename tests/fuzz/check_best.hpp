@@ -32,7 +32,7 @@ class BestCheck {
     const double high = rise < n_rows ? rows[rise].step : max_step;
     check_interval("best_aum_step", {rows[start].step, high}, got);
     const auto& flat = expected_.after(rows[start]);
-    if (start < rise && !expected_.is_aum(got.value, flat, 0.0))
+    if (start < rise && !expected_.is_aum(got.value, flat, rows[start].step))
       fail("best_aum_step value", expected_.aum_text(flat, 0.0), text(got.value));
     if (start == rise && !expected_.is_aum(got.value, rows[start]))
       fail("best_aum_step value", expected_.aum_text(rows[start]), text(got.value));

@@ -15,7 +15,8 @@ void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Re
   const auto exact = static_cast<long double>(truth.template aum<__float128>(stretch, 0.0));
   // Sums of rounded terms: of one sign for monotone errors, so that they cannot cancel.
   const long double size = expected.is_monotone() ? exact : truth.aum_size(0.0);
-  if (std::fabs(aum - exact) > 0x1p-48L * size + 2 * tiny || (expected.is_monotone() && aum < 0.0))
+  if (std::fabs(aum - exact) > 0x1p-48L * size + expected.underflow ||
+      (expected.is_monotone() && aum < 0.0))
     report.fail("aum", "aum(bp, zeros), breakpoints at the intercepts",
                 expected.aum_text(stretch, 0.0), text(aum));
   const double auc = CoreUnderTest::auc(problem);

@@ -26,6 +26,8 @@ template <class Int>
 class Expected {
  public:
   using Stretch = typename BruteForce<Int>::Stretch;
+  // Terms of a sum may be off by the smallest unit, each.
+  static constexpr double underflow = 16 * tiny;
 
   explicit Expected(const Problem& problem) : truth_(problem), is_monotone_(problem.is_monotone()) {
     const std::size_t start = truth_.locate(0.0).stretch;
@@ -94,7 +96,7 @@ class Expected {
 
   bool is_slope(double got, const Stretch& at) const {
     const long double value = truth_.template slope<long double>(at);
-    if (std::fabs(value) >= tiny && sign_of(at.aum_slope) != (got > 0.0) - (got < 0.0))
+    if (std::fabs(value) >= underflow && sign_of(at.aum_slope) != (got > 0.0) - (got < 0.0))
       return false;
     return is_near(got, value, truth_.slope_size(), 0.0L);
   }
@@ -127,7 +129,7 @@ class Expected {
   // `doubt` is by how much `value` itself may be off.
   static bool is_near(double got, long double value, long double size, long double doubt,
                       long double scale) {
-    const long double room = 0x1p-51L * std::fabs(scale) + 0x1p-85L * size + 2 * tiny;
+    const long double room = 0x1p-51L * std::fabs(scale) + 0x1p-85L * size + underflow;
     return std::fabs(got - value) + doubt <= room;
   }
   static bool is_near(double got, long double value, long double size, long double doubt) {
@@ -136,7 +138,8 @@ class Expected {
 
   // Zero is zero; so may be what is lost beside the terms it is the sum of.
   bool is_zero_right(double got, long double value, const Stretch& at, double step) const {
-    if (got == 0.0 || std::fabs(value) > 0x1p-40L * truth_.aum_size(step)) return true;
+    if (std::fabs(got) <= underflow || std::fabs(value) > 0x1p-40L * truth_.aum_size(step))
+      return true;
     return truth_.aum_sign(at, step) != 0;
   }
 };
