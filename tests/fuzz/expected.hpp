@@ -81,17 +81,21 @@ class Expected {
   // AUM at the last step, carried on from a row, and so to the last digits of AUM there.
   bool is_aum_after(double got, const ExpectedRow& row, double step) const {
     if (is_monotone_ && got < 0.0) return false;
-    const auto value = truth_.template aum<__float128>(after(row), step);
-    const auto difference = static_cast<long double>(value - static_cast<__float128>(got));
-    long double room = 0.0L;
-    for (std::size_t k = row.before; k <= row.after; ++k) {
-      const Stretch& at = truth_.stretch(k);
-      const auto here = truth_.template aum<__float128>(at, row.step);
-      const auto next = truth_.template aum<__float128>(after(row), row.step);
-      room = std::max(room, 0x1p-51L * std::fabs(static_cast<long double>(here)) +
-                                std::fabs(static_cast<long double>(here - next)));
+    const auto aum = [&](const Stretch& at, double s) {
+      return static_cast<long double>(truth_.template aum<__float128>(at, s));
+    };
+    const long double value = aum(after(row), step);
+    const long double next = aum(after(row), row.step);
+    long double largest_size = std::max(std::fabs(value), std::fabs(next));
+    long double largest_gap = 0.0L;
+    for (std::size_t k = row.before; k < row.after; ++k) {
+      const long double here = aum(truth_.stretch(k), row.step);
+      largest_size = std::max(largest_size, std::fabs(here));
+      largest_gap = std::max(largest_gap, std::fabs(here - next));
     }
-    return std::fabs(difference) <= room || is_aum(got, after(row), step);
+    const long double room =
+        largest_gap + 0x1p-49L * largest_size + 0x1p-85L * truth_.aum_size(step) + underflow;
+    return std::fabs(got - value) <= room;
   }
 
   bool is_slope(double got, const Stretch& at) const {
