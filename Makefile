@@ -44,7 +44,7 @@ docs: $(VENV)/installed-docs
 
 # The tests of the core against one built with AddressSanitizer and UBSan, in a place of its own,
 # with the packages of $(VENV). Tests of what only calls it (pages, plots, commands, estimators) are
-# left out, and Hypothesis draws fewer examples: instrumented code is slow, and `make fuzz` draws more.
+# left out, and Hypothesis draws fewer examples: `make fuzz` draws more, and faster.
 SANITIZED_TESTS := $(addprefix tests/test_,$(addsuffix .py,best_auc best_steps breakpoints descent \
 	interval_regression labels line_search reference roc segmentation selection))
 

@@ -296,9 +296,9 @@ def test_ctrl_c_interrupts_a_long_sweep():
 
     threading.Timer(0.5, press).start()
     with pytest.raises(KeyboardInterrupt):
-        # A limit, so that no memory is fetched for the hundred million rows of the whole path.
+        # A limit, so that no memory is fetched for the rows of the whole path.
         rp.sweep(lines, max_step=1e9)
-    # Of this process alone: the machine may be busy. A whole sweep takes about 20 seconds.
+    # Of this process alone: the machine may be busy. A whole sweep takes 20 seconds.
     assert time.process_time() - pressed[0] < 2
 
 
