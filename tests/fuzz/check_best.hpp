@@ -139,7 +139,8 @@ class BestCheck {
 
   void check_bound(const Int& best, double tolerance, const Best& got) {
     const long double largest_auc = expected_.auc(best);
-    const long double room = 0x1p-51L * std::fabs(largest_auc);
+    const long double room =
+        0x1p-51L * std::max<long double>(std::fabs(largest_auc), std::fabs(got.value));
     if (!(got.bound >= got.value && got.bound + room >= largest_auc &&
           got.bound <= got.value + tolerance + room))
       fail("best_auc_step bound",

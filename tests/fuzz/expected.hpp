@@ -73,7 +73,7 @@ class Expected {
     for (std::size_t k = row.before; k <= row.after; ++k) {
       const Stretch& at = truth_.stretch(k);
       if (is_aum(got, at, row.step)) return true;
-      if (is_monotone_ && got == 0.0 && truth_.aum_sign(at, row.step) <= 0) return true;
+      if (truth_.is_monotone() && got == 0.0 && truth_.aum_sign(at, row.step) <= 0) return true;
     }
     return false;
   }
