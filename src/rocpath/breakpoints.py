@@ -9,7 +9,6 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
-    describe,
     finite_number,
     finite_vector,
     one_of,
@@ -19,6 +18,7 @@ from rocpath.arguments import (
     whole_number,
     whole_numbers,
 )
+from rocpath.binary_labels import label_weights, positive_labels
 from rocpath.jumps import Jumps
 from rocpath.penalty_rows import PenaltyRows
 
@@ -154,25 +154,11 @@ class ErrorBreakpoints:
         -------
         ErrorBreakpoints
         """
-        is_positive = _positive_mask(y, positive)
-        weight = np.ones(is_positive.size)
-        if sample_weight is not None:
-            weight = finite_vector("sample_weight", sample_weight)
-            same_length(y=is_positive, sample_weight=weight)
-            if weight.min() < 0:
-                raise ValueError(
-                    f"sample_weight must not be negative, got {weight.min()} at "
-                    f"index {weight.argmin()}."
-                )
+        is_positive = positive_labels(y, positive)
+        weight = label_weights(is_positive, sample_weight)
         margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
         fn_diff = np.where(is_positive, weight, 0.0)
-        for name, diff in (("negative", fp_diff), ("positive", fn_diff)):
-            if diff.sum() <= 0:
-                raise ValueError(
-                    f"sample_weight of the {name} class must sum to a positive number, "
-                    "got 0."
-                )
         example = np.arange(is_positive.size)
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":
@@ -310,36 +296,6 @@ def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
             f"index {example.argmax()}."
         )
     return n_examples
-
-
-def _positive_mask(y: ArrayLike, positive: Any) -> NDArray[np.bool_]:
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
-    # NaN and NaT differ from themselves.
-    if labels.dtype.kind in "buif":
-        is_missing = ~np.isfinite(labels)
-    else:
-        is_missing = np.array([x is None or x != x for x in labels], dtype=bool)
-    if is_missing.any():
-        worst = is_missing.argmax()
-        raise ValueError(
-            f"y must be finite and complete, got {labels[worst]} at index {worst}."
-        )
-    classes = np.unique(labels)
-    if classes.size != 2:
-        raise ValueError(
-            f"y must have exactly two classes, got {classes.size}: "
-            f"{describe(classes.tolist())}."
-        )
-    if positive is None:
-        positive = classes[1]
-    elif positive not in classes.tolist():
-        raise ValueError(
-            f"positive must be one of the labels {describe(classes.tolist())}, "
-            f"got {positive!r}."
-        )
-    return np.asarray(labels == positive)
 
 
 def _check_cumulative_errors(
