@@ -8,9 +8,10 @@ from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm
 
+from rocpath.auc_influence import auc_with_influence
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_start import ConvexProblem, has_tails
-from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 
 

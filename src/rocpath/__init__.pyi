@@ -1,4 +1,5 @@
 from . import changepoint
+from .auc_statistics import AucComparison, AucInterval, auc_interval, compare_auc
 from .breakpoints import ErrorBreakpoints
 from .changepoint import IntervalRegression, PenaltyRegressor
 from .descent import Descent
@@ -10,6 +11,8 @@ from .search_results import AumPath, BestStep, StepPath
 
 __all__ = [
     "AUCClassifier",
+    "AucComparison",
+    "AucInterval",
     "AumPath",
     "BestStep",
     "Descent",
@@ -20,6 +23,7 @@ __all__ = [
     "RocCurve",
     "StepPath",
     "auc",
+    "auc_interval",
     "aum",
     "aum_derivatives",
     "aum_gradient",
@@ -27,6 +31,7 @@ __all__ = [
     "best_auc_step",
     "best_aum_step",
     "changepoint",
+    "compare_auc",
     "minimize_aum",
     "roc_curve",
     "sweep",

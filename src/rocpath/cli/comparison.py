@@ -12,9 +12,9 @@ from sklearn.metrics import roc_curve
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from rocpath.auc_influence import auc_with_influence
 from rocpath.cli.table_model import make_pipeline
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.ranking.labelled_rows import auc_with_influence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

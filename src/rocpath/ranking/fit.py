@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from rocpath.auc_influence import auc_with_influence
 from rocpath.matrices import Columns, LinearModel, weighted_sums
 from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
 from rocpath.ranking.convex_start import (
@@ -20,7 +21,7 @@ from rocpath.ranking.convex_start import (
     ConvexProblem,
     Loss,
 )
-from rocpath.ranking.labelled_rows import LabelledRows, auc_with_influence
+from rocpath.ranking.labelled_rows import LabelledRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -159,27 +159,3 @@ class LogOdds(NamedTuple):
         return LinearModel(
             self.slope * model.coef, self.slope * model.intercept + self.intercept
         )
-
-
-def auc_with_influence(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the AUC of scores, and the influence of each row on it.
-
-    The sum of squared influences is DeLong's variance of the AUC, and that of the
-    differences of influences the variance of the difference of two AUCs.
-    """
-    place = np.unique(score, return_inverse=True)[1]
-    share = np.empty(score.size)
-    won = np.empty(score.size)
-    for side in (is_positive, ~is_positive):
-        share[side] = weight[side] / weight[side].sum()
-        at = np.bincount(place[side], share[side], minlength=int(place.max()) + 1)
-        # Which part of this class is below a row of the other one; ties count half.
-        below = np.cumsum(at) - 0.5 * at
-        won[~side] = below[place[~side]]
-    won[~is_positive] = 1.0 - won[~is_positive]
-    area = float(share[is_positive] @ won[is_positive])
-    return area, share * (won - area)

@@ -1,0 +1,209 @@
+"""An interval for a partial or whole AUC: all values that the data do not refute.
+
+A value x is refuted if the estimate lies more than a quantile of standard errors away
+from it, and the standard error is the one expected *at x*, as in Wilson's interval for
+a share. Its dependence on x is that of two normal distributions of one variance, and
+its size is DeLong's: for each class the observed spread over the expected one, moved
+towards 1 as if ``_PRIOR_ROWS`` rows had been seen with a ratio of 1. So the interval
+stays within [0, 1], is not empty where DeLong's variance is zero, and becomes DeLong's
+as rows are added.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Both by simulation (benchmarks/coverage.py): fewer rows, or a normal quantile, cover
+# too little at 20 positives; more rows forget DeLong where the model is wrong.
+_PRIOR_ROWS = 5.0
+_FREEDOM = 3.0
+# Below this many rows of equal weight, one row has nearly all the weight.
+_TWO_ROWS = 1.0001
+# One pair in the wrong order among 10^6 rows of each class makes a variance of 1e-18.
+_ROUNDING = 1e-24
+
+
+class ClassSpread(NamedTuple):
+    """What the rows of one class tell about their spread.
+
+    ``variance`` is that of the area for an average row of the class, without bias;
+    ``n_rows`` the number of rows, or of equal weights as good as the given ones; and
+    ``freedom`` the degrees of freedom of ``variance``, 0 if it tells nothing.
+    """
+
+    variance: float
+    n_rows: float
+    freedom: float
+
+    @classmethod
+    def of(
+        cls,
+        deviation: NDArray[np.float64],
+        weight_sum: NDArray[np.float64],
+        square_sum: NDArray[np.float64],
+        seen: float,
+    ) -> ClassSpread:
+        """Measure deviations from their mean.
+
+        ``weight_sum`` and ``square_sum`` are of the weights, and of their squares, of
+        the rows with each deviation; ``seen`` is their :func:`unbiased_part`.
+        """
+        total, squares = float(weight_sum.sum()), float(square_sum.sum())
+        n_rows = total**2 / squares
+        square = deviation * deviation
+        second = float(weight_sum @ square) / total
+        if n_rows < _TWO_ROWS or second < _ROUNDING:
+            return cls(0.0, n_rows, 0.0)
+        variance = float(square_sum @ square) / squares / seen
+        square *= square
+        kurtosis = float(weight_sum @ square) / total / second**2
+        freedom = min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9))
+        return cls(variance, n_rows, freedom)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is only one row that counts, whose spread is unknown."""
+        return self.n_rows < _TWO_ROWS
+
+
+def unbiased_part(weight: NDArray[np.float64]) -> float:
+    """Return which part of their variance deviations from their own mean show.
+
+    It is (m - 1) / m for the sum of the squares of m of equal weight.
+    """
+    share = weight / weight.sum()
+    square = share * share
+    size = float(square.sum())
+    return max(1.0 - 2.0 * float(square @ share) / size + size, 1e-9)
+
+
+class Expectation(NamedTuple):
+    """The spread of both classes that the model expects at some area."""
+
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    shared: NDArray[np.float64]
+
+
+def expected_spread(
+    area: NDArray[np.float64],
+    positive: ClassSpread,
+    negative: ClassSpread,
+    max_fpr: float,
+) -> Expectation:
+    """Return the expected ``variance`` of each class, and what both count of it."""
+    table = _binormal_table(max_fpr)
+    of_positive = np.interp(area, table.area, table.positive)
+    of_negative = np.interp(area, table.area, table.negative)
+    # Placements among finitely many rows of the other class vary a little more.
+    more = np.interp(area, table.area, table.pair) - of_positive - of_negative
+    return Expectation(
+        of_positive + more / negative.n_rows,
+        of_negative + more / positive.n_rows,
+        more / (positive.n_rows * negative.n_rows),
+    )
+
+
+def score_interval(
+    area: float,
+    positive: ClassSpread,
+    negative: ClassSpread,
+    *,
+    confidence: float,
+    max_fpr: float,
+) -> tuple[float, float]:
+    """Return the ends of the interval; areas are divided by ``max_fpr``."""
+    here = expected_spread(np.array(area), positive, negative, max_fpr)
+    ratio = [
+        _shrunk_ratio(spread, float(expected))
+        for spread, expected in ((positive, here.positive), (negative, here.negative))
+    ]
+
+    def variance(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        expected = expected_spread(at, positive, negative, max_fpr)
+        both = ratio[0] * expected.positive / positive.n_rows
+        both = both + ratio[1] * expected.negative / negative.n_rows
+        return np.asarray(both - min(ratio) * expected.shared)
+
+    quantile = _quantile(confidence, here, ratio, positive, negative)
+    refuted, kept = np.array([0.0, 1.0]), np.array([area, area])
+    for _ in range(60):
+        middle = 0.5 * (refuted + kept)
+        is_refuted = (area - middle) ** 2 > quantile**2 * variance(middle)
+        refuted = np.where(is_refuted, middle, refuted)
+        kept = np.where(is_refuted, kept, middle)
+    return min(float(kept[0]), area), max(float(kept[1]), area)
+
+
+def _shrunk_ratio(spread: ClassSpread, expected: float) -> float:
+    if spread.freedom == 0 or expected <= 0:
+        return 1.0
+    seen = spread.freedom * spread.variance / expected
+    return (seen + _PRIOR_ROWS) / (spread.freedom + _PRIOR_ROWS)
+
+
+def _quantile(
+    confidence: float,
+    here: Expectation,
+    ratio: list[float],
+    positive: ClassSpread,
+    negative: ClassSpread,
+) -> float:
+    """Return Student's quantile, with degrees of freedom as Satterthwaite adds them."""
+    part = (
+        max(ratio[0] * float(here.positive) / positive.n_rows, 1e-300),
+        max(ratio[1] * float(here.negative) / negative.n_rows, 1e-300),
+    )
+    share = part[0] / (part[0] + part[1])
+    freedom = 1.0 / (
+        share**2 / (positive.freedom + _PRIOR_ROWS)
+        + (1.0 - share) ** 2 / (negative.freedom + _PRIOR_ROWS)
+    )
+    return float(special.stdtrit(_FREEDOM * freedom, 0.5 + 0.5 * confidence))
+
+
+class _BinormalTable(NamedTuple):
+    """By area: variances of a positive's and a negative's part, and of a pair's."""
+
+    area: NDArray[np.float64]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    pair: NDArray[np.float64]
+
+
+@lru_cache(maxsize=64)
+def _binormal_table(max_fpr: float) -> _BinormalTable:
+    """Integrate over thresholds, for distances of the two means that matter."""
+    lowest = max(-float(special.ndtri(max_fpr)), -9.0)
+    node, weight = np.polynomial.legendre.leggauss(160)
+    threshold = lowest + 0.5 * (node + 1.0) * (9.5 - lowest)
+    fpr = special.ndtr(-threshold)
+    weight = weight * 0.5 * (9.5 - lowest)
+    weight *= np.exp(-0.5 * threshold**2) / np.sqrt(2.0 * np.pi)
+    distance = np.linspace(-13.0, 13.0, 1041)
+    # FN rates, not TPR: near an area of 1 their small differences count.
+    fnr = special.ndtr(threshold - distance[:, None])
+    last = special.ndtr(lowest - distance)
+    loss = fnr @ weight
+    positive = 2.0 * fnr @ (weight * fpr) - loss**2
+    over_last = fnr - last[:, None]
+    negative = over_last**2 @ weight - (over_last @ weight) ** 2
+    area = max_fpr - loss
+    pair = (
+        max_fpr**2 * (1.0 - last)
+        + (1.0 - 2.0 * max_fpr) * (max_fpr * (1.0 - last) - area)
+        - area**2
+    )
+    columns = [
+        np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)
+    ]
+    for column in columns:
+        column[[0, -1]] = 0.0
+    return _BinormalTable(np.clip(area / max_fpr, 0.0, 1.0), *columns)

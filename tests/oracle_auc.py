@@ -1,0 +1,71 @@
+"""Areas under ROC curves and their variance by sums over pairs, in plain loops.
+
+Nothing is imported from the package. A row is (is_positive, score, weight).
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+
+def wins(score, other):
+    return Fraction(int(score > other) + int(score >= other), 2)
+
+
+def auc(rows):
+    """Share of pairs in the right order, ties one half, pairs weighted."""
+    positive = [row[1:] for row in rows if row[0]]
+    negative = [row[1:] for row in rows if not row[0]]
+    won = sum(v * w * wins(s, t) for s, v in positive for t, w in negative)
+    return won / (sum(v for _, v in positive) * sum(w for _, w in negative))
+
+
+def delong_variance(score, is_positive, other_score=None):
+    """DeLong, DeLong and Clarke-Pearson (1988), equations 4 and 5, by pairs."""
+    columns = [score, score if other_score is None else other_score]
+    positive = [k for k, p in enumerate(is_positive) if p]
+    negative = [k for k, p in enumerate(is_positive) if not p]
+    total = 0.0
+    for side, against, sign in ((positive, negative, 1), (negative, positive, -1)):
+        placed = [
+            [
+                sum(float(wins(sign * s[i], sign * s[j])) for j in against)
+                / len(against)
+                for i in side
+            ]
+            for s in columns
+        ]
+        means = [sum(values) / len(values) for values in placed]
+        products = sum(
+            (a - means[0]) * (b - means[1]) for a, b in zip(*placed, strict=True)
+        )
+        total += products / (len(side) - 1) / len(side)
+    return total
+
+
+def curve(rows):
+    """Points (FPR, TPR), from the largest score down."""
+    n_positive = sum(row[2] for row in rows if row[0])
+    n_negative = sum(row[2] for row in rows if not row[0])
+    points = [(Fraction(0), Fraction(0))]
+    for threshold in sorted({row[1] for row in rows}, reverse=True):
+        above = [row for row in rows if row[1] >= threshold]
+        fp = sum(row[2] for row in above if not row[0])
+        tp = sum(row[2] for row in above if row[0])
+        points.append((Fraction(fp) / n_negative, Fraction(tp) / n_positive))
+    return points
+
+
+def partial_auc(rows, max_fpr=1, min_tpr=0):
+    """Area of {FPR <= max_fpr, min_tpr <= TPR <= the curve}, in exact rationals."""
+    max_fpr, min_tpr = Fraction(max_fpr), Fraction(min_tpr)
+    area = Fraction(0)
+    for (x0, y0), (x1, y1) in pairwise(curve(rows)):
+        if x0 == x1 or x0 >= max_fpr:
+            continue
+        slope = (y1 - y0) / (x1 - x0)
+        x1 = min(x1, max_fpr)
+        if slope > 0:  # start where the segment reaches min_tpr
+            x0, y0 = max((x0, y0), (x0 + (min_tpr - y0) / slope, min_tpr))
+        if x0 < x1 and y0 >= min_tpr:
+            area += (x1 - x0) * (2 * (y0 - min_tpr) + slope * (x1 - x0)) / 2
+    return area

@@ -1,0 +1,191 @@
+"""Intervals and tests of AUCs against sums over pairs, simulation and publications."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
+
+import oracle_auc
+import rocpath as rp
+from rocpath.auc_influence import auc_with_influence
+
+rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
+
+
+@st.composite
+def labelled_scores(draw, least=1, weights=(1,)):
+    """Rows (is_positive, score, weight) of both classes, most scores tied."""
+    size = draw(st.integers(least, 7)), draw(st.integers(least, 7))
+    return [
+        (k == 0, draw(st.integers(0, 4)), draw(st.sampled_from(weights)))
+        for k in (0, 1)
+        for _ in range(size[k])
+    ]
+
+
+def columns(rows):
+    return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+@given(labelled_scores(least=2), st.randoms(use_true_random=False))
+def test_standard_errors_are_delongs_by_pairs(rows, random):
+    y, score, _ = columns(rows)
+    other = np.array([random.randint(0, 4) for _ in rows])
+    one, two = rp.auc_interval(y, score), rp.auc_interval(y, other)
+    assert one.value == pytest.approx(float(oracle_auc.auc(rows)))
+    variance = oracle_auc.delong_variance(score, y)
+    assert one.standard_error**2 == pytest.approx(variance, abs=1e-12)
+    both = rp.compare_auc(y, score, other)
+    apart = (
+        variance
+        + oracle_auc.delong_variance(other, y)
+        - 2 * oracle_auc.delong_variance(score, y, other)
+    )
+    assert both.difference == pytest.approx(one.value - two.value)
+    assert both.standard_error**2 == pytest.approx(apart, abs=1e-12)
+
+
+@given(labelled_scores(weights=(1, 2, 5)), rates)
+def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
+    y, score, weight = columns(rows)
+    area, influence = auc_with_influence(
+        score.astype(float), y, weight.astype(float), max_fpr=max_fpr
+    )
+    assert area == pytest.approx(float(oracle_auc.partial_auc(rows, max_fpr)))
+    step = oracle_auc.Fraction(1, 10**7)
+    for k, row in enumerate(rows):
+        moved = [
+            oracle_auc.partial_auc(
+                [*rows[:k], (*row[:2], row[2] + change), *rows[k + 1 :]], max_fpr
+            )
+            for change in (step, -step)
+        ]
+        # With the border between two ranks the one-sided derivatives differ.
+        here = oracle_auc.partial_auc(rows, max_fpr)
+        sides = sorted([float(moved[0] - here), float(here - moved[1])])
+        slope = influence[k] / weight[k]
+        assert sides[0] / float(step) - 1e-5 <= slope
+        assert slope <= sides[1] / float(step) + 1e-5
+
+
+@given(labelled_scores(weights=(0.5, 1, 3)), rates, st.sampled_from([0.5, 0.95, 0.999]))
+def test_intervals_hold_the_value_within_the_possible(rows, max_fpr, confidence):
+    y, score, weight = columns(rows)
+    given_weight = {"sample_weight": weight, "max_fpr": max_fpr}
+    area = rp.auc_interval(y, score, confidence=confidence, **given_weight)
+    assert 0 <= area.low <= area.value <= area.high <= max_fpr
+    assert area.high - area.low > 0.01 * max_fpr
+    other = rp.compare_auc(y, score, -score, confidence=confidence, **given_weight)
+    assert -max_fpr <= other.low + 1e-12
+    assert other.low <= other.difference <= other.high
+    assert other.high - 1e-12 <= max_fpr
+    assert 0 <= other.p_value <= 1
+
+
+@given(labelled_scores(weights=(1, 2)), st.sampled_from([0.25, 1.0]))
+def test_only_the_order_and_the_proportions_of_weights_count(rows, max_fpr):
+    y, score, weight = columns(rows)
+    one = rp.auc_interval(y, score, sample_weight=weight, max_fpr=max_fpr)
+    two = rp.auc_interval(y, np.exp(score), sample_weight=3 * weight, max_fpr=max_fpr)
+    flipped = rp.auc_interval(y, -score, sample_weight=weight)
+    for name in ("value", "standard_error", "low", "high"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name), abs=1e-9)
+    if max_fpr == 1:
+        assert flipped.low == pytest.approx(1 - one.high, abs=1e-9)
+        assert flipped.high == pytest.approx(1 - one.low, abs=1e-9)
+
+
+def test_the_published_standard_error_of_hanley_and_mcneil():
+    # Their 1982 ratings of 58 normal and 51 abnormal images, on a scale of five.
+    # Stata's manual ([R] roctab) prints DeLong's standard error and normal interval.
+    normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
+    rating = np.repeat([1, 2, 3, 4, 5] * 2, normal + abnormal)
+    area = rp.auc_interval(np.repeat([0, 1], [58, 51]), rating)
+    assert round(area.value, 4) == 0.8932
+    assert round(area.standard_error, 4) == 0.0307
+    half = ndtri(0.975) * area.standard_error
+    assert round(area.value - half, 5) == 0.83295
+    assert round(area.value + half, 5) == 0.95339
+
+
+def test_many_rows_give_delongs_normal_interval():
+    rng = np.random.default_rng(0)
+    y = np.arange(200_000) % 5 == 0
+    area = rp.auc_interval(y, rng.normal(size=y.size) + y)
+    half = ndtri(0.975) * area.standard_error
+    assert area.low == pytest.approx(area.value - half, abs=0.02 * half)
+    assert area.high == pytest.approx(area.value + half, abs=0.02 * half)
+
+
+@pytest.mark.parametrize("n_positive", [1, 5, 40])
+def test_a_perfect_score_leaves_room_that_shrinks_with_rows(n_positive):
+    y = np.repeat([0, 1], [60, n_positive])
+    area = rp.auc_interval(y, y)
+    assert area.value == area.high == 1.0
+    assert area.standard_error == 0
+    # With m positives all placed above all negatives, an AUC of 1 - 10/m is absurd,
+    # and one of 1 - 0.1/m is not.
+    assert 1 - 10 / n_positive < area.low < 1 - 0.1 / n_positive
+
+
+def test_one_positive_is_as_unsure_as_a_placement():
+    # At the median of the negatives. Were the AUC .8, it would stand 1.2 standard
+    # deviations below its mean, which refutes nothing.
+    area = rp.auc_interval([0] * 99 + [1], [*range(99), 48.5])
+    assert area.low < 0.2
+    assert area.high > 0.8
+
+
+def test_different_perfect_scores_are_not_surely_equal():
+    y = [0, 0, 0, 1, 1, 1]
+    equal = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12])
+    assert (equal.low, equal.high, equal.p_value) == (0, 0, 1)
+    differ = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [3, 2, 1, 6, 5, 4])
+    assert differ.low < -0.1
+    assert differ.high > 0.1
+    assert differ.p_value == 1
+    opposite = rp.compare_auc([0, 1], [0, 1], [1, 0])
+    assert 0.05 < opposite.p_value < 0.5
+
+
+def coverage(n_positive, n_negative, distance, n_tries=600):
+    """Share of intervals that hold the AUC of two normal distributions."""
+    rng = np.random.default_rng(n_positive)
+    y = np.repeat([1, 0], [n_positive, n_negative])
+    # The difference of a positive and a negative is normal with variance 2.
+    truth = ndtr(distance / np.sqrt(2))
+    held = 0
+    for _ in range(n_tries):
+        area = rp.auc_interval(y, rng.normal(size=y.size) + distance * y)
+        held += area.low <= truth <= area.high
+    return held / n_tries
+
+
+@pytest.mark.parametrize(
+    ("n_positive", "n_negative", "distance"),
+    [(5, 20, 1.8), (10, 10, 2.3), (20, 400, 1.2), (50, 50, 3.3)],
+)
+def test_intervals_hold_the_truth_as_often_as_they_say(
+    n_positive, n_negative, distance
+):
+    # Four standard errors of a share of .95 among 600 are .036.
+    assert abs(coverage(n_positive, n_negative, distance) - 0.95) < 0.036
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"confidence": 1.0}, "confidence must be above 0 and below 1, got 1.0"),
+        ({"max_fpr": 0.0}, "max_fpr must be above 0 and at most 1, got 0.0"),
+        ({"sample_weight": [1, 1, 0]}, "sample_weight of the positive class must sum"),
+        ({"sample_weight": [1, -1, 1]}, "sample_weight must not be negative, got -1.0"),
+        ({"scores": [1, 2]}, "y and scores must have the same length, got y 3"),
+        ({"y": [1, 1, 1]}, "y must have exactly two classes, got 1"),
+        ({"scores": [1, 2, np.nan]}, "scores must be finite"),
+    ],
+)
+def test_errors_name_the_argument_the_rule_and_the_value(change, message):
+    arguments = {"y": [0, 0, 1], "scores": [1, 2, 3], **change}
+    with pytest.raises(ValueError, match=message):
+        rp.auc_interval(**arguments)
