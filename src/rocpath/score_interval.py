@@ -99,7 +99,7 @@ def expected_spread(
     max_fpr: float,
 ) -> Expectation:
     """Return the expected ``variance`` of each class, and what both count of it."""
-    table = _binormal_table(max_fpr)
+    table = binormal_table(max_fpr)
     of_positive = np.interp(area, table.area, table.positive)
     of_negative = np.interp(area, table.area, table.negative)
     # Placements among finitely many rows of the other class vary a little more.
@@ -126,17 +126,17 @@ def score_interval(
         for spread, expected in ((positive, here.positive), (negative, here.negative))
     ]
 
-    def variance(at: NDArray[np.float64]) -> NDArray[np.float64]:
-        expected = expected_spread(at, positive, negative, max_fpr)
-        both = ratio[0] * expected.positive / positive.n_rows
-        both = both + ratio[1] * expected.negative / negative.n_rows
-        return np.asarray(both - min(ratio) * expected.shared)
-
+    grid = binormal_table(max_fpr).area
+    there = expected_spread(grid, positive, negative, max_fpr)
+    variance = ratio[0] * there.positive / positive.n_rows
+    variance = variance + ratio[1] * there.negative / negative.n_rows
+    variance -= min(ratio) * there.shared
     quantile = _quantile(confidence, here, ratio, positive, negative)
+    distance = quantile * np.sqrt(np.maximum(variance, 0.0))
     refuted, kept = np.array([0.0, 1.0]), np.array([area, area])
     for _ in range(60):
         middle = 0.5 * (refuted + kept)
-        is_refuted = (area - middle) ** 2 > quantile**2 * variance(middle)
+        is_refuted = np.abs(area - middle) > np.interp(middle, grid, distance)
         refuted = np.where(is_refuted, middle, refuted)
         kept = np.where(is_refuted, kept, middle)
     return min(float(kept[0]), area), max(float(kept[1]), area)
@@ -179,7 +179,7 @@ class _BinormalTable(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _binormal_table(max_fpr: float) -> _BinormalTable:
+def binormal_table(max_fpr: float) -> _BinormalTable:
     """Integrate over thresholds, for distances of the two means that matter."""
     lowest = max(-float(special.ndtri(max_fpr)), -9.0)
     node, weight = np.polynomial.legendre.leggauss(160)

@@ -4,6 +4,7 @@ from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.fit import ConvexStart, History, Ranking, Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.threshold_classifier import ThresholdClassifier
 
 __all__ = [
     "AUCClassifier",
@@ -13,5 +14,6 @@ __all__ = [
     "LabelledRows",
     "Ranking",
     "Settings",
+    "ThresholdClassifier",
     "fit_ranking",
 ]
