@@ -117,16 +117,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         -------
         self
         """
-        X, label = indexable(X, column_or_1d(y, warn=True))
-        assert_all_finite(label, input_name="y")
-        kind = type_of_target(label, input_name="y", raise_unknown=True)
-        labels = np.unique(label)
-        if kind != "binary" or labels.size != 2:
-            raise ValueError(
-                "Only binary classification is supported: y must have two classes, got "
-                f"a target of type {kind!r} with {labels.size} "
-                f"{'class' if labels.size == 1 else 'classes'}."
-            )
+        X, label = indexable(X, _two_classes(y))
         if isinstance(self.cv, str) and self.cv == "prefit":
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
@@ -134,11 +125,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         else:
             score, self.estimator_ = self._fitted(X, label, params)
         self.classes_: NDArray[Any] = self.estimator_.classes_
-        is_counted = np.asarray(params.get("sample_weight", np.ones(label.size))) != 0
-        if np.unique(label[is_counted]).size < 2:
-            raise ValueError(
-                "sample_weight must leave rows of both classes, got zeros for one class."
-            )
+        is_counted = _counted(label, params.get("sample_weight"))
         self.operating_point_: OperatingPoint = choose_threshold(
             label[is_counted],
             score[is_counted],
@@ -245,6 +232,32 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         )
         estimator = clone(self.estimator).fit(X, y, **to_fit)
         return _of_positive(score), estimator
+
+
+def _two_classes(y: ArrayLike) -> NDArray[Any]:
+    label: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(label, input_name="y")
+    kind = type_of_target(label, input_name="y", raise_unknown=True)
+    n_classes = np.unique(label).size
+    if kind != "binary" or n_classes != 2:
+        raise ValueError(
+            "Only binary classification is supported: y must have two classes, got a "
+            f"target of type {kind!r} with {n_classes} "
+            f"{'class' if n_classes == 1 else 'classes'}."
+        )
+    return label
+
+
+def _counted(label: NDArray[Any], sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+    """Return which rows do not have a weight of 0."""
+    if sample_weight is None:
+        return np.ones(label.size, dtype=bool)
+    is_counted: NDArray[np.bool_] = np.asarray(sample_weight) != 0
+    if np.unique(label[is_counted]).size < 2:
+        raise ValueError(
+            "sample_weight must be positive in both classes, got zeros in one class."
+        )
+    return is_counted
 
 
 def _score_method(estimator: Any) -> str:
