@@ -9,6 +9,12 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.breakpoints import ErrorBreakpoints, per_example
+from rocpath.partial_auc import (
+    partial_area,
+    rate_below_one,
+    rate_up_to_one,
+    standardized_area,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -121,7 +127,14 @@ def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.flo
     return _core.aum_gradient(bp.core, prediction)
 
 
-def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
+def auc(
+    bp: ErrorBreakpoints,
+    predictions: ArrayLike,
+    *,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
+    standardized: bool = False,
+) -> float:
     """Compute the area under the ROC curve, ties counting one half.
 
     Parameters
@@ -130,6 +143,13 @@ def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
         The error functions.
     predictions : array-like, shape (n_examples,)
         Predicted values.
+    max_fpr : float, optional
+        Take only the part left of this false positive rate; errors must be monotone. A
+        tie that it cuts counts in proportion.
+    min_tpr : float, optional
+        Take only the part above this true positive rate; errors must be monotone.
+    standardized : bool
+        Map the area to 1/2 for chance and to 1 for the largest possible one (McClish).
 
     Returns
     -------
@@ -142,9 +162,24 @@ def auc(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> rp.auc(bp, [-7, -2, 0, -4])
     0.75
+    >>> rp.auc(bp, [-7, -2, 0, -4], max_fpr=0.5)
+    0.25
     """
     prediction = per_example("predictions", predictions, bp)
-    return _core.auc(bp.core, prediction)
+    if max_fpr is None and min_tpr is None:
+        return _core.auc(bp.core, prediction)
+    right = rate_up_to_one("max_fpr", max_fpr)
+    bottom = rate_below_one("min_tpr", min_tpr)
+    if not bp.is_monotone:
+        raise ValueError(
+            "bp must be monotone for max_fpr and min_tpr, got errors that rise and "
+            "fall: their ROC curve may loop."
+        )
+    _, fp, tp = _curve_counts(bp, prediction)
+    area = partial_area(fp, tp, max_fpr=right, min_tpr=bottom)
+    if standardized:
+        return standardized_area(area, max_fpr=right, min_tpr=bottom)
+    return area
 
 
 def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
@@ -172,10 +207,8 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     array([2., 4.])
     """
     prediction = per_example("predictions", predictions, bp)
-    threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     jumps = bp.jumps
-    fp = _sums_below(jumps.fp, group, threshold.size)
-    tp = _sums_below(jumps.tp, group, threshold.size)
+    threshold, fp, tp = _curve_counts(bp, prediction)
     errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
     arrays = {
@@ -204,6 +237,16 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
     if np.isinf(low):
         return 0.0 if np.isinf(high) else high - beyond
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
+
+
+def _curve_counts(
+    bp: ErrorBreakpoints, prediction: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the thresholds, and FP and TP between them in whole numbers of units."""
+    threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
+    fp = _sums_below(bp.jumps.fp, group, threshold.size)
+    tp = _sums_below(bp.jumps.tp, group, threshold.size)
+    return threshold, fp, tp
 
 
 def _sums_below(
