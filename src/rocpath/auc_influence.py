@@ -29,11 +29,12 @@ def auc_with_influence(
 
 
 class Placements(NamedTuple):
-    """By rank, from the largest score: weights of both classes, and what they give.
+    """By group, from the largest score: weights of both classes, and what they give.
 
+    A group are rows that no ROC curve tells apart: ties, and neighbours of one class.
     ``positive`` and ``negative`` tell by how much the area would differ if all rows of
     the class stood here; ``order`` sorts the rows by score, and ``start`` is where
-    ranks start in it.
+    groups start in it.
     """
 
     area: float
@@ -56,17 +57,6 @@ class Placements(NamedTuple):
         deviation[self.order] = ranked
         return deviation
 
-    def ranks_like(self, other: Placements) -> bool:
-        """Tell whether every row has the same rank."""
-        if self.area != other.area or not np.array_equal(self.start, other.start):
-            return False
-        # Rows of one rank may come in any order.
-        rank = np.empty(self.order.size, dtype=np.intp)
-        n_ranks = np.diff(np.append(self.start, self.order.size))
-        ranked = np.repeat(np.arange(self.start.size), n_ranks)
-        rank[self.order] = ranked
-        return np.array_equal(rank[other.order], ranked)
-
 
 def place_rows(
     score: NDArray[np.float64],
@@ -76,13 +66,12 @@ def place_rows(
 ) -> Placements:
     """Place rows among those of the other class, ties counting half.
 
-    With shares F of the negatives above a rank and a at it, a positive there adds the
+    With shares F of the negatives above a group and a in it, a positive there adds the
     integral of min(1, (t - F) / a) over t from F to max_fpr to the area. What a
     negative adds is the derivative of the sum of all these.
     """
     order = np.argsort(score)[::-1]
-    ranked = score[order]
-    start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+    start = _group_starts(score, is_positive, order)
     tp, fp = class_sums(is_positive, weight, order, start)
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
     tied = fp / n_negative
@@ -97,13 +86,33 @@ def place_rows(
     return Placements(area, of_positive - area, of_negative, tp, fp, order, start)
 
 
+def _group_starts(
+    score: NDArray[np.float64],
+    is_positive: NDArray[np.bool_],
+    order: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """Start a group where the class changes, and before and after ties of both."""
+    label = is_positive[order]
+    change = np.flatnonzero(label[1:] != label[:-1])
+    before, after = score[order[change]], score[order[change + 1]]
+    is_tied = before == after
+    start = [np.zeros(1, dtype=np.intp), change[~is_tied] + 1]
+    if is_tied.any():
+        tie = np.unique(before[is_tied])
+        rising = score[order[::-1]]
+        for side in ("left", "right"):
+            edge = order.size - np.searchsorted(rising, tie, side=side)
+            start.append(edge[edge < order.size])
+    return np.unique(np.concatenate(start))
+
+
 def class_sums(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
     order: NDArray[np.intp],
     start: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum the weights of both classes at each rank."""
+    """Sum the weights of both classes in each group."""
     if weight is None:
         tp = np.add.reduceat(is_positive[order], start, dtype=np.float64)
         return tp, np.diff(np.append(start, order.size)) - tp

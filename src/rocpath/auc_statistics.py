@@ -183,7 +183,7 @@ def compare_auc(
         _interval(each.area, spread, confidence, max_fpr)
         for each, spread in zip(placed, spreads, strict=True)
     )
-    if first.ranks_like(second):
+    if first.area == second.area and _ranks_alike(score, other, first.order):
         same = (one.value, two.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         return AucComparison(*same, one.confidence)
     variance = _variance_of_difference(rows, first, second, spreads, max_fpr)
@@ -236,6 +236,15 @@ class _Rows(NamedTuple):
         negative, positive = np.bincount(self.is_positive, square)
         n_negative, n_positive = np.bincount(self.is_positive, self.weight)
         return [float(positive) / n_positive**2, float(negative) / n_negative**2]
+
+
+def _ranks_alike(
+    score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.intp]
+) -> bool:
+    """Tell whether both scores rank all rows alike; ``order`` sorts the first."""
+    fall = -np.diff(score[order])
+    other_fall = -np.diff(other[order])
+    return bool((other_fall >= 0).all() and ((fall > 0) == (other_fall > 0)).all())
 
 
 def _spreads(rows: _Rows, placed: Placements, max_fpr: float) -> list[ClassSpread]:

@@ -133,13 +133,27 @@ def score_interval(
     variance -= min(ratio) * there.shared
     quantile = _quantile(confidence, here, ratio, positive, negative)
     distance = quantile * np.sqrt(np.maximum(variance, 0.0))
-    refuted, kept = np.array([0.0, 1.0]), np.array([area, area])
-    for _ in range(60):
-        middle = 0.5 * (refuted + kept)
-        is_refuted = np.abs(area - middle) > np.interp(middle, grid, distance)
-        refuted = np.where(is_refuted, middle, refuted)
-        kept = np.where(is_refuted, kept, middle)
-    return min(float(kept[0]), area), max(float(kept[1]), area)
+    low = _last_refuted(area, grid, distance)
+    high = 1.0 - _last_refuted(1.0 - area, 1.0 - grid[::-1], distance[::-1])
+    return min(low, area), max(high, area)
+
+
+def _last_refuted(
+    area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
+) -> float:
+    """Return the value below the area that is just as far away as its distance."""
+    n_below = int(np.searchsorted(grid, area))
+    value = np.append(grid[:n_below], area)
+    excess = (
+        area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
+    )
+    refuted = np.flatnonzero(excess > 0)
+    if refuted.size == 0:
+        return 0.0
+    last = int(refuted[-1])
+    before, after = float(excess[last]), float(excess[last + 1])
+    part = before / (before - after)
+    return float(value[last] + part * (value[last + 1] - value[last]))
 
 
 def _shrunk_ratio(spread: ClassSpread, expected: float) -> float:
