@@ -103,7 +103,8 @@ def _group_starts(
         for side in ("left", "right"):
             edge = order.size - np.searchsorted(rising, tie, side=side)
             start.append(edge[edge < order.size])
-    return np.unique(np.concatenate(start))
+    starts = np.sort(np.concatenate(start))  # np.unique would be slower: it hashes
+    return starts[np.append(True, starts[1:] != starts[:-1])]
 
 
 def class_sums(
