@@ -103,8 +103,9 @@ def _group_starts(
         for side in ("left", "right"):
             edge = order.size - np.searchsorted(rising, tie, side=side)
             start.append(edge[edge < order.size])
-    starts = np.sort(np.concatenate(start))  # np.unique would be slower: it hashes
-    return starts[np.append(True, starts[1:] != starts[:-1])]
+    # Not np.unique, which is slower: it hashes.
+    starts = np.sort(np.concatenate(start))
+    return np.asarray(starts[np.append(True, starts[1:] != starts[:-1])])
 
 
 def class_sums(
