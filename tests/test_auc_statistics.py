@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 
 import oracle_auc
 import rocpath as rp
-from rocpath.auc_influence import auc_with_influence
+from rocpath.auc_statistics.influence import auc_with_influence
 
 rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm
 
-from rocpath.auc_influence import auc_with_influence
+from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_start import ConvexProblem, has_tails
 from rocpath.ranking.labelled_rows import LabelledRows

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import rocpath as rp
-from rocpath.rate_bounds import (
+from rocpath.auc_statistics.rate_bounds import (
     highest_rate,
     largest_count_below,
     lowest_rate,

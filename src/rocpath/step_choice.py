@@ -8,6 +8,7 @@ import numpy as np
 
 from rocpath.line_search import Lines, aum_path, best_auc_step, best_aum_step, sweep
 from rocpath.roc import aum
+from rocpath.search_results import smallest_aum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +99,7 @@ def choose_step(
     if choice == "first_min":
         return _first_min(lines, added)
     path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
-    return ChosenStep(_smallest(path, added), len(path) - 1)
+    return _smallest(path, added)
 
 
 def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
@@ -106,29 +107,19 @@ def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
     if added.is_zero:
         path = sweep(lines, stop="first_min_aum")
         return ChosenStep(float(path.step[-1]), len(path) - 1)
-    kinks = aum_path(lines)
-    return ChosenStep(_smallest(kinks, added, first=True), len(kinks) - 1)
+    return _smallest(aum_path(lines), added, first=True)
 
 
 def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
     if added.is_zero and lines.is_monotone:
         return ChosenStep(best_aum_step(lines).step)
-    kinks = aum_path(lines)
-    return ChosenStep(_smallest(kinks, added), len(kinks) - 1)
+    return _smallest(aum_path(lines), added)
 
 
 def _smallest(
     path: AumPath | StepPath, added: Quadratic, *, first: bool = False
-) -> float:
-    """Find the first or the global minimum of AUM plus what is added on a path."""
-    if added.curvature == 0:
-        return float(path.step[np.argmin(path.aum)])
-    slope = path.aum_slope_after + added.slope
-    end = np.append(path.step[1:], path.end)
-    # On each piece the sum is a parabola, smallest at its vertex or nearest to it.
-    vertex = np.clip(-slope / added.curvature, path.step, end)
-    if first:
-        is_rising = slope + added.curvature * end >= 0
-        return float(vertex[np.argmax(is_rising)])
-    value = path.aum + path.aum_slope_after * (vertex - path.step) + added.at(vertex)
-    return float(vertex[np.argmin(value)])
+) -> ChosenStep:
+    best = smallest_aum(
+        path, first=first, l2_slope=added.slope, l2_curvature=added.curvature
+    )
+    return ChosenStep(best.step, len(path) - 1)

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_curve
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from rocpath.auc_influence import auc_with_influence
+from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.cli.table_model import make_pipeline
 from rocpath.ranking.auc_classifier import AUCClassifier
 

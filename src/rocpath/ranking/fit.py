@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rocpath.auc_influence import auc_with_influence
+from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns, LinearModel, weighted_sums
 from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
 from rocpath.ranking.convex_start import (

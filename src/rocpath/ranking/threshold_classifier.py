@@ -18,8 +18,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
 
-from rocpath.operating_points import OperatingPoint
-from rocpath.threshold_choice import choose_threshold
+from rocpath.auc_statistics.operating_points import OperatingPoint
+from rocpath.auc_statistics.thresholds import choose_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

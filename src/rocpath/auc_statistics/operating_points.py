@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.rate_bounds import rate_bounds, simultaneous_rates
+from rocpath.auc_statistics.rate_bounds import rate_bounds, simultaneous_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import describe, finite_number, finite_vector, same_length
-from rocpath.auc_statistics import share_between
-from rocpath.binary_labels import positive_labels
-from rocpath.operating_points import (
+from rocpath.auc_statistics.intervals import share_between
+from rocpath.auc_statistics.operating_points import (
     DEFAULT_CONFIDENCE,
     OperatingPoint,
     RankedRows,
@@ -18,7 +17,7 @@ from rocpath.operating_points import (
     operating_point,
     rates_of_any_place,
 )
-from rocpath.rate_bounds import (
+from rocpath.auc_statistics.rate_bounds import (
     highest_rate,
     largest_count_below,
     lowest_rate,
@@ -26,6 +25,7 @@ from rocpath.rate_bounds import (
     rising_ranks,
     simultaneous_rates,
 )
+from rocpath.binary_labels import positive_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,15 +9,15 @@ import numpy as np
 from scipy import special
 
 from rocpath.arguments import finite_number, finite_vector, same_length
-from rocpath.auc_influence import Placements, class_sums, place_rows
-from rocpath.binary_labels import label_weights, positive_labels
-from rocpath.partial_auc import rate_up_to_one
-from rocpath.score_interval import (
+from rocpath.auc_statistics.influence import Placements, class_sums, place_rows
+from rocpath.auc_statistics.score_interval import (
     ClassSpread,
     expected_spread,
     score_interval,
     unbiased_part,
 )
+from rocpath.binary_labels import label_weights, positive_labels
+from rocpath.partial_auc import rate_up_to_one
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -1,0 +1,1 @@
+"""How sure an AUC is, and thresholds that keep a promise."""
