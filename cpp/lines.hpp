@@ -101,8 +101,8 @@ struct ErrorLines {
     outside.add(part.outside);
   }
 
-  // Let every line count several times; those outside, which are whole already, one time less
-  // often.
+  // Let every line count several times, by the units. The sums of the lines outside are of all of
+  // them already, so there are fewer of the larger units in them.
   void count_each(std::size_t times) {
     const auto factor = static_cast<std::int64_t>(times);
     fp_unit *= static_cast<double>(factor);
