@@ -147,10 +147,8 @@ class OrderAfter {
     return (crossing_step(a, b) <= step_) == (a.slope < b.slope);
   }
 
-  // Lines whose rounded places at the step are farther apart than this are in that order.
-  double margin(double steepest, double largest_place) const {
-    return 2.0 * steepest * (next_step_ - step_) + 0x1p-52 * largest_place;
-  }
+  // By less than this two lines come nearer before the next float64.
+  double approach(double steepest) const { return 2.0 * steepest * (next_step_ - step_); }
 
  private:
   const ErrorLines& lines_;
@@ -224,18 +222,23 @@ inline int128 doubled_auc_at(const ErrorLines& lines, double step,
   return doubled;
 }
 
-// Memory for the orders below, to be used again.
+// Memory for the orders below, to be used again for the same lines.
 struct OrderBuffers {
   Vector<double> key;
   SortBuffers sort;
+  double steepest = -1.0;  // slope of all lines; not yet known
 };
 
-// Sort by the keys, and by `is_below` where neighbouring keys are not farther apart than `margin`.
+// Sort by the rounded keys, and by `is_below` where neighbours may be out of order: where their
+// keys are not farther apart than what the keys are rounded by, and `approach`.
 template <class IsBelow>
-Vector<std::uint32_t> order_by(OrderBuffers& buffers, double margin, IsBelow is_below,
+Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow is_below,
                                Vector<std::uint32_t> order) {
   const Vector<double>& key = buffers.key;
   order = sorted_order(key, buffers.sort, std::move(order));
+  if (order.empty()) return order;
+  const double largest = std::max(std::fabs(key[order.front()]), std::fabs(key[order.back()]));
+  const double margin = approach + 0x1p-52 * largest;
   for (auto first = order.begin(); first != order.end();) {
     auto last = first + 1;
     while (last != order.end() && !(key[*last] - key[last[-1]] > margin)) ++last;
@@ -249,25 +252,23 @@ Vector<std::uint32_t> order_by(OrderBuffers& buffers, double margin, IsBelow is_
 // is used for the result.
 inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step,
                                          OrderBuffers& buffers, Vector<std::uint32_t> order = {}) {
-  buffers.key.resize(lines.size());
+  Vector<double>& key = buffers.key;
+  key.resize(lines.size());
   if (std::isinf(step)) {
     for (std::size_t k = 0; k < lines.size(); ++k)
-      buffers.key[k] = std::copysign(1.0, step) * lines.line[k].slope;
+      key[k] = std::copysign(1.0, step) * lines.line[k].slope;
     const auto is_below = [&](std::uint32_t i, std::uint32_t j) {
-      return lines.line[i].intercept < lines.line[j].intercept;
+      return key[i] != key[j] ? key[i] < key[j] : lines.line[i].intercept < lines.line[j].intercept;
     };
     return order_by(buffers, 0.0, is_below, std::move(order));
   }
-  double steepest = 0.0;
-  double largest = 0.0;
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    buffers.key[k] = lines.line[k].at(step);
-    steepest = std::max(steepest, std::fabs(lines.line[k].slope));
-    largest = std::max(largest, std::fabs(buffers.key[k]));
-  }
+  for (std::size_t k = 0; k < lines.size(); ++k) key[k] = lines.line[k].at(step);
+  if (buffers.steepest < 0.0)
+    for (const ErrorLine& line : lines.line)
+      buffers.steepest = std::max(buffers.steepest, std::fabs(line.slope));
   const OrderAfter after(lines, step);
   const auto is_below = [&](std::uint32_t i, std::uint32_t j) { return after.is_below(i, j); };
-  return order_by(buffers, after.margin(steepest, largest), is_below, std::move(order));
+  return order_by(buffers, after.approach(buffers.steepest), is_below, std::move(order));
 }
 
 inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step) {

@@ -56,7 +56,7 @@ def check_best_auc(lines, sweep, best):
 def check_aum_path(path, sweep):
     is_kink = np.append(True, np.diff(sweep.aum_slope_after) != 0)
     assert path.step.tolist() == sweep.step[is_kink].tolist()
-    tolerance = 1e-12 * path.aum + rounding(sweep, path.step)
+    tolerance = 1e-12 * np.abs(path.aum).max() + rounding(sweep, path.step)
     assert (np.abs(path.aum - sweep.aum[is_kink]) <= tolerance).all()
     steepest = np.abs(sweep.aum_slope_after).max()
     difference = path.aum_slope_after - sweep.aum_slope_after[is_kink]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_JUMPS, Number, finite_vector, read_only
+from rocpath.arguments import (
+    LARGEST_JUMPS,
+    Number,
+    finite_vector,
+    read_only,
+    set_fields,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,10 +37,16 @@ class Jumps:
     fp_unit: float
     tp_unit: float
     divisor: float = 1.0
+    is_monotone: bool = field(init=False)  # FP never falls, FN never rises
+
+    def __post_init__(self) -> None:
+        """Look at the signs once: they are asked for often."""
+        is_monotone = bool(self.fp.min() >= 0 and self.tp.min() >= 0)
+        set_fields(self, is_monotone=is_monotone)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle with read-only arrays."""
-        return _restored, astuple(self)
+        return _restored, astuple(self)[:-1]
 
     @classmethod
     def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Jumps:
@@ -89,11 +101,6 @@ class Jumps:
             )
 
     @property
-    def is_monotone(self) -> bool:
-        """Whether FP never falls and FN never rises."""
-        return bool(self.fp.min() >= 0 and self.tp.min() >= 0)
-
-    @property
     def totals(self) -> tuple[float, float]:
         """The largest FP and the largest FN."""
         fp = int(self.fp.sum()) * self.fp_unit / self.divisor
@@ -129,8 +136,8 @@ class Jumps:
 
 
 def _restored(*fields: Any) -> Jumps:
-    for field in fields[:4]:
-        read_only(field)
+    for array in fields[:4]:
+        read_only(array)
     return Jumps(*fields)
 
 

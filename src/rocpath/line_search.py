@@ -112,8 +112,6 @@ class Lines:
         prediction = per_example("predictions", predictions, bp)
         change = per_example("direction", direction, bp)
         core = bp.core.lines(prediction, change)
-        if not core.largest < LARGEST_VALUE:
-            finite_vector("intercept (value - predictions)", core.intercept, copy=False)
         lines = object.__new__(cls)
         lines._set(core, bp.jumps, core.intercept, core.slope)
         return lines
@@ -127,10 +125,13 @@ class Lines:
     ) -> None:
         if intercept.size > _MAX_LINES:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
+        largest = core.largest
+        if not largest < LARGEST_VALUE:
+            finite_vector("intercept (value - predictions)", intercept, copy=False)
         # A power of two is exact, and leaves the steps alone.
         unit = 1.0
-        if 0 < core.largest < _SMALLEST_SAFE:
-            unit = 2.0 ** max(np.frexp(core.largest)[1], -1000)
+        if 0 < largest < _SMALLEST_SAFE:
+            unit = 2.0 ** max(np.frexp(largest)[1], -1000)
             core = jumps.lines(intercept / unit, slope / unit)
         set_fields(
             self,
