@@ -10,8 +10,9 @@ from .auc_statistics.thresholds import choose_threshold
 from .breakpoints import ErrorBreakpoints
 from .changepoint import IntervalRegression, PenaltyRegressor
 from .descent import Descent
-from .line_search import Lines, aum_path, best_auc_step, best_aum_step, sweep
+from .line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .linear_model import minimize_aum
+from .lines import Lines
 from .ranking import AUCClassifier, ThresholdClassifier
 from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AumPath, BestStep, StepPath

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,149 +9,21 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
-    LARGEST_VALUE,
-    finite_vector,
     number_from_zero,
     one_of,
     read_only,
-    same_length,
-    set_fields,
     whole_number,
 )
-from rocpath.breakpoints import ErrorBreakpoints, per_example
-from rocpath.jumps import Jumps
+from rocpath.lines import Lines
 from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
 _ROW_BYTES = 56
-_MAX_LINES = 2**32 - 1
-# Where all thresholds are smaller, their products with jumps may underflow.
-_SMALLEST_SAFE = 1e-240
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lines:
-    """Hold the threshold of every breakpoint as a line in the step size.
-
-    ``T_b(s) = intercept[b] + s * slope[b]``; as a constant added to all predictions
-    grows past the threshold, errors change by ``fp_diff[b]`` and ``fn_diff[b]``. Lines
-    come in any order and may repeat.
-
-    Parameters
-    ----------
-    intercept, slope : array-like, shape (n_lines,)
-        The lines.
-    fp_diff, fn_diff : array-like, shape (n_lines,)
-        The jumps of the errors.
-
-    Attributes
-    ----------
-    is_monotone : bool
-        Whether no ``fp_diff`` is negative and no ``fn_diff`` positive.
-
-    Examples
-    --------
-    >>> import rocpath as rp
-    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
-    >>> prediction = [-7, -2, 0, -4]
-    >>> gradient = rp.aum_gradient(bp, prediction)
-    >>> lines = rp.Lines.from_predictions(bp, prediction, -gradient)
-    >>> lines.intercept, lines.slope
-    (array([7., 2., 0., 4.]), array([ 0. ,  0.5,  0. , -0.5]))
-    """
-
-    intercept: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
-    is_monotone: bool = field(init=False)
-    jumps: Jumps = field(init=False, repr=False)
-    core: _core.Lines = field(init=False, repr=False)
-    unit: float = field(init=False, repr=False)  # of the core's thresholds
-
-    def __post_init__(self) -> None:
-        """Check and freeze the arrays."""
-        intercept = finite_vector("intercept", self.intercept)
-        slope = finite_vector("slope", self.slope)
-        same_length(intercept=intercept, slope=slope)
-        jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=intercept.size)
-        self._set(jumps.lines(intercept, slope), jumps, intercept, slope)
-
-    def __len__(self) -> int:
-        """Return the number of lines."""
-        return self.intercept.size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle with read-only arrays, and rates as they are."""
-        return _with_jumps, (self.intercept, self.slope, self.jumps)
-
-    @classmethod
-    def from_predictions(
-        cls, bp: ErrorBreakpoints, predictions: ArrayLike, direction: ArrayLike
-    ) -> Lines:
-        """Make the lines of ``predictions + s * direction``.
-
-        Parameters
-        ----------
-        bp : ErrorBreakpoints
-            The error functions.
-        predictions, direction : array-like, shape (n_examples,)
-            Predictions at step 0, and their change for a step of 1.
-
-        Returns
-        -------
-        Lines
-        """
-        prediction = per_example("predictions", predictions, bp)
-        change = per_example("direction", direction, bp)
-        core = bp.core.lines(prediction, change)
-        lines = object.__new__(cls)
-        lines._set(core, bp.jumps, core.intercept, core.slope)
-        return lines
-
-    def _set(
-        self,
-        core: _core.Lines,
-        jumps: Jumps,
-        intercept: NDArray[np.float64],
-        slope: NDArray[np.float64],
-    ) -> None:
-        if intercept.size > _MAX_LINES:
-            raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
-        largest = core.largest
-        if not largest < LARGEST_VALUE:
-            finite_vector("intercept (value - predictions)", intercept, copy=False)
-        # A power of two is exact, and leaves the steps alone.
-        unit = 1.0
-        if 0 < largest < _SMALLEST_SAFE:
-            unit = 2.0 ** max(np.frexp(largest)[1], -1000)
-            core = jumps.lines(intercept / unit, slope / unit)
-        set_fields(
-            self,
-            intercept=intercept,
-            slope=slope,
-            fp_diff=jumps.fp_diff,
-            fn_diff=jumps.fn_diff,
-            is_monotone=jumps.is_monotone,
-            jumps=jumps,
-            core=core,
-            unit=unit,
-        )
-
-
-def _with_jumps(
-    intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
-) -> Lines:
-    lines = object.__new__(Lines)
-    core = jumps.lines(read_only(intercept), read_only(slope))
-    lines._set(core, jumps, intercept, slope)
-    return lines
 
 
 def sweep(

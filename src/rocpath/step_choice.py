@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rocpath.line_search import Lines, aum_path, best_auc_step, best_aum_step, sweep
+from rocpath.line_search import aum_path, best_auc_step, best_aum_step, sweep
+from rocpath.lines import Lines
 from rocpath.roc import aum
 from rocpath.search_results import smallest_aum
 

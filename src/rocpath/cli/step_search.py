@@ -8,7 +8,7 @@ from rocpath.cli.saved_models import load_model
 from rocpath.cli.table_columns import binary_label, column, numbers_of
 from rocpath.cli.table_model import TableModel
 from rocpath.cli.terminal import say, show_table
-from rocpath.line_search import Lines
+from rocpath.lines import Lines
 from rocpath.pages import step_view
 
 

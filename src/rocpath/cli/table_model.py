@@ -17,14 +17,13 @@ from sklearn.preprocessing import OneHotEncoder
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns, known_label
 from rocpath.matrices import Columns
-from rocpath.pages.step_view import lines_down_gradient
 from rocpath.ranking.auc_classifier import AUCClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.cli.table_columns import BinaryLabel
-    from rocpath.line_search import Lines
+    from rocpath.lines import Lines
     from rocpath.ranking import History
 
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
@@ -90,7 +89,7 @@ class TableModel:
     ) -> Lines:
         """Make the lines of one gradient step on AUM from the model."""
         frame = self.frame(table)
-        return lines_down_gradient(
+        return Lines.down_gradient(
             self.pipeline[:-1].transform(frame),
             ErrorBreakpoints.from_labels(is_positive, positive=True),
             self.pipeline.decision_function(frame),

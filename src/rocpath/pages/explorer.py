@@ -9,7 +9,7 @@ from rocpath.pages.page import page_html
 from rocpath.pages.step_view import line_sample, step_view
 
 if TYPE_CHECKING:
-    from rocpath.line_search import Lines
+    from rocpath.lines import Lines
 
 _TITLE = "Line search explorer"
 

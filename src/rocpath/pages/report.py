@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rocpath.line_search import Lines
+    from rocpath.lines import Lines
     from rocpath.ranking import History
 
 _LONGEST_NAME = 40  # in a legend

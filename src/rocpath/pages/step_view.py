@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.line_search import Lines, aum_path, best_auc_step, sweep
-from rocpath.matrices import Columns, Matrix, sums_over_rows, weighted_sums
-from rocpath.roc import auc, aum_gradient
+from rocpath.line_search import aum_path, best_auc_step, sweep
+from rocpath.lines import Lines
+from rocpath.roc import auc
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from rocpath.search_results import AumPath, StepPath
 
@@ -106,20 +106,6 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
         n_crossings=None if path is None else len(path) - 1,
         auc_tol=tol,
     )
-
-
-def lines_down_gradient(
-    X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike
-) -> Lines:
-    """Make the lines of a linear model's step down its gradient of AUM.
-
-    The gradient is that of the weights of standardised columns, so that the units of
-    the columns do not matter; nor do their centers, as AUM does not see an added
-    constant.
-    """
-    scale = Columns.measured(X).scale
-    gradient = sums_over_rows(X, aum_gradient(bp, predictions)) / scale**2
-    return Lines.from_predictions(bp, predictions, -weighted_sums(X, gradient))
 
 
 def _auc_at(lines: Lines, step: float) -> float:

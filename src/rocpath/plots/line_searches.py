@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.line_search import Lines
-from rocpath.matrices import as_matrix
+from rocpath.lines import Lines
 from rocpath.pages.step_view import (
     StepView,
     line_sample,
-    lines_down_gradient,
     step_view,
 )
 from rocpath.plots import canvas
@@ -98,7 +96,7 @@ class LineSearchDisplay:
         labels are as for :meth:`RocErrorDisplay.from_estimator`.
         """
         bp, predictions = errors_and_predictions(estimator, X, y)
-        lines = lines_down_gradient(as_matrix("X", X), bp, predictions)
+        lines = Lines.down_gradient(X, bp, predictions)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
     def plot(self, ax: Any = None) -> LineSearchDisplay:

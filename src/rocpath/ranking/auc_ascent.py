@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rocpath.line_search import Lines, best_auc_step
+from rocpath.line_search import best_auc_step
+from rocpath.lines import Lines
 from rocpath.matrices import Columns, weighted_sums
 from rocpath.ranking.smooth_auc import climb_smoothed
 from rocpath.roc import auc
