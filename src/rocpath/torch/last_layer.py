@@ -1,0 +1,252 @@
+"""Exact steps for a network's last layer, in whose weights predictions are linear."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rocpath.arguments import describe, whole_number
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.descent import Descent, Goal, Limits, descend
+from rocpath.line_search import best_auc_step
+from rocpath.linear_model import LinearModel
+from rocpath.step_choice import ChosenStep
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.descent import State
+    from rocpath.step_choice import Movement, Quadratic
+
+_ROWS_AT_ONCE = 1024
+_TOLERANCE = 1e-5  # of AUC, in the search of a step
+
+
+class LastLayer:
+    """The last layer of a network, as a `Model` of the descent loop.
+
+    Parameters are the layer's weights, each times the spread of its input, so that
+    directions do not depend on the units of the inputs. They have length one: AUC
+    does not see their scale, and ``write`` restores it.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A network that ends in an ``nn.Linear`` of one output.
+    *samples : Tensor
+        Inputs of the network, first those to train on, then perhaps others.
+
+    Attributes
+    ----------
+    start : array
+        Parameters of the layer as it is.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rocpath.torch import LastLayer
+    >>> network = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 1))
+    >>> layer = LastLayer(network, torch.tensor([[1.0, 0.0], [-2.0, 3.0]]))
+    >>> layer.predict(layer.start).predictions[0].shape
+    (2,)
+    """
+
+    def __init__(self, model: nn.Module, *samples: Tensor) -> None:
+        self._network = model
+        self._layer = _find_layer(model, samples[0][:2])
+        features = [_features(model, self._layer, X) for X in samples]
+        spread = features[0].std(axis=0)
+        # A constant input changes nothing, and its weight stays.
+        self._scale = np.where(spread > 0, spread, np.inf)
+        self._linear = LinearModel(
+            tuple(X / self._scale for X in features), unit_norm=True
+        )
+        self._weight = self._layer.weight.detach().cpu().double().numpy().ravel()
+        scaled = np.where(spread > 0, self._weight * spread, 0.0)
+        self._length = float(np.linalg.norm(scaled))
+        if not self._length > 0:
+            raise ValueError(
+                "model must have weights in its last layer that change predictions, "
+                "got scores that are all equal."
+            )
+        self.start = scaled / self._length
+
+    def predict(self, parameters: NDArray[np.float64]) -> State:
+        """Compute the predictions of parameters."""
+        return self._linear.predict(parameters)
+
+    def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
+        """Turn a gradient in the predictions into a direction, or None."""
+        return self._linear.downhill(state, gradient)
+
+    def moved(self, state: State, direction: State, step: float) -> State:
+        """Go a step."""
+        return self._linear.moved(state, direction, step)
+
+    def quadratic(self, state: State, direction: State | None) -> Quadratic:
+        """Return what is added to AUM: nothing."""
+        return self._linear.quadratic(state, direction)
+
+    def write(self, parameters: ArrayLike, constant: float) -> nn.Module:
+        """Return a copy of the network with other parameters in its last layer.
+
+        Parameters
+        ----------
+        parameters : array-like
+            As ``start``.
+        constant : float
+            Added to predictions, if the layer has a bias.
+
+        Returns
+        -------
+        nn.Module
+        """
+        network = copy.deepcopy(self._network)
+        named = {module: name for name, module in self._network.named_modules()}
+        layer = cast("nn.Linear", network.get_submodule(named[self._layer]))
+        is_used = np.isfinite(self._scale)
+        weight = self._weight.copy()
+        moved = self._length * np.asarray(parameters) / self._scale
+        weight[is_used] = moved[is_used]
+        with torch.no_grad():
+            layer.weight.copy_(torch.as_tensor(weight)[None])
+            if layer.bias is not None:
+                layer.bias.fill_(self._length * constant)
+        return network
+
+
+def refine_last_layer(
+    model: nn.Module,
+    X: Tensor,
+    y: ArrayLike | Tensor | ErrorBreakpoints,
+    *,
+    validation: tuple[Tensor, ArrayLike | Tensor | ErrorBreakpoints] | None = None,
+    max_steps: int = 30,
+    patience: int = 5,
+) -> tuple[nn.Module, Descent]:
+    """Climb AUC by the last layer of a trained network, each step an exact one.
+
+    A step goes along the AUM gradient, as far as AUC is largest of all. Give rows that
+    the network was *not* trained on: on its own training rows it ranks too well to
+    gain anything. With validation rows the step with their largest AUC is taken, which
+    may be none; then the network is returned as it is.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A network that ends in an ``nn.Linear`` of one output. It is not changed.
+    X : Tensor
+        Inputs of the network.
+    y : array-like or Tensor, shape (n_examples,), or ErrorBreakpoints
+        Labels, or the error functions of the rows.
+    validation : tuple of X and y, optional
+        Other rows, by which the step is chosen.
+    max_steps : int
+        Most steps to take.
+    patience : int
+        Stop after that many steps without a larger validation AUC.
+
+    Returns
+    -------
+    model : nn.Module
+        A copy with other weights in its last layer. Its bias makes the fewest errors
+        at a threshold of 0.
+    history : Descent
+        How the steps came to them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rocpath.torch import refine_last_layer
+    >>> network = torch.nn.Linear(2, 1)
+    >>> with torch.no_grad():
+    ...     _ = network.weight.copy_(torch.tensor([[0.0, -1.0]]))
+    >>> X = torch.tensor([[0.0, 0.0], [2.0, 1.0], [1.0, 2.0], [3.0, 3.0]])
+    >>> refined, history = refine_last_layer(network, X, [0, 0, 1, 1])
+    >>> float(history.auc[0]), float(history.auc[-1])
+    (0.0, 1.0)
+    """
+    max_steps = whole_number("max_steps", max_steps, least=0)
+    patience = whole_number("patience", patience, least=1)
+    samples = [_checked_sample("X", X, y)]
+    if validation is not None:
+        if not isinstance(validation, tuple) or len(validation) != 2:
+            raise TypeError(
+                f"validation must be a tuple of X and y, got {describe(validation)}."
+            )
+        samples.append(_checked_sample("validation X", *validation))
+    inputs, bps = zip(*samples, strict=True)
+    layer = LastLayer(model, *inputs)
+    limits = Limits(max_steps, patience=None if validation is None else patience)
+    history = descend(layer, bps, layer.start, Goal(_best_auc, "auc"), limits)
+    if history.chosen == 0:
+        return copy.deepcopy(model), history
+    return layer.write(history.coef, history.intercept), history
+
+
+def _best_auc(train: Movement, _: Movement, __: Quadratic) -> ChosenStep:
+    return ChosenStep(best_auc_step(train.lines, tol=_TOLERANCE).step)
+
+
+def _checked_sample(
+    name: str, X: Tensor, y: ArrayLike | Tensor | ErrorBreakpoints
+) -> tuple[Tensor, ErrorBreakpoints]:
+    if not isinstance(X, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(X).__name__}.")
+    if not isinstance(y, ErrorBreakpoints):
+        labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+        y = ErrorBreakpoints.from_labels(labels.reshape(len(labels)))
+    if X.shape[0] != y.n_examples:
+        raise ValueError(
+            f"{name} must have a row for each of the {y.n_examples} labels, got "
+            f"{X.shape[0]}."
+        )
+    return X, y
+
+
+def _find_layer(model: nn.Module, X: Tensor) -> nn.Linear:
+    """Return the layer whose output is that of the network, or raise."""
+    called: list[tuple[nn.Linear, Tensor]] = []
+    hooks = [
+        layer.register_forward_hook(lambda layer, _, out: called.append((layer, out)))
+        for layer in model.modules()
+        if isinstance(layer, nn.Linear) and layer.out_features == 1
+    ]
+    out = _run(model, X)
+    for hook in hooks:
+        hook.remove()
+    for layer, score in reversed(called):
+        if out.numel() == len(X) and torch.equal(out.reshape(-1), score.reshape(-1)):
+            return layer
+    raise ValueError(
+        "model must end in an nn.Linear of one output, and return its output: the "
+        "logit, not a probability."
+    )
+
+
+def _features(model: nn.Module, layer: nn.Linear, X: Tensor) -> NDArray[np.float64]:
+    """Compute the inputs of a layer, one row for each row of X."""
+    blocks: list[Tensor] = []
+    hook = layer.register_forward_pre_hook(
+        lambda _, inputs: blocks.append(inputs[0].detach().cpu().double())
+    )
+    for rows in X.split(_ROWS_AT_ONCE):
+        _run(model, rows)
+    hook.remove()
+    return torch.cat(blocks).reshape(len(X), -1).numpy()
+
+
+def _run(model: nn.Module, X: Tensor) -> Tensor:
+    """Apply a network as in use: without dropout, and without gradients."""
+    training = [module for module in model.modules() if module.training]
+    device = next(model.parameters()).device
+    model.eval()
+    with torch.no_grad():
+        out = model(X.to(device))
+    for module in training:
+        module.training = True
+    return out

@@ -1,0 +1,243 @@
+"""The losses as torch's users use them: compiled, mapped, in other types, mistaken."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import rocpath.torch as rt  # noqa: E402
+from rocpath.torch.aum import aum_of_breakpoints, aum_of_labels  # noqa: E402
+from rocpath.torch.batch import checked_labels  # noqa: E402
+
+LOSSES = {
+    "aum": rt.aum_loss,
+    "pairwise": rt.pairwise_squared_hinge,
+    "smoothed": rt.smoothed_auc_loss,
+    "partial": rt.SmoothedAUCLoss(width=0.5, max_fpr=0.3),
+    "AUM": rt.AUMLoss(),
+    "streaming": rt.AUMLoss(0.3),
+}
+each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def a_batch(n=40, seed=0, dtype=torch.float64):
+    rng = np.random.default_rng(seed)
+    target = torch.tensor(rng.integers(0, 2, n))
+    scores = torch.tensor(rng.normal(size=n)) + 0.5 * target
+    return scores.to(dtype).requires_grad_(), target
+
+
+def gradient_of(loss, scores, target):
+    return torch.autograd.grad(loss(scores, target), scores)[0]
+
+
+@each_loss
+def test_gradients_are_those_of_finite_differences(loss):
+    scores, target = a_batch()
+    assert torch.autograd.gradcheck(lambda s: loss(s, target), (scores,))
+
+
+def test_gradients_on_the_grid_are_those_of_finite_differences():
+    # The two rows at the ends fix the grid; rows between them move within cells.
+    scores, target = a_batch(600, seed=3)
+    ends = torch.tensor([-9.0, 9.0], dtype=torch.float64)
+
+    def loss(moved):
+        return rt.smoothed_auc_loss(torch.cat((ends, moved)), all_target, 0.5)
+
+    all_target = torch.cat((torch.tensor([0, 1]), target))
+    assert torch.autograd.gradcheck(loss, (scores,), eps=1e-7)
+
+
+def test_curvature_of_the_smooth_losses_is_that_of_finite_differences():
+    scores, target = a_batch(8)
+    for loss in (rt.pairwise_squared_hinge, rt.smoothed_auc_loss):
+        assert torch.autograd.gradgradcheck(lambda s, f=loss: f(s, target), (scores,))
+
+
+def test_operators_pass_the_checks_of_torch():
+    scores, target = a_batch()
+    scores = scores.detach()
+    bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
+    columns = [torch.tensor(c) for c in (bp.value, bp.fp_diff, -bp.fn_diff, bp.example)]
+    weight = torch.rand(40, dtype=torch.float64)
+    for arguments in (
+        (scores, target.bool(), None, 1.0),
+        (scores, target.bool(), weight, 0.0),
+    ):
+        torch.library.opcheck(aum_of_labels, arguments)
+    torch.library.opcheck(aum_of_breakpoints, (scores, *columns))
+    torch.library.opcheck(checked_labels, (target, None))
+    torch.library.opcheck(checked_labels, (target.bool(), weight))
+
+
+# The tracer of torch 2.13 makes this mistake itself.
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@each_loss
+def test_a_loss_compiles_into_one_graph(loss):
+    scores, target = a_batch()
+    # What is traced is ours; what the compiler makes of it is its own affair.
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(scores, target), loss(scores, target))
+    torch.testing.assert_close(
+        gradient_of(compiled, scores, target), gradient_of(loss, scores, target)
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+def test_a_compiled_loss_still_refuses_labels():
+    scores, target = a_batch()
+    compiled = torch.compile(rt.aum_loss, fullgraph=True, backend="aot_eager")
+    with pytest.raises(Exception, match="target must be 0 or 1, got 2"):
+        compiled(scores, target + 1)
+
+
+@each_loss
+def test_functional_gradients_of_several_batches(loss):
+    if isinstance(loss, rt.AUMLoss) and loss.positive_share:
+        pytest.skip("its threshold is a parameter")
+    scores, targets = zip(*(a_batch(seed=k) for k in range(3)), strict=True)
+    stacked = torch.stack(scores).detach(), torch.stack(targets)
+    mapped = torch.func.vmap(torch.func.grad(loss))(*stacked)
+    expected = [gradient_of(loss, *one) for one in zip(scores, targets, strict=True)]
+    torch.testing.assert_close(mapped, torch.stack(expected))
+
+
+@each_loss
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_shorter_scores_are_taken_exactly(loss, dtype):
+    scores, target = a_batch(dtype=dtype)
+    scores = scores.detach().requires_grad_()
+    value = loss(scores, target)
+    assert value.dtype == torch.float32
+    longer = scores.detach().double()
+    torch.testing.assert_close(value.double(), loss(longer, target), rtol=1e-6, atol=0)
+    value.backward()
+    assert scores.grad.dtype == dtype
+    assert scores.grad.isfinite().all()
+
+
+@each_loss
+def test_autocast_changes_nothing(loss):
+    scores, target = a_batch(dtype=torch.float32)
+    scores = scores.detach()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert loss(scores, target) == loss(scores, target.float())
+        inside = loss(scores, target)
+    assert inside == loss(scores, target)
+
+
+@each_loss
+def test_targets_of_any_type_and_columns(loss):
+    scores, target = a_batch()
+    expected = loss(scores, target)
+    for dtype in (torch.bool, torch.uint8, torch.float32):
+        assert loss(scores, target.to(dtype)) == expected
+    assert loss(scores[:, None], target[:, None]) == expected
+
+
+@each_loss
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("n", [1, 5, 600])
+def test_a_batch_of_one_class_has_no_gradient(loss, label, n):
+    if isinstance(loss, rt.AUMLoss) and loss.positive_share:
+        pytest.skip("it learns from such batches, too")
+    scores = torch.linspace(-1, 1, n).requires_grad_()
+    value = loss(scores, torch.full((n,), label))
+    value.backward()
+    assert value.item() == 0.0
+    assert not scores.grad.any()
+
+
+@each_loss
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("n", [40, 600])
+def test_scores_that_are_not_finite_give_nan(loss, bad, n):
+    scores, target = a_batch(n)
+    scores = scores.detach()
+    scores[3] = bad
+    scores.requires_grad_()
+    value = loss(scores, target)
+    value.backward()
+    assert value.isnan()
+    assert scores.grad.isnan().any()
+
+
+def test_breakpoints_with_scores_that_are_not_finite_give_nan():
+    bp = rp.ErrorBreakpoints.from_labels([0, 1])
+    assert rt.aum_loss(torch.tensor([0.0, math.nan]), breakpoints=bp).isnan()
+
+
+@each_loss
+def test_bad_input_is_refused(loss):
+    scores, target = a_batch(4)
+    weight = torch.ones(4)
+    refused = [
+        ((scores, target + 1), ValueError, "target must be 0 or 1, got 2 at"),
+        ((scores, target - 0.5), ValueError, "target must be 0 or 1, got"),
+        ((scores, target.float() * math.nan), ValueError, "target must be 0 or 1"),
+        ((scores, target[:3]), ValueError, r"shape of scores, \(4,\), got \(3,\)"),
+        ((scores, target[:, None]), ValueError, "target must have the shape of"),
+        ((scores, target, weight[:2]), ValueError, "sample_weight must have the shape"),
+        ((scores, target, -weight), ValueError, "not negative, got -1.0 at index 0"),
+        ((scores, target, weight * math.nan), ValueError, "must be finite"),
+        ((scores, target, 0 * weight), ValueError, "must have a positive entry"),
+        ((scores[:0], target[:0]), ValueError, "scores must have at least one entry"),
+        ((scores[None], target[None]), ValueError, r"scores must have shape \(n_exam"),
+        ((target, target), TypeError, "scores must be floating-point"),
+        (([0.0], target), TypeError, "scores must be a tensor, got list"),
+        ((scores, [0, 1, 0, 1]), TypeError, "target must be a tensor, got list"),
+    ]
+    for arguments, error, message in refused:
+        weighted = {"sample_weight": arguments[2]} if len(arguments) == 3 else {}
+        with pytest.raises(error, match=message):
+            loss(*arguments[:2], **weighted)
+
+
+def test_bad_settings_are_refused():
+    scores, target = a_batch(4)
+    bp = rp.ErrorBreakpoints.from_labels([0, 1])
+    refused = [
+        (lambda: rt.AUMLoss(0.0), "positive_share must be between 0 and 1, got 0.0"),
+        (lambda: rt.AUMLoss(0.5, margin=math.nan), "margin must be finite"),
+        (lambda: rt.PairwiseSquaredHinge(margin=math.inf), "margin must be finite"),
+        (lambda: rt.smoothed_auc_loss(scores, target, 0.0), "width must be positive"),
+        (
+            lambda: rt.smoothed_auc_loss(scores, target, max_fpr=1.5),
+            "max_fpr must be at most 1, got 1.5",
+        ),
+        (lambda: rt.aum_loss(scores), "target or breakpoints must be given"),
+        (lambda: rt.aum_loss(scores, target, breakpoints=bp), "target must not be"),
+        (lambda: rt.aum_loss(scores, breakpoints=bp), "each of the 2 examples"),
+        (
+            lambda: rt.BinaryAUC().update(torch.tensor([math.nan]), torch.tensor([1])),
+            "scores must be finite, got nan at index 0",
+        ),
+    ]
+    for call, message in refused:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_weight_is_as_many_examples():
+    scores, target = a_batch(6)
+    weight = torch.tensor([1.0, 3.0, 2.0, 1.0, 1.0, 2.0])
+    often = torch.arange(6).repeat_interleave(weight.long())
+    for loss in (rt.aum_loss, rt.pairwise_squared_hinge, rt.smoothed_auc_loss):
+        torch.testing.assert_close(
+            loss(scores, target, sample_weight=weight),
+            loss(scores[often], target[often]),
+        )
+
+
+def test_importing_the_package_does_not_import_torch():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, rocpath; rocpath.AUCClassifier; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,254 @@
+"""The values and gradients of the losses, against the core and against definitions."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rocpath as rp
+from strategies import changepoint_breakpoints, small, vectors
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import rocpath.torch as rt  # noqa: E402
+
+weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+
+
+@st.composite
+def batches(draw, max_size=9):
+    """Scores with many ties, labels of both classes, and perhaps weights."""
+    n = draw(st.integers(2, max_size))
+    target = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    target[:2] = [0, 1]
+    weight = draw(st.none() | st.lists(weights, min_size=n, max_size=n))
+    if weight is not None:
+        weight[:2] = [w or 1.0 for w in weight[:2]]
+    return draw(vectors(n)), target, weight
+
+
+def as_tensor(values):
+    return None if values is None else torch.tensor(values, dtype=torch.float64)
+
+
+def value_and_gradient(loss, scores, *args, **kwargs):
+    scores = torch.as_tensor(scores, dtype=torch.float64).clone().requires_grad_()
+    value = loss(scores, *args, **kwargs)
+    value.backward()
+    return value.item(), scores.grad.numpy()
+
+
+def pairs(target, weight=None):
+    """Every pair of a positive and a negative, with its share of all pairs."""
+    weight = [1.0] * len(target) if weight is None else weight
+    weighted = [
+        (i, j, weight[i] * weight[j])
+        for i, j in itertools.product(range(len(target)), repeat=2)
+        if target[i] == 1 and target[j] == 0
+    ]
+    total = sum(share for *_, share in weighted)
+    return [(i, j, share / total) for i, j, share in weighted]
+
+
+@given(batches(), st.sampled_from([0.0, 0.5, 1.0, 1e3]))
+def test_aum_of_a_batch_is_that_of_the_core(batch, margin):
+    scores, target, weight = batch
+    bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
+    value, gradient = value_and_gradient(
+        rt.aum_loss,
+        scores,
+        torch.tensor(target),
+        margin=margin,
+        sample_weight=as_tensor(weight),
+    )
+    assert value == pytest.approx(rp.aum(bp, scores), rel=1e-12, abs=1e-300)
+    np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
+
+
+@given(changepoint_breakpoints(), st.data())
+def test_aum_of_breakpoints_is_that_of_the_core(columns, data):
+    bp = rp.ErrorBreakpoints(*columns)
+    scores = data.draw(st.lists(small, min_size=bp.n_examples, max_size=bp.n_examples))
+    value, gradient = value_and_gradient(rt.aum_loss, scores, breakpoints=bp)
+    assert value == pytest.approx(rp.aum(bp, scores), rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "outliers", "one place"])
+def test_aum_of_many_rows_is_that_of_the_core(kind):
+    rng = np.random.default_rng(0)
+    target = rng.random(50_000) < 0.03
+    scores = rng.normal(size=target.size) + target
+    if kind == "ties":
+        scores = np.round(scores, 1)
+    elif kind == "outliers":
+        scores[:3] = 1e150, -1e150, 1e80
+    elif kind == "one place":
+        scores[:] = 0.5
+    weight = rng.integers(1, 4, size=target.size).astype(float)
+    for sample_weight in (None, weight):
+        bp = rp.ErrorBreakpoints.from_labels(
+            target, sample_weight=sample_weight, margin=0.25
+        )
+        value, gradient = value_and_gradient(
+            rt.aum_loss,
+            scores,
+            torch.tensor(target),
+            margin=0.25,
+            sample_weight=as_tensor(sample_weight),
+        )
+        assert value == pytest.approx(rp.aum(bp, scores), rel=1e-12)
+        np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
+
+
+def test_the_share_of_the_level_is_in_the_gradient():
+    # By hand: positives at 0 and 2, a negative at 1, without margin. Thresholds are
+    # 0, -1 and -2. From below, FP and FN are (0, 1), (0, 1/2), (1, 1/2), (1, 0), so
+    # min(FP, FN) is 0, 0, 1/2, 0: AUM 1/2, and the gradient its change at each line.
+    value, gradient = value_and_gradient(
+        rt.aum_loss, [0.0, 1.0, 2.0], torch.tensor([1, 0, 1]), margin=0.0
+    )
+    assert value == 0.5
+    assert gradient.tolist() == [-0.5, 0.5, 0.0]
+
+
+@given(batches(), st.floats(0, 3))
+def test_the_streaming_loss_has_aum_as_its_minimum(batch, margin):
+    scores, target, _ = batch
+    scores = [max(min(score, 1e6), -1e6) for score in scores]
+    bp = rp.ErrorBreakpoints.from_labels(target, margin=margin)
+    loss = rt.AUMLoss(np.mean(target), margin=margin)
+    # The mean over the rows is convex in the threshold, with kinks at the breakpoints.
+    values = []
+    for threshold in bp.value - np.array(scores):
+        loss.threshold = torch.nn.Parameter(torch.tensor(threshold))
+        values.append(loss(as_tensor(scores), torch.tensor(target)).item())
+    expected = rp.aum(bp, scores)
+    assert min(values) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(batches(), st.integers(1, 4))
+def test_batches_of_the_streaming_loss_add_up(batch, size):
+    scores, target, weight = batch
+    loss = rt.AUMLoss(0.3, margin=1.0)
+    columns = [as_tensor(scores), torch.tensor(target)]
+    columns.append(torch.ones(len(scores)) if weight is None else torch.tensor(weight))
+    parts = list(zip(*(column.split(size) for column in columns), strict=True))
+    # A batch of one class or one row is as good as any, but some weight it must have.
+    parts = [part for part in parts if part[2].any()]
+    total = sum(len(part[0]) * loss(*part).item() for part in parts)
+    whole = len(scores) * loss(*columns).item()
+    assert total == pytest.approx(whole, rel=1e-12)
+
+
+def test_the_gradient_of_the_threshold_balances_the_classes():
+    # One negative of four rows above the margin, one positive of four below: each
+    # pulls the threshold by the inverse of its class's share, over the four rows.
+    loss = rt.AUMLoss(positive_share=0.2)
+    loss(torch.tensor([2.0, -2.0, 3.0, -3.0]), torch.tensor([0, 1, 1, 0])).backward()
+    assert loss.threshold.grad.item() == pytest.approx((1 / 0.8 - 1 / 0.2) / 4)
+
+
+@given(batches(), st.sampled_from([0.0, 1.0, 2.5]))
+def test_the_pairwise_hinge_is_the_sum_over_pairs(batch, margin):
+    scores, target, weight = batch
+    # Beyond, a margin of 1 is lost next to the scores.
+    scores = [max(min(score, 1e4), -1e4) for score in scores]
+    expected, slope = 0.0, np.zeros(len(scores))
+    for i, j, share in pairs(target, weight):
+        short = max(0.0, margin - (scores[i] - scores[j]))
+        expected += share * short**2
+        slope[i] -= 2 * share * short
+        slope[j] += 2 * share * short
+    value, gradient = value_and_gradient(
+        rt.pairwise_squared_hinge,
+        scores,
+        torch.tensor(target),
+        margin=margin,
+        sample_weight=as_tensor(weight),
+    )
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(gradient, slope, atol=1e-9 * max(1, abs(slope).max()))
+
+
+def test_the_pairwise_hinge_keeps_its_digits_far_from_zero():
+    target = torch.tensor([1, 0, 1, 0])
+    near = [0.0, 0.25, 0.5, 0.75]
+    far = [score + 2.0**30 for score in near]
+    value, gradient = value_and_gradient(rt.pairwise_squared_hinge, near, target)
+    assert value_and_gradient(rt.pairwise_squared_hinge, far, target)[0] == value
+    np.testing.assert_array_equal(
+        value_and_gradient(rt.pairwise_squared_hinge, far, target)[1], gradient
+    )
+
+
+@given(batches(), st.sampled_from([0.25, 1.0, 3.0]))
+def test_the_smoothed_auc_is_the_sum_over_pairs(batch, width):
+    scores, target, weight = batch
+    expected = sum(
+        share * 0.5 * math.erfc((scores[i] - scores[j]) / (width * math.sqrt(2)))
+        for i, j, share in pairs(target, weight)
+    )
+    loss = rt.smoothed_auc_loss(
+        as_tensor(scores), torch.tensor(target), width, sample_weight=as_tensor(weight)
+    )
+    assert loss.item() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("max_fpr", [None, 0.05, 0.3])
+@pytest.mark.parametrize("width", [0.05, 0.5, 4.0])
+def test_the_grid_agrees_with_the_pairs(monkeypatch, width, max_fpr):
+    rng = np.random.default_rng(1)
+    target = torch.tensor(rng.random(3000) < 0.1)
+    scores = rng.normal(size=3000) + target.numpy()
+    args = (rt.smoothed_auc_loss, scores, target, width)
+    on_grid = value_and_gradient(*args, max_fpr=max_fpr)
+    monkeypatch.setattr("rocpath.torch.smoothed._FEW", 3000)
+    by_pairs = value_and_gradient(*args, max_fpr=max_fpr)
+    assert on_grid[0] == pytest.approx(by_pairs[0], abs=1e-3)
+    # All but the one cell where the part of the curve ends.
+    error = np.abs(on_grid[1] - by_pairs[1]) / np.abs(by_pairs[1]).max()
+    assert np.quantile(error, 0.95) < 0.02
+
+
+@pytest.mark.parametrize("max_fpr", [0.05, 0.25, 1.0])
+def test_the_narrowly_smoothed_auc_is_the_partial_auc(max_fpr):
+    rng = np.random.default_rng(2)
+    target = np.repeat([0, 1], [100, 40])
+    scores = rng.permutation(140) + 30.0 * target
+    loss = rt.smoothed_auc_loss(
+        torch.tensor(scores), torch.tensor(target), 1e-3, max_fpr=max_fpr
+    )
+    # The negatives with the largest scores, each against all positives, ties aside.
+    counted = np.sort(scores[target == 0])[::-1][: round(max_fpr * 100)]
+    ahead = scores[target == 1][:, None] - counted
+    expected = np.mean((ahead < 0) + 0.5 * (ahead == 0))
+    assert loss.item() == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(batches(), min_size=1, max_size=4))
+def test_the_metric_is_the_auc_of_all_batches(several):
+    metric = rt.BinaryAUC()
+    for scores, target, _ in several:
+        metric.update(as_tensor(scores), torch.tensor(target))
+    scores = [score for batch in several for score in batch[0]]
+    target = [label for batch in several for label in batch[1]]
+    bp = rp.ErrorBreakpoints.from_labels(target)
+    assert metric.compute() == pytest.approx(rp.auc(bp, scores), abs=1e-15)
+    assert len(metric) == len(scores)
+    metric.reset()
+    assert math.isnan(metric.compute())
+
+
+def test_the_metric_keeps_nine_bytes_an_example():
+    metric = rt.BinaryAUC()
+    target = torch.arange(1000) % 2
+    for k in range(200):
+        metric.update(torch.full((1000,), float(k)), target)
+    kept = sum(
+        array.nbytes for array in vars(metric).values() if hasattr(array, "nbytes")
+    )
+    assert kept <= 9 * 9 / 8 * 200_000
+    assert metric.compute() == 0.5
