@@ -3,6 +3,7 @@
 import sys
 import warnings
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
@@ -38,6 +39,9 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# Without torch its room is described, and its example shown but not run.
+has_torch = find_spec("torch") is not None
+autodoc_mock_imports = [] if has_torch else ["torch"]
 autodoc_typehints = "none"  # numpydoc shows the types as the docstrings tell them
 default_role = "py:obj"
 numpydoc_class_members_toctree = False
@@ -53,7 +57,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
-    "filename_pattern": r"plot_\d\d_",
+    "filename_pattern": r"plot_\d\d_" if has_torch else r"plot_\d\d_(?!rare_images)",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
