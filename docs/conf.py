@@ -51,6 +51,9 @@ numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "PR03", "SS05"}
 numpydoc_validation_exclude = {
     r"\.(RocCurve|StepPath|AumPath|BestStep|Descent)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
+    # Modules take what their functions take, and a model what the protocol says.
+    r"\.torch\.\w+\.forward$",
+    r"\.LastLayer\.(predict|downhill|moved|quadratic)$",
 }
 
 sphinx_gallery_conf = {
