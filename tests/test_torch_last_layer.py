@@ -43,8 +43,20 @@ def test_the_layer_predicts_what_the_network_does():
     # Up to the scale and the bias.
     assert np.corrcoef(predicted, scores)[0, 1] == pytest.approx(1.0, abs=1e-9)
     same = layer.write(layer.start, 0.0)(X).detach().double().numpy()
-    bias = network[3].bias.item()
-    np.testing.assert_allclose(same + bias, scores, atol=1e-5)
+    # The scores are centred, as AUC does not see.
+    np.testing.assert_allclose(same, scores - scores.mean(), atol=1e-5)
+
+
+def test_an_input_that_does_not_vary_keeps_its_weight():
+    network, (X, y) = torch.nn.Linear(5, 1), rows(200, 0)
+    X[:, 2] = 3.0
+    refined, _ = rt.refine_last_layer(network, X, y)
+    assert refined.weight[0, 2] == network.weight[0, 2]
+    assert refined.weight[0, 0] != network.weight[0, 0]
+    scores = refined(X).detach().numpy().ravel()
+    is_wrong = (scores > 0) != y.numpy()
+    # At the bias chosen, both classes are mostly right.
+    assert max(is_wrong[y].mean(), is_wrong[~y].mean()) < 0.5
 
 
 def test_auc_grows_step_by_step_and_is_that_of_the_network_returned():

@@ -14,6 +14,7 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import Descent, Goal, Limits, descend
 from rocpath.line_search import best_auc_step
 from rocpath.linear_model import LinearModel
+from rocpath.matrices import Columns
 from rocpath.step_choice import ChosenStep
 
 if TYPE_CHECKING:
@@ -59,14 +60,12 @@ class LastLayer:
         self._network = model
         self._layer = _find_layer(model, samples[0][:2])
         features = [_features(model, self._layer, X) for X in samples]
-        spread = features[0].std(axis=0)
-        # A constant input changes nothing, and its weight stays.
-        self._scale = np.where(spread > 0, spread, np.inf)
+        self._columns = Columns.measured(features[0])
         self._linear = LinearModel(
-            tuple(X / self._scale for X in features), unit_norm=True
+            tuple(self._columns.scaled(X) for X in features), unit_norm=True
         )
         self._weight = self._layer.weight.detach().cpu().double().numpy().ravel()
-        scaled = np.where(spread > 0, self._weight * spread, 0.0)
+        scaled = self._columns.scaled_coef(self._weight)
         self._length = float(np.linalg.norm(scaled))
         if not self._length > 0:
             raise ValueError(
@@ -108,14 +107,15 @@ class LastLayer:
         network = copy.deepcopy(self._network)
         named = {module: name for name, module in self._network.named_modules()}
         layer = cast("nn.Linear", network.get_submodule(named[self._layer]))
-        is_used = np.isfinite(self._scale)
-        weight = self._weight.copy()
-        moved = self._length * np.asarray(parameters) / self._scale
-        weight[is_used] = moved[is_used]
+        weight, bias = self._columns.unscaled(
+            self._length * np.asarray(parameters), self._length * constant
+        )
+        # An input that was constant says nothing of its weight, which stays.
+        stays = np.where(np.isinf(self._columns.scale), self._weight, 0.0)
         with torch.no_grad():
-            layer.weight.copy_(torch.as_tensor(weight)[None])
+            layer.weight.copy_(torch.as_tensor(weight + stays)[None])
             if layer.bias is not None:
-                layer.bias.fill_(self._length * constant)
+                layer.bias.fill_(bias - float(self._columns.center @ stays))
         return network
 
 
