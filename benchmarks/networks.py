@@ -44,7 +44,7 @@ except ImportError:
     AUCMLoss = None
 
 HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ROCPATH_DATA", "."))
+DATA = Path(os.environ["ROCPATH_DATA"])
 # The positive class: aeroplanes, and the hardest eight and shirt of the easy sets.
 IMAGES = {"mnist": 8, "fashion_mnist": 6, "cifar10_part": 0, "stl10_part": 0}
 TABLES = ("abalone19", "page_blocks0", "mammography", "spambase", "a9a", "covtype")
