@@ -6,7 +6,7 @@ layer on six tables. Batches of 8, 64 and 512 rows, by Adam and by SGD with mome
 Each loss gets the learning rate with the best AUC on a quarter of its training rows,
 and is then trained on all of them with three seeds. LibAUC's AUCMLoss runs with its
 own optimiser and sampler where ``libauc`` is installed, else as its paper writes it, by
-SGD.
+SGD. Its sampler balances the classes, so one of our losses runs with such batches too.
 
 Prints mean test AUC with standard errors, and saves every fit in ``networks.csv``.
 Needs ROCPATH_DATA and torch. ``--quick`` is a smaller run of minutes, by Adam only with
@@ -55,7 +55,13 @@ RATES = {
     "SGD": (3e-3, 1e-2, 3e-2),
     "PESG": (0.03, 0.1, 0.3),
 }
-OURS = ("pairwise squared hinge", "AUM of the batch", "AUM streaming", "smoothed AUC")
+OURS = (
+    "pairwise squared hinge",
+    "pairwise, balanced batches",
+    "AUM of the batch",
+    "AUM streaming",
+    "smoothed AUC",
+)
 
 
 class Task(NamedTuple):
@@ -185,6 +191,7 @@ def make_loss(name, share):
         "weighted BCE": lambda: lambda s, y: plain(s, y.float(), pos_weight=weight),
         "focal": lambda: focal,
         "pairwise squared hinge": rt.PairwiseSquaredHinge,
+        "pairwise, balanced batches": rt.PairwiseSquaredHinge,
         "AUM of the batch": rt.AUMLoss,
         "AUM streaming": lambda: rt.AUMLoss(share),
         "smoothed AUC": rt.SmoothedAUCLoss,
@@ -208,6 +215,15 @@ def batches(task, size, n_steps, seed):
 
 
 def balanced_batches(task, size, n_steps, seed):
+    """Draw rows of both classes as often, as torch's WeightedRandomSampler does."""
+    share = task.positive_share
+    weight = torch.where(task.y, 1 / share, 1 / (1 - share))
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(n_steps):
+        yield torch.multinomial(weight, size, replacement=True, generator=generator)
+
+
+def libauc_batches(task, size, n_steps, seed):
     """Give what LibAUC's sampler draws: one half of a batch is positive."""
     sampler = DualSampler(None, size, labels=task.y.numpy(), random_seed=seed)
     rows = np.empty(0, dtype=int)
@@ -223,9 +239,9 @@ def train(task, name, optimizer, size, rate, seed):
     begin = time.perf_counter()
     torch.manual_seed(seed)
     network = make_network(task.X)
-    draw = batches
+    draw = balanced_batches if name.endswith("balanced batches") else batches
     if name.startswith("AUCM") and AUCMLoss is not None:
-        draw = balanced_batches
+        draw = libauc_batches
         criterion = AUCMLoss()
         stepper = PESG(network.parameters(), loss_fn=criterion, lr=rate, verbose=False)
 
