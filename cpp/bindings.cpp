@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <chrono>
 #include <memory>
@@ -134,13 +135,6 @@ nb::dict to_dict(rocpath::AumPath path) {
   return columns;
 }
 
-nb::dict to_dict(rocpath::Changes changes) {
-  nb::dict columns;
-  columns["position"] = to_array(std::move(changes.position));
-  columns["is_tied"] = to_array(std::move(changes.is_tied));
-  return columns;
-}
-
 // A path of at most `max_rows` rows, with memory for `n_expected` of them.
 nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossings, double max_step,
                std::size_t n_expected, std::size_t max_rows) {
@@ -217,6 +211,8 @@ std::pair<Array<std::int64_t>, double> in_units(const Array<double>& jump) {
   return {to_array(std::move(whole.count)), whole.unit};
 }
 
+void bind_segmentation(nb::module_& m);
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -261,59 +257,6 @@ NB_MODULE(_core, m) {
   m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
         "Every kink of AUM as a function of the step.");
 
-  nb::enum_<rocpath::SegmentCost>(m, "SegmentCost")
-      .value("normal", rocpath::SegmentCost::normal)
-      .value("poisson", rocpath::SegmentCost::poisson);
-
-  nb::enum_<rocpath::SegmentConstraint>(m, "SegmentConstraint")
-      .value("none", rocpath::SegmentConstraint::none)
-      .value("up_down", rocpath::SegmentConstraint::up_down);
-
-  m.def(
-      "segment",
-      [](Array<double> x, Array<double> weight, std::size_t max_changes, rocpath::SegmentCost cost,
-         rocpath::SegmentConstraint constraint) {
-        rocpath::Changes changes;
-        {
-          const nb::gil_scoped_release release;
-          changes = rocpath::segment({view(x), view(weight)}, max_changes, cost, constraint,
-                                     SignalCheck());
-        }
-        return to_dict(std::move(changes));
-      },
-      "x"_a.noconvert(), "weight"_a.noconvert(), "max_changes"_a, "cost"_a, "constraint"_a,
-      "The best changes for 0..max_changes of them, one model after the other.");
-
-  m.def(
-      "segment_penalty",
-      [](Array<double> x, Array<double> weight, double penalty, rocpath::SegmentCost cost,
-         rocpath::SegmentConstraint constraint) {
-        rocpath::Changes changes;
-        {
-          const nb::gil_scoped_release release;
-          changes = rocpath::segment_penalty({view(x), view(weight)}, penalty, cost, constraint,
-                                             SignalCheck());
-        }
-        return to_dict(std::move(changes));
-      },
-      "x"_a.noconvert(), "weight"_a.noconvert(), "penalty"_a, "cost"_a, "constraint"_a,
-      "The best changes for a penalty on each.");
-
-  m.def(
-      "fit_models",
-      [](Array<double> x, Array<double> weight, Array<std::int32_t> position,
-         Array<std::int32_t> is_tied, Array<std::int64_t> n_changes, rocpath::SegmentCost cost) {
-        rocpath::ModelFits fits;
-        {
-          const nb::gil_scoped_release release;
-          fits = rocpath::fit_models({view(x), view(weight)}, view(position), view(is_tied),
-                                     view(n_changes), cost);
-        }
-        return std::pair(to_array(std::move(fits.cost)), to_array(std::move(fits.mean)));
-      },
-      "x"_a.noconvert(), "weight"_a.noconvert(), "position"_a.noconvert(), "is_tied"_a.noconvert(),
-      "n_changes"_a.noconvert(), "cost"_a, "Costs of the models, and means of their segments.");
-
   m.def(
       "largest_interval_penalty",
       [](Array<double> feature, Array<double> low, Array<double> high) {
@@ -342,4 +285,90 @@ NB_MODULE(_core, m) {
       },
       "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "penalty"_a.noconvert(),
       "tolerance"_a, "max_steps"_a, "Interval regression for decreasing L1 penalties.");
+
+  bind_segmentation(m);
 }
+
+namespace {
+
+nb::dict to_dict(rocpath::Changes changes) {
+  nb::dict columns;
+  columns["position"] = to_array(std::move(changes.position));
+  columns["is_tied"] = to_array(std::move(changes.is_tied));
+  columns["n_changes"] = to_array(std::move(changes.n_changes));
+  return columns;
+}
+
+void bind_segmentation(nb::module_& m) {
+  nb::class_<rocpath::Segmenter>(m, "Segmenter")
+      .def(
+          "push",
+          [](rocpath::Segmenter& segmenter, Array<double> x, Array<double> weight) {
+            const nb::gil_scoped_release release;
+            segmenter.push({view(x), view(weight)}, SignalCheck());
+          },
+          "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
+      .def(
+          "finish", [](rocpath::Segmenter& segmenter) { return to_dict(segmenter.finish()); },
+          "The changes of the best models, one model after the other.");
+
+  nb::class_<rocpath::ModelFitter>(m, "ModelFitter")
+      .def(
+          "push",
+          [](rocpath::ModelFitter& fitter, Array<double> x, Array<double> weight) {
+            const nb::gil_scoped_release release;
+            fitter.push({view(x), view(weight)});
+          },
+          "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
+      .def(
+          "finish",
+          [](rocpath::ModelFitter& fitter) {
+            rocpath::ModelFits fits = fitter.finish();
+            return std::pair(to_array(std::move(fits.cost)), to_array(std::move(fits.mean)));
+          },
+          "Costs of the models, and means of their segments.");
+
+  m.def(
+      "segmenter",
+      [](const char* cost, bool is_up_down, std::pair<double, double> means, bool has_penalty,
+         double penalty, std::size_t max_changes, std::size_t min_length, Array<std::int32_t> first,
+         Array<std::int32_t> last, Array<std::int32_t> kind) {
+        return rocpath::make_segmenter(
+            cost, is_up_down,
+            {{means.first, means.second},
+             has_penalty,
+             penalty,
+             max_changes,
+             min_length,
+             rocpath::label_regions(view(first), view(last), view(kind))});
+      },
+      "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
+      "min_length"_a, "first"_a.noconvert(), "last"_a.noconvert(), "kind"_a.noconvert(),
+      "A search for the best changes; labels of `kind` at first..last.");
+
+  m.def(
+      "model_fitter",
+      [](const char* cost, Array<std::int32_t> position, Array<std::int32_t> is_tied,
+         Array<std::int64_t> n_changes) {
+        return rocpath::make_fitter(cost, view(position), view(is_tied), view(n_changes));
+      },
+      "cost"_a, "position"_a.noconvert(), "is_tied"_a.noconvert(), "n_changes"_a.noconvert(),
+      "A fit of given changes.");
+
+  m.def(
+      "segment_costs",
+      [] {
+        nb::dict costs;
+        rocpath::for_each_cost([&](auto cost) {
+          nb::dict facts;
+          facts["power"] = cost.power;
+          facts["least_x"] = cost.least_x;
+          facts["is_shift_invariant"] = cost.is_shift_invariant;
+          costs[cost.name] = facts;
+        });
+        return costs;
+      },
+      "The kinds of cost by name, with what Python must know of them.");
+}
+
+}  // namespace

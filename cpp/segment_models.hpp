@@ -1,35 +1,44 @@
-// Segmentation for a kind of cost, with or without the up-down constraint, and its fit: the means
-// and the cost of given changes, from the data alone.
+// The kinds of cost there are, by name, and what they share: a search, and the fit of given
+// changes from the data alone.
 #pragma once
 
+#include <memory>
+#include <string_view>
+#include <tuple>
+
 #include "exact.hpp"
-#include "up_down.hpp"
+#include "normal_cost.hpp"
+#include "poisson_cost.hpp"
+#include "segmentation.hpp"
 
 namespace rocpath {
 
-enum class SegmentCost { normal, poisson };
-enum class SegmentConstraint { none, up_down };
+// A new cost is a header like `normal_cost.hpp`, and its name here.
+using SegmentCosts = std::tuple<NormalCost, PoissonCost>;
 
-template <class Check>
-Changes segment(const Observations& data, std::size_t max_changes, SegmentCost cost,
-                SegmentConstraint constraint, Check check) {
-  if (constraint == SegmentConstraint::up_down)
-    return cost == SegmentCost::normal
-               ? best_up_down_changes<NormalCost>(data, max_changes, check)
-               : best_up_down_changes<PoissonCost>(data, max_changes, check);
-  return cost == SegmentCost::normal ? best_changes<NormalCost>(data, max_changes, check)
-                                     : best_changes<PoissonCost>(data, max_changes, check);
+// Call `act` with a value of every cost.
+template <class Act>
+void for_each_cost(Act&& act) {
+  std::apply([&](auto... cost) { (act(cost), ...); }, SegmentCosts{});
 }
 
-template <class Check>
-Changes segment_penalty(const Observations& data, double penalty, SegmentCost cost,
-                        SegmentConstraint constraint, Check check) {
-  if (constraint == SegmentConstraint::up_down)
-    return cost == SegmentCost::normal
-               ? best_up_down_changes_for<NormalCost>(data, penalty, check)
-               : best_up_down_changes_for<PoissonCost>(data, penalty, check);
-  return cost == SegmentCost::normal ? best_changes_for<NormalCost>(data, penalty, check)
-                                     : best_changes_for<PoissonCost>(data, penalty, check);
+// Call `make` with a value of the cost of that name. Requires: there is one.
+template <class Made, class Make>
+Made with_cost(std::string_view name, Make&& make) {
+  Made made;
+  for_each_cost([&](auto cost) {
+    if (name == cost.name) made = make(cost);
+  });
+  return made;
+}
+
+inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, bool is_up_down,
+                                                 SegmentSettings settings) {
+  using Made = std::unique_ptr<Segmenter>;
+  return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
+    if (is_up_down) return std::make_unique<SegmentSearch<Cost, UpDownChange>>(std::move(settings));
+    return std::make_unique<SegmentSearch<Cost, AnyChange>>(std::move(settings));
+  });
 }
 
 // A sum that keeps what each addition rounds away.
@@ -47,29 +56,20 @@ class CompensatedSum {
   double rest_ = 0.0;
 };
 
-struct SegmentFit {
-  double mean = 0.0;
-  double cost = 0.0;
-};
-
-// The mean of x[start..end) and its cost: the sum of squares around it, or mu - x log mu.
-inline SegmentFit fit_segment(const Observations& data, std::size_t start, std::size_t end,
-                              SegmentCost cost) {
+// The cost of x[start..end) by its mean.
+template <class Cost>
+CostPiece fit_segment(const Observations& data, std::size_t start, std::size_t end) {
   const double origin = data.x[start];
-  CompensatedSum weight, moment;
+  CompensatedSum weight, moment, base;
   for (std::size_t t = start; t < end; ++t) {
     weight.add(data.weight[t]);
     moment.add(data.weight[t] * (data.x[t] - origin));
   }
   const double mean = origin + moment.value() / weight.value();
-  if (cost == SegmentCost::poisson) {
-    const double total = mean * weight.value();
-    return {mean, total > 0.0 ? total - total * std::log(mean) : 0.0};
-  }
-  CompensatedSum squares;
-  for (std::size_t t = start; t < end; ++t)
-    squares.add(data.weight[t] * (data.x[t] - mean) * (data.x[t] - mean));
-  return {mean, squares.value()};
+  if constexpr (Cost::reports_base)
+    for (std::size_t t = start; t < end; ++t)
+      base.add(Cost::excess({0.0, data.weight[t], data.x[t], data.weight[t] * data.x[t]}, mean));
+  return {base.value(), weight.value(), mean, mean * weight.value()};
 }
 
 struct ModelFits {
@@ -77,35 +77,90 @@ struct ModelFits {
   Vector<double> mean;  // of each segment, one model after the other
 };
 
-// Fit every model; segments that a constraint ties get one mean. Requires: model k has n_changes[k]
-// of the positions, in increasing order.
-inline ModelFits fit_models(const Observations& data, std::span<const std::int32_t> position,
-                            std::span<const std::int32_t> is_tied,
-                            std::span<const std::int64_t> n_changes, SegmentCost cost) {
-  ModelFits fits;
-  std::size_t next = 0;
-  for (const std::int64_t count : n_changes) {
-    CompensatedSum total;
-    std::size_t start = 0;
-    std::size_t n_segments = 1;
-    const std::size_t end_of_model = next + static_cast<std::size_t>(count);
-    for (; next <= end_of_model; ++next) {
-      const bool is_last = next == end_of_model;
-      if (!is_last && is_tied[next] != 0) {
+// Fits models to data that arrive in pieces.
+class ModelFitter {
+ public:
+  virtual ~ModelFitter() = default;
+  virtual void push(const Observations& data) = 0;
+  virtual ModelFits finish() = 0;
+};
+
+// Segments that a constraint ties get one mean. Requires: model k has n_changes[k] of the
+// positions, in increasing order.
+template <class Cost>
+class FitOfCost final : public ModelFitter {
+ public:
+  FitOfCost(std::span<const std::int32_t> position, std::span<const std::int32_t> is_tied,
+            std::span<const std::int64_t> n_changes) {
+    std::size_t next = 0;
+    for (const std::int64_t count : n_changes) {
+      Model model;
+      std::size_t n_segments = 1;
+      for (std::int64_t k = 0; k < count; ++k, ++next) {
+        if (is_tied[next] == 0) {
+          model.stretches.push_back({static_cast<std::size_t>(position[next]), n_segments, {}});
+          n_segments = 0;
+        }
         ++n_segments;
-        continue;
       }
-      const std::size_t end = is_last ? data.size() : static_cast<std::size_t>(position[next]);
-      const SegmentFit fit = fit_segment(data, start, end, cost);
-      total.add(fit.cost);
-      fits.mean.insert(fits.mean.end(), n_segments, fit.mean);
-      start = end;
-      n_segments = 1;
-      if (is_last) break;
+      model.stretches.push_back({std::numeric_limits<std::size_t>::max(), n_segments, {}});
+      models_.push_back(std::move(model));
     }
-    fits.cost.push_back(total.value());
   }
-  return fits;
+
+  void push(const Observations& data) override {
+    for (Model& model : models_) {
+      for (std::size_t start = 0; start < data.size();) {
+        Stretch& stretch = model.stretches[model.next];
+        const std::size_t end = std::min(stretch.end - n_seen_, data.size());
+        const CostPiece fit = fit_segment<Cost>(data, start, end);
+        if (stretch.fit.weight == 0.0)
+          stretch.fit = fit;
+        else
+          Cost::merge(stretch.fit, fit);
+        if (stretch.end - n_seen_ == end) ++model.next;
+        start = end;
+      }
+    }
+    n_seen_ += data.size();
+  }
+
+  ModelFits finish() override {
+    ModelFits fits;
+    for (const Model& model : models_) {
+      CompensatedSum total;
+      for (const Stretch& stretch : model.stretches) {
+        total.add(Cost::reported(stretch.fit));
+        fits.mean.insert(fits.mean.end(), stretch.n_segments, stretch.fit.mean);
+      }
+      fits.cost.push_back(total.value());
+    }
+    return fits;
+  }
+
+ private:
+  // Tied segments, up to `end`.
+  struct Stretch {
+    std::size_t end;
+    std::size_t n_segments;
+    CostPiece fit;
+  };
+  struct Model {
+    std::vector<Stretch> stretches;
+    std::size_t next = 0;
+  };
+  std::vector<Model> models_;
+  std::size_t n_seen_ = 0;
+};
+
+inline std::unique_ptr<ModelFitter> make_fitter(std::string_view cost_name,
+                                                std::span<const std::int32_t> position,
+                                                std::span<const std::int32_t> is_tied,
+                                                std::span<const std::int64_t> n_changes) {
+  using Made = std::unique_ptr<ModelFitter>;
+  return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
+    return std::make_unique<FitOfCost<Cost>>(position, is_tied, n_changes);
+  });
 }
 
 }  // namespace rocpath

@@ -1,19 +1,19 @@
-// The best segmentations with 0..K changes, and the best one for a penalty on each change.
+// The best segmentations with 0..K changes, or the best one for a penalty on each change; with or
+// without the up-down constraint, labels to obey, and a shortest length of a segment.
 //
-// Functional pruning (Rigaill 2015; Maidstone et al. 2017). A candidate is a place where the last
-// segment may have begun. Its cost is a function of that segment's mean mu; a candidate is kept
-// only while it is the best one for some mu. A new candidate starts as a constant, so against it an
-// old one keeps an interval of mu. Time is the number of candidates kept, usually a few, summed
-// over the data: O(K n log n) in practice, O(K n^2) at worst. Memory: 4 K n bytes of back pointers.
+// Dynamic programming over the data with one cost function for each state (`cost_function.hpp`): a
+// number of changes, or background and peak, or everything; a change leads from one state to the
+// next. Data arrive in pieces and are not kept. Time: the pieces of the functions, usually a few
+// tens, summed over states and data. Memory: the same pieces and the changes they share.
 #pragma once
 
-#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include "cost_pieces.hpp"
-#include "memory.hpp"
+#include "label_rules.hpp"
+#include "min_length.hpp"
+#include "up_down.hpp"
 
 namespace rocpath {
 
@@ -22,173 +22,211 @@ struct Observations {
   std::span<const double> weight;
 
   std::size_t size() const { return x.size(); }
-
-  // All means of segments lie here. Never a single point, which no interval could cover.
-  Range mean_range() const {
-    const auto [low, high] = std::minmax_element(x.begin(), x.end());
-    return {*low, *low < *high ? *high : *low + 1.0};
-  }
 };
 
-struct Best {
-  double value = 0.0;
-  std::int32_t start = 0;
+struct SegmentSettings {
+  Range means;  // of all data; not a single point
+  bool has_penalty;
+  double penalty;           // of a change, if there is one
+  std::size_t max_changes;  // otherwise
+  std::size_t min_length;   // at least 1
+  std::vector<LabelRegion> regions;
 };
 
-// The candidates for the start of the last segment, and which of them is best for which mean.
-template <class Cost>
-class Candidates {
+// A search that is given the data piece by piece.
+class Segmenter {
  public:
-  explicit Candidates(Range means) : means_(means) {}
+  virtual ~Segmenter() = default;
+  // Requires: positive weights, x within the means. `check` is called now and then.
+  virtual void push(const Observations& data, const std::function<void()>& check) = 0;
+  // The changes of the best models: one for a penalty, otherwise one for each number of changes.
+  virtual Changes finish() = 0;
+};
 
-  void clear() {
-    candidates_.clear();
-    intervals_.clear();
-  }
+template <class Cost, template <class> class ChangeOf>
+class SegmentSearch final : public Segmenter {
+  using Change = ChangeOf<Cost>;
 
-  // From here on a segment may begin at `start`, after `value` paid for the data before.
-  void offer(double value, std::int32_t start) {
-    const auto newcomer = static_cast<std::uint32_t>(candidates_.size());
-    candidates_.push_back({{.base = value}, start, 0});
-    if (newcomer == 0) {
-      intervals_.assign(1, {means_.high, newcomer});
-      return;
+ public:
+  explicit SegmentSearch(SegmentSettings settings)
+      : settings_(std::move(settings)),
+        has_labels_(!settings_.regions.empty()),
+        n_states_(!settings_.has_penalty ? settings_.max_changes + 1
+                  : Change::is_up_down   ? 2
+                                         : 1),
+        rules_(std::move(settings_.regions)) {
+    if (!settings_.has_penalty) settings_.penalty = 0.0;
+    const CostFunction start({{}, settings_.means.low, settings_.means.high, -1, true});
+    for (auto* layers : {&functions_, &offers_})
+      for (auto& layer : *layers) layer.resize(n_states_);
+    if (settings_.min_length == 1) {
+      functions_[0][0] = start;
+    } else {
+      young_.emplace(settings_.min_length, n_states_);
+      young_->at(0, 0, 0) = start;
     }
-    next_intervals_.clear();
-    double low = means_.low;
-    for (const auto& [high, owner] : intervals_) {
-      const Range kept = below_level<Cost>(candidates_[owner].piece, value, low, high);
-      if (kept.low < kept.high) {
-        extend(low, kept.low, newcomer);
-        extend(kept.low, kept.high, owner);
-        extend(kept.high, high, newcomer);
-      } else {
-        extend(low, high, newcomer);
-      }
-      low = high;
+  }
+
+  void push(const Observations& data, const std::function<void()>& check) override {
+    // A change inside a run of equal values never helps; for penalty 0 it would not hurt either.
+    const bool joins_runs = settings_.has_penalty && !Change::is_up_down && !has_labels_ && !young_;
+    for (std::size_t k = 0; k < data.size(); ++k) {
+      const double x = data.x[k];
+      double weight = data.weight[k];
+      if (young_) enter();
+      const bool is_run = joins_runs && x == last_x_;
+      if (position_ > 0 && !is_run) change();
+      if (has_labels_) obey_peaks();
+      for (; joins_runs && k + 1 < data.size() && data.x[k + 1] == x; ++position_)
+        weight += data.weight[++k];
+      add_observation({0.0, weight, x, weight * x});
+      last_x_ = x;
+      ++position_;
+      if (tree_.is_full()) collect();
+      if (k % 64 == 0) check();
     }
-    intervals_.swap(next_intervals_);
-    drop_unused();
   }
 
-  void add(double x, double weight) {
-    for (Candidate& candidate : candidates_) Cost::add(candidate.piece, x, weight);
-  }
-
-  // The earliest start among the best.
-  Best best() const {
-    Best best{candidates_[0].piece.base, candidates_[0].start};
-    for (const Candidate& candidate : candidates_)
-      if (candidate.piece.base < best.value) best = {candidate.piece.base, candidate.start};
-    return best;
+  Changes finish() override {
+    if (young_) enter();
+    Changes changes;
+    BestPiece overall;
+    for (const CostFunction& function : functions_[0]) {
+      const BestPiece found = Change::best(function);
+      if (settings_.has_penalty)
+        overall.improve(found.value, found.node);
+      else
+        append(changes, found);
+    }
+    if (settings_.has_penalty) append(changes, overall);
+    return changes;
   }
 
  private:
-  struct Candidate {
-    CostPiece piece;
-    std::int32_t start;
-    std::uint32_t place;
-  };
-  // From the end of the interval before it.
-  struct Interval {
-    double end;
-    std::uint32_t owner;
-  };
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  void extend(double low, double high, std::uint32_t owner) {
-    if (!(low < high)) return;
-    if (!next_intervals_.empty() && next_intervals_.back().owner == owner)
-      next_intervals_.back().end = high;
+  std::size_t state_after(std::size_t state) const {
+    if (state + 1 < n_states_) return state + 1;
+    return settings_.has_penalty ? 0 : none;
+  }
+
+  void append(Changes& changes, const BestPiece& found) const {
+    if (found.value < infinity)
+      tree_.append_to(changes, found.node);
     else
-      next_intervals_.push_back({high, owner});
+      changes.n_changes.push_back(-1);
   }
 
-  void drop_unused() {
-    constexpr std::uint32_t unused = 0, used = 1;
-    for (Candidate& candidate : candidates_) candidate.place = unused;
-    for (const Interval& interval : intervals_) candidates_[interval.owner].place = used;
-    std::uint32_t n_used = 0;
-    for (Candidate& candidate : candidates_)
-      candidate.place = candidate.place == used ? n_used++ : dropped;
-    if (n_used == candidates_.size()) return;
-    for (Interval& interval : intervals_) interval.owner = candidates_[interval.owner].place;
-    std::erase_if(candidates_, [](const Candidate& c) { return c.place == dropped; });
+  void change() {
+    const LabelRegion* region = has_labels_ ? rules_.of_change(position_) : nullptr;
+    if (region != nullptr && region->needs_change()) n_layers_ = 2;
+    const bool is_plain = region == nullptr && n_layers_ == 1 && !young_;
+    // All offers come from the functions before any of them is lowered.
+    for_each_change(region, [&](std::size_t layer, std::size_t state, CostFunction& target) {
+      const bool is_full = !is_plain || !was_plain_ || target.empty();
+      CostFunction& from = functions_[layer][state];
+      Change::offer(from, state % 2 == 0 ? Direction::up : Direction::down,
+                    {position_, settings_.penalty, is_full}, tree_, offers_[layer][state]);
+      if constexpr (Change::is_up_down)
+        for (FunctionPiece& piece : from) piece.is_new = false;
+    });
+    for_each_change(region, [&](std::size_t layer, std::size_t state, CostFunction& target) {
+      lowering_.lower(target, offers_[layer][state]);
+      offers_[layer][state].clear();
+    });
+    was_plain_ = is_plain;
+    if (region != nullptr && region->needs_change() && region->last == position_)
+      drop_first_layer();
   }
 
-  static constexpr std::uint32_t dropped = std::numeric_limits<std::uint32_t>::max();
-  Range means_;
-  std::vector<Candidate> candidates_;  // by start
-  std::vector<Interval> intervals_, next_intervals_;
-};
-
-// The change positions of each model, one model after the other; a change at t begins a segment
-// at x[t]. `is_tied` says that a constraint holds the means on both sides equal.
-struct Changes {
-  Vector<std::int32_t> position;
-  Vector<std::int32_t> is_tied;
-};
-
-// The best changes for 0..max_changes of them. Requires: 0 <= max_changes < n, positive weights.
-template <class Cost, class Check>
-Changes best_changes(const Observations& data, std::size_t max_changes, Check check) {
-  const std::size_t n = data.size();
-  Candidates<Cost> candidates(data.mean_range());
-  // value[t]: the smallest cost of the first t observations, for the current number of changes.
-  std::vector<double> value(n + 1), next_value(n + 1);
-  CostPiece whole;
-  for (std::size_t t = 0; t < n; ++t) {
-    Cost::add(whole, data.x[t], data.weight[t]);
-    value[t + 1] = whole.base;
-  }
-  std::vector<Vector<std::int32_t>> last_start(max_changes + 1);
-  for (std::size_t k = 1; k <= max_changes; ++k) {
-    candidates.clear();
-    last_start[k].resize(n + 1 - k);
-    for (std::size_t t = k; t < n; ++t) {
-      candidates.offer(value[t], static_cast<std::int32_t>(t));
-      candidates.add(data.x[t], data.weight[t]);
-      const Best best = candidates.best();
-      next_value[t + 1] = best.value;
-      last_start[k][t + 1 - k] = best.start;
-      if (t % 1024 == 0) check();
-    }
-    value.swap(next_value);
-  }
-  Changes changes;
-  changes.position.resize(max_changes * (max_changes + 1) / 2);
-  changes.is_tied.assign(changes.position.size(), 0);
-  for (std::size_t k = 1; k <= max_changes; ++k) {
-    auto end = static_cast<std::size_t>(n);
-    for (std::size_t j = k; j > 0; --j) {
-      end = static_cast<std::size_t>(last_start[j][end - j]);
-      changes.position[k * (k - 1) / 2 + j - 1] = static_cast<std::int32_t>(end);
+  // Call `act` with the layer and state of every change that may happen, and the function it leads
+  // to.
+  template <class Act>
+  void for_each_change(const LabelRegion* region, Act&& act) {
+    for (std::size_t layer = 0; layer < n_layers_; ++layer) {
+      for (std::size_t state = 0; state < n_states_; ++state) {
+        const std::size_t next = state_after(state);
+        if (next == none) continue;
+        if (functions_[layer][state].empty() && offers_[layer][state].empty()) continue;
+        const int to = region == nullptr
+                           ? static_cast<int>(layer)
+                           : region->layer_after(static_cast<int>(layer), state % 2 == 0);
+        if (to >= 0)
+          act(layer, state, young_ ? young_->at(to, next, position_) : functions_[to][next]);
+      }
     }
   }
-  return changes;
-}
 
-// The changes with the smallest cost + penalty * (number of changes). Requires: penalty >= 0.
-template <class Cost, class Check>
-Changes best_changes_for(const Observations& data, double penalty, Check check) {
-  const std::size_t n = data.size();
-  Candidates<Cost> candidates(data.mean_range());
-  Vector<std::int32_t> last_start(n);
-  double value = 0.0;
-  for (std::size_t t = 0; t < n; ++t) {
-    if (t == 0 || value + penalty < std::numeric_limits<double>::infinity())
-      candidates.offer(t == 0 ? 0.0 : value + penalty, static_cast<std::int32_t>(t));
-    candidates.add(data.x[t], data.weight[t]);
-    const Best best = candidates.best();
-    value = best.value;
-    last_start[t] = best.start;
-    if (t % 1024 == 0) check();
+  // Peaks are the odd states.
+  void obey_peaks() {
+    rules_.for_peaks_at(position_, [&](const LabelRegion& region) {
+      was_plain_ = false;
+      if (region.kind == LabelKind::peaks) n_layers_ = 2;
+      for (std::size_t state = 1; state < n_states_; state += 2) {
+        pass_on(functions_[0][state], functions_[1][state], region.kind);
+        if (young_)
+          for (std::size_t age = 0; age < settings_.min_length; ++age)
+            pass_on(young_->at(0, state, age), young_->at(1, state, age), region.kind);
+      }
+      if (region.kind == LabelKind::peaks && region.last == position_) drop_first_layer();
+    });
   }
-  Changes changes;
-  for (auto start = last_start[n - 1]; start > 0; start = last_start[start - 1])
-    changes.position.push_back(start);
-  std::reverse(changes.position.begin(), changes.position.end());
-  changes.is_tied.assign(changes.position.size(), 0);
-  return changes;
-}
+
+  void pass_on(CostFunction& first, CostFunction& second, LabelKind kind) {
+    if (kind == LabelKind::peaks) lowering_.lower(second, first);
+    first.clear();
+  }
+
+  void drop_first_layer() {
+    std::swap(functions_[0], functions_[1]);
+    for (CostFunction& function : functions_[1]) function.clear();
+    if (young_) young_->drop_first_layer();
+    n_layers_ = 1;
+    was_plain_ = false;
+  }
+
+  void add_observation(const CostPiece& observation) {
+    for (std::size_t layer = 0; layer < n_layers_; ++layer)
+      for (CostFunction& function : functions_[layer]) add<Cost>(function, observation);
+    if (young_) young_->add(observation);
+  }
+
+  // Segments that have reached the shortest length.
+  void enter() {
+    if (position_ == 0) return;
+    for (std::size_t layer = 0; layer < n_layers_; ++layer)
+      for (std::size_t state = 0; state < n_states_; ++state) {
+        CostFunction& grown = young_->at(layer, state, position_);
+        if (grown.empty()) continue;
+        add<Cost>(grown, young_->last_observations());
+        lowering_.lower(functions_[layer][state], grown);
+        grown.clear();
+      }
+  }
+
+  void collect() {
+    tree_.collect([&](auto&& act) {
+      const auto act_on = [&](CostFunction& function) {
+        for (FunctionPiece& piece : function) act(piece.node);
+      };
+      for (auto& layer : functions_)
+        for (CostFunction& function : layer) act_on(function);
+      if (young_) young_->for_each(act_on);
+    });
+  }
+
+  SegmentSettings settings_;
+  bool has_labels_;
+  std::size_t n_states_;
+  LabelRules rules_;
+  Lowering<Cost> lowering_;
+  ChangeTree tree_;
+  std::array<std::vector<CostFunction>, 2> functions_, offers_;  // by layer, then state
+  std::optional<YoungSegments<Cost>> young_;
+  std::size_t n_layers_ = 1;
+  bool was_plain_ = false;  // so that functions have all been offered to the next ones
+  std::int32_t position_ = 0;
+  double last_x_ = std::numeric_limits<double>::quiet_NaN();
+};
 
 }  // namespace rocpath

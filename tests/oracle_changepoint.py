@@ -86,6 +86,41 @@ def best_up_down_costs(x, weight, max_changes, cost):
     ]
 
 
+def is_allowed(changes, n, labels, min_length):
+    """Whether changes make no label error and no segment that is too short."""
+    if any(b - a < min_length for a, b in pairwise([0, *changes, n])):
+        return False
+    return all(
+        label_error(kind, start, end, changes, n) == (0, 0)
+        for start, end, kind in labels
+    )
+
+
+def best_allowed_costs(x, weight, cost, constraint, labels, min_length):
+    """Smallest cost with 0..n-1 changes that are allowed, trying them all."""
+    x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
+    n = len(x)
+
+    def cost_of(changes):
+        if constraint == "up_down":
+            return up_down_cost(x, weight, changes, cost)
+        return sum(
+            COSTS[cost](x[a:b], weight[a:b]) for a, b in pairwise([0, *changes, n])
+        )
+
+    return [
+        min(
+            (
+                float(cost_of(changes))
+                for changes in combinations(range(1, n), k)
+                if is_allowed(changes, n, labels, min_length)
+            ),
+            default=np.inf,
+        )
+        for k in range(n)
+    ]
+
+
 def up_down_costs_on_candidates(x, weight, max_changes, cost):
     """As `best_up_down_costs`, for longer sequences and in float64.
 

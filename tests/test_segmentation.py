@@ -1,6 +1,7 @@
 """Segmentations: equal to slow definitions, never worse than ruptures, at any scale."""
 
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_changepoint as oracle
+import rocpath._core as _core
 from rocpath import changepoint as cp
+from rocpath.changepoint.segmentation import SegmentCost
 
 kinds = st.sampled_from(["normal", "poisson"])
 constraints = st.sampled_from([None, "up_down"])
@@ -141,6 +144,17 @@ def test_scale_and_offset_change_nothing(scale, offset):
     assert moved.cost / scale**2 == pytest.approx(plain.cost, 1e-12)
 
 
+def test_penalties_in_units_beyond_float64():
+    # Squares of 1e-200 underflow. All three around their mean cost less than 5e-400, so
+    # a change is not worth 1e-300.
+    tiny = [1e-200, 0, 3e-200]
+    assert cp.segment_penalty(tiny, 1e-300).n_changes == 0
+    assert cp.segment_penalty(tiny, 0.0).changes.tolist() == [1, 2]
+    assert cp.segment_penalty(tiny, 5e-324).n_changes == 0
+    assert cp.segment_penalty([1e100, 0, 0, 1e100], 5e-324).changes.tolist() == [1, 3]
+    assert cp.segment_penalty([5e-324, 0], 1.0).n_changes == 0
+
+
 def test_one_huge_value_does_not_hide_the_rest():
     rng = np.random.default_rng(4)
     x = rng.normal(np.repeat([0, 5, 0], 30))
@@ -260,6 +274,17 @@ def test_bad_input_is_refused(given_x, settings, message):
     x = given_x[0] if given_x else []
     with pytest.raises(ValueError, match=message):
         cp.segment(x, settings.pop("max_changes"), **settings)
+
+
+def test_models_that_do_not_fit_into_memory_are_refused():
+    with pytest.raises(
+        MemoryError, match=r"may take 240,000\.\d GB, more than the mem"
+    ):
+        cp.segment(np.arange(3_200_000.0) % 7, 3_162_277)
+
+
+def test_costs_are_named_once():
+    assert set(get_args(SegmentCost)) == set(_core.segment_costs())
 
 
 def test_bad_penalty_is_refused():

@@ -11,12 +11,15 @@ from rocpath.changepoint.features import SequenceFeatures, sequence_features
 from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
-from rocpath.changepoint.segmentation import (
-    Segmentation,
-    Segmentations,
-    segment,
-    segment_penalty,
+from rocpath.changepoint.pieces import (
+    Piece,
+    SequencePieces,
+    array_pieces,
+    bed_labels,
+    bedgraph_pieces,
 )
+from rocpath.changepoint.segmentation import segment, segment_penalty
+from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 from rocpath.changepoint.selection import ModelSelection, model_selection
 
 __all__ = [
@@ -26,9 +29,14 @@ __all__ = [
     "ModelSelection",
     "PenaltyErrors",
     "PenaltyRegressor",
+    "Piece",
     "Segmentation",
     "Segmentations",
     "SequenceFeatures",
+    "SequencePieces",
+    "array_pieces",
+    "bed_labels",
+    "bedgraph_pieces",
     "error_breakpoints",
     "errors_by_penalty",
     "label_errors",

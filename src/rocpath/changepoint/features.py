@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import finite_vector, read_only
-from rocpath.changepoint.segmentation import check_observations
+from rocpath.changepoint.segmentation_passes import check_observations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,7 +17,7 @@ from rocpath.arguments import (
     whole_number,
     whole_numbers,
 )
-from rocpath.changepoint.segmentation import Segmentations
+from rocpath.changepoint.segmentation_results import Segmentations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -278,8 +278,8 @@ def _places(
         if n is None:
             raise ValueError("n must be given with lists of changes, got None.")
         n = whole_number("n", n, least=1)
-        is_inside = (labels.start >= 0) & (labels.end <= n)
-        low, high, place = 0.0, float(n), np.arange(float(n))
+        place = np.arange(float(n))
+        refuse_outside(labels, 0.0, float(n), has_position=False)
     else:
         place = finite_vector(f"position{where}", position)
         if place.size == 0 or (n is not None and place.size != n):
@@ -293,17 +293,26 @@ def _places(
                 f"position{where} must increase, got {place[worst]} at index {worst} "
                 f"after {place[worst - 1]}."
             )
-        low, high = float(place[0]), float(place[-1])
+        refuse_outside(labels, float(place[0]), float(place[-1]), has_position=True)
+    return place
+
+
+def refuse_outside(
+    labels: Labels, low: float, high: float, *, has_position: bool
+) -> None:
+    """Raise if a label lies outside a sequence from low to high."""
+    if has_position:
         # Regions may reach beyond the first and the last observation.
         is_inside = (labels.end > low) & (labels.start < high)
+    else:
+        is_inside = (labels.start >= low) & (labels.end <= high)
     if not is_inside.all():
         first = int(is_inside.argmin())
         row = first if labels.row is None else labels.row[first]
         raise ValueError(
-            f"labels{where} must lie within the sequence, from {low} to {high}, got "
-            f"({labels.start[first]}, {labels.end[first]}] in row {row}."
+            f"labels{labels._where()} must lie within the sequence, from {low} to "
+            f"{high}, got ({labels.start[first]}, {labels.end[first]}] in row {row}."
         )
-    return place
 
 
 def _checked_changes(

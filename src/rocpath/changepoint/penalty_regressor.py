@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint.segmentation import Constraint, Segmentation, SegmentCost
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.changepoint.segmentation_results import Segmentation
     from rocpath.step_choice import StepChoice
 
 

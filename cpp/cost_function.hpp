@@ -1,0 +1,267 @@
+// The smallest cost of the data so far as a function of the last segment's mean mu, in pieces.
+//
+// Functional pruning (Rigaill 2015; Maidstone et al. 2017): every piece is one way to have begun
+// the last segment, kept only while it is the best one for some mu. Later data are added to all
+// pieces alike, so what has lost at a mu stays lost there.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cost_pieces.hpp"
+
+namespace rocpath {
+
+struct FunctionPiece {
+  CostPiece cost;
+  double low;
+  double high;
+  std::int32_t node;  // the last change, in a ChangeTree
+  bool is_new;        // since the function last made an offer
+
+  bool is_constant() const { return cost.weight == 0.0; }
+  double best_mean() const { return std::clamp(cost.mean, low, high); }
+};
+
+// By mean; a function has no gaps, an offer to lower it may have some. Empty where nothing is
+// possible. A vector with room at both ends, where functions change most.
+class CostFunction {
+ public:
+  CostFunction() = default;
+  explicit CostFunction(const FunctionPiece& piece) { push_back(piece); }
+
+  bool empty() const { return first_ == last_; }
+  std::size_t size() const { return last_ - first_; }
+  FunctionPiece* begin() { return pieces_.data() + first_; }
+  FunctionPiece* end() { return pieces_.data() + last_; }
+  const FunctionPiece* begin() const { return pieces_.data() + first_; }
+  const FunctionPiece* end() const { return pieces_.data() + last_; }
+  FunctionPiece& operator[](std::size_t k) { return pieces_[first_ + k]; }
+  const FunctionPiece& operator[](std::size_t k) const { return pieces_[first_ + k]; }
+  FunctionPiece& back() { return pieces_[last_ - 1]; }
+  const FunctionPiece& back() const { return pieces_[last_ - 1]; }
+
+  void clear() { first_ = last_ = pieces_.size() / 2; }
+  void pop_front(std::size_t n) { first_ += n; }
+  void pop_back(std::size_t n) { last_ -= n; }
+  void push_front(const FunctionPiece& piece) {
+    if (first_ == 0) make_room();
+    pieces_[--first_] = piece;
+  }
+  void push_back(const FunctionPiece& piece) {
+    if (last_ == pieces_.size()) make_room();
+    pieces_[last_++] = piece;
+  }
+  // Another way to reach the last piece extends it.
+  void append(const FunctionPiece& piece) {
+    if (empty() || back().node != piece.node) {
+      push_back(piece);
+      return;
+    }
+    back().low = std::min(back().low, piece.low);
+    back().high = std::max(back().high, piece.high);
+  }
+  void swap(CostFunction& other) {
+    pieces_.swap(other.pieces_);
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+  }
+
+ private:
+  void make_room() {
+    std::vector<FunctionPiece> roomy(4 * size() + 16);
+    const std::size_t first = (roomy.size() - size()) / 2;
+    std::copy(begin(), end(), roomy.data() + first);
+    last_ = first + size();
+    first_ = first;
+    pieces_.swap(roomy);
+  }
+
+  std::vector<FunctionPiece> pieces_;
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+};
+
+template <class Cost>
+void add(CostFunction& function, const CostPiece& more) {
+  for (FunctionPiece& piece : function) Cost::merge(piece.cost, more);
+}
+
+struct BestPiece {
+  double value = infinity;
+  std::int32_t node = -1;
+
+  // Of equal values the earliest change.
+  void improve(double other, std::int32_t other_node) {
+    // Without branches: which piece is best cannot be predicted, and guessing took a fifth of the
+    // time.
+    const bool is_better = (other < value) | ((other == value) & (other_node < node));
+    value = is_better ? other : value;
+    node = is_better ? other_node : node;
+  }
+};
+
+// Lowers functions to offers.
+template <class Cost>
+class Lowering {
+ public:
+  // Lower the function to the offer wherever that is smaller.
+  void lower(CostFunction& function, const CostFunction& offer) {
+    if (offer.empty()) return;
+    if (function.empty()) {
+      function = offer;
+      return;
+    }
+    if (offer.size() == 1 && offer[0].is_constant() && offer[0].low == function[0].low &&
+        offer[0].high == function.back().high) {
+      lower_to_constant(function, offer[0]);
+      return;
+    }
+    lowered_.clear();
+    std::size_t k = 0;
+    double low = function[0].low;
+    for (const FunctionPiece& offered : offer) {
+      for (; function[k].high <= offered.low; low = function[k++].high)
+        take(function[k], low, function[k].high);
+      take(function[k], low, offered.low);
+      low = std::max(low, offered.low);
+      while (low < offered.high) {
+        const double high = std::min(function[k].high, offered.high);
+        if (offered.is_constant())
+          choose_below(function[k], offered, low, high);
+        else
+          choose(function[k], offered, low, high);
+        low = high;
+        if (function[k].high == high && ++k == function.size()) break;
+      }
+      if (k == function.size()) break;
+    }
+    for (; k < function.size(); low = function[k++].high) take(function[k], low, function[k].high);
+    function.swap(lowered_);
+  }
+
+ private:
+  // Without a constraint. Mostly the constant wins at both ends and nowhere else: then only the
+  // ends change, in place, which takes a third of the time of writing all pieces anew.
+  void lower_to_constant(CostFunction& function, const FunctionPiece& offered) {
+    if (cut_ends(function, offered)) return;
+    lowered_.clear();
+    for (const FunctionPiece& old : function) choose_below(old, offered, old.low, old.high);
+    function.swap(lowered_);
+  }
+
+  // Give both ends to the offered constant. Does nothing, and says so, where that is not enough.
+  static bool cut_ends(CostFunction& function, const FunctionPiece& offered) {
+    const auto gap = [&](const FunctionPiece& p) { return offered.cost.base - p.cost.base; };
+    const auto is_lost = [&](const FunctionPiece& p) {
+      return !(gap(p) > 0.0) || p.cost.mean <= p.low || p.cost.mean >= p.high;
+    };
+    const auto has_low = [&](const FunctionPiece& p) {
+      return Cost::is_within(p.cost, p.low, gap(p));
+    };
+    const auto has_high = [&](const FunctionPiece& p) {
+      return Cost::is_within(p.cost, p.high, gap(p));
+    };
+    std::size_t first = 0, last = function.size() - 1;
+    // The function is continuous: where a piece ends above the constant, the next one begins so.
+    if (has_low(function[0]) || has_high(function[last])) return false;
+    for (; first < last && !has_high(function[first]); ++first)
+      if (!is_lost(function[first])) return false;
+    for (; first < last && !has_low(function[last]); --last)
+      if (!is_lost(function[last])) return false;
+    for (std::size_t k = first; k <= last; ++k)
+      if (!(gap(function[k]) > 0.0) || (k < last && !has_high(function[k]))) return false;
+
+    const double low = function[0].low, high = function.back().high;
+    FunctionPiece& lowest = function[first];
+    FunctionPiece& highest = function[last];
+    const double from = std::clamp(Cost::lower_root(lowest.cost, gap(lowest)), low, lowest.high);
+    const double to = std::clamp(Cost::upper_root(highest.cost, gap(highest)), highest.low, high);
+    if (!(from < lowest.high && to > highest.low && from < to)) return false;
+    lowest.low = from;
+    highest.high = to;
+    FunctionPiece end = offered;
+    function.pop_back(function.size() - 1 - last);
+    end.low = to;
+    if (to < high) function.push_back(end);
+    function.pop_front(first);
+    end.low = low;
+    end.high = from;
+    if (low < from) function.push_front(end);
+    return true;
+  }
+
+  // The old piece where it is at most the offered constant: an interval, since it is convex.
+  void choose_below(const FunctionPiece& old, const FunctionPiece& offered, double low,
+                    double high) {
+    const double gap = offered.cost.base - old.cost.base;
+    if (!(gap > 0.0)) {
+      take(offered, low, high);
+      return;
+    }
+    const bool has_low = Cost::is_within(old.cost, low, gap);
+    const bool has_high = Cost::is_within(old.cost, high, gap);
+    if (has_low && has_high) {
+      take(old, low, high);
+      return;
+    }
+    if ((!has_low && old.cost.mean <= low) || (!has_high && old.cost.mean >= high)) {
+      take(offered, low, high);
+      return;
+    }
+    // Roots are found only where an end is cut off, which happens about once for each new piece.
+    const double from = has_low ? low : std::clamp(Cost::lower_root(old.cost, gap), low, high);
+    const double to = has_high ? high : std::clamp(Cost::upper_root(old.cost, gap), low, high);
+    if (!(from < to)) {
+      take(offered, low, high);
+      return;
+    }
+    take(offered, low, from);
+    take(old, from, to);
+    take(offered, to, high);
+  }
+
+  // The smaller of two pieces between two means: they cross at most once on each side of the
+  // turning point of their difference.
+  void choose(const FunctionPiece& old, const FunctionPiece& offered, double low, double high) {
+    const double turn = Cost::turning_point(old.cost, offered.cost);
+    const bool has_turn = low < turn && turn < high;
+    const std::array<double, 3> place{low, has_turn ? turn : high, high};
+    for (std::size_t part = 0; part < (has_turn ? 2U : 1U); ++part) {
+      const double from = place[part], to = place[part + 1];
+      const double before = sign_at(old.cost, offered.cost, from);
+      const double after = sign_at(old.cost, offered.cost, to);
+      const bool is_old_first = before < 0.0 || (before == 0.0 && after <= 0.0);
+      if ((before < 0.0 && after > 0.0) || (before > 0.0 && after < 0.0)) {
+        const double cross = root_between(
+            [&](double mu) { return Cost::difference(old.cost, offered.cost, mu); },
+            [&](double mu) { return Cost::slope_of_difference(old.cost, offered.cost, mu); }, from,
+            to);
+        take(is_old_first ? old : offered, from, cross);
+        take(is_old_first ? offered : old, cross, to);
+      } else {
+        take(is_old_first ? old : offered, from, to);
+      }
+    }
+  }
+
+  // Which of two costs is larger at mu. Those that differ only by rounding, as where the same data
+  // are split at different places, count as equal, or slivers of pieces would pile up there.
+  static double sign_at(const CostPiece& a, const CostPiece& b, double mu) {
+    const double difference = Cost::sign_of_difference(a, b, mu);
+    return std::fabs(difference) <= 1e-14 * std::max(a.base, b.base) ? 0.0 : difference;
+  }
+
+  void take(FunctionPiece piece, double low, double high) {
+    if (!(low < high)) return;
+    piece.low = low;
+    piece.high = high;
+    lowered_.append(piece);
+  }
+
+  CostFunction lowered_;
+};
+
+}  // namespace rocpath

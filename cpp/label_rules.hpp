@@ -1,0 +1,82 @@
+// Labelled regions as rules for a search: which changes may happen where.
+//
+// (Hocking & Srivastava's labelled optimal partitioning, for all kinds of labels.) Inside a region
+// that counts changes there are two layers of cost functions: nothing counted yet, and as much as
+// is needed. A counted change leads from the first to the second; at the region's end the first is
+// dropped. Outside there is one layer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rocpath {
+
+enum class LabelKind : std::int32_t {
+  no_change,
+  one_change,
+  at_least_one_change,
+  no_peaks,
+  peaks,
+  peak_start,
+  peak_end
+};
+
+// A label of the changes at first..last; one of peaks, of the observations first..last.
+struct LabelRegion {
+  std::int32_t first;
+  std::int32_t last;
+  LabelKind kind;
+
+  bool is_of_peaks() const { return kind == LabelKind::no_peaks || kind == LabelKind::peaks; }
+  bool needs_change() const { return !is_of_peaks() && kind != LabelKind::no_change; }
+
+  bool counts(bool is_up) const {
+    if (kind == LabelKind::peak_start) return is_up;
+    if (kind == LabelKind::peak_end) return !is_up;
+    return !is_of_peaks();
+  }
+
+  // The layer after a change from `layer`, or -1 if such a change is an error.
+  int layer_after(int layer, bool is_up) const {
+    if (!counts(is_up)) return layer;
+    if (kind == LabelKind::no_change) return -1;
+    return layer == 0 || kind == LabelKind::at_least_one_change ? 1 : -1;
+  }
+};
+
+inline std::vector<LabelRegion> label_regions(std::span<const std::int32_t> first,
+                                              std::span<const std::int32_t> last,
+                                              std::span<const std::int32_t> kind) {
+  std::vector<LabelRegion> regions;
+  for (std::size_t k = 0; k < kind.size(); ++k)
+    regions.push_back({first[k], last[k], static_cast<LabelKind>(kind[k])});
+  return regions;
+}
+
+// The regions in order, as a search passes them.
+class LabelRules {
+ public:
+  explicit LabelRules(std::vector<LabelRegion> regions) : regions_(std::move(regions)) {}
+
+  // The region whose rule holds for a change at t, or none. Requires: t does not decrease.
+  const LabelRegion* of_change(std::int32_t t) {
+    while (next_ < regions_.size() && regions_[next_].last < t) ++next_;
+    for (std::size_t k = next_; k < regions_.size() && regions_[k].first <= t; ++k)
+      if (!regions_[k].is_of_peaks() && t <= regions_[k].last) return &regions_[k];
+    return nullptr;
+  }
+
+  // Call `act` for each region of peaks that observation t lies in. Requires: as `of_change`.
+  template <class Act>
+  void for_peaks_at(std::int32_t t, Act&& act) const {
+    for (std::size_t k = next_; k < regions_.size() && regions_[k].first <= t; ++k)
+      if (regions_[k].is_of_peaks() && t <= regions_[k].last) act(regions_[k]);
+  }
+
+ private:
+  std::vector<LabelRegion> regions_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace rocpath

@@ -1,0 +1,62 @@
+// The sum of squares: deviance(m, mu) = (mu - m)^2.
+#pragma once
+
+#include "cost_pieces.hpp"
+
+namespace rocpath {
+
+struct NormalCost {
+  static constexpr const char* name = "normal";
+  // The cost of c * x is c^power times that of x, for c > 0; x must be at least `least_x`.
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinity;
+  // Whether adding a constant to x changes nothing but the means.
+  static constexpr bool is_shift_invariant = true;
+
+  // What a mean of mu costs more than the best one.
+  static double excess(const CostPiece& piece, double mu) {
+    return piece.weight * (mu - piece.mean) * (mu - piece.mean);
+  }
+  // Whether the excess is at most `gap`.
+  static bool is_within(const CostPiece& piece, double mu, double gap) {
+    return excess(piece, mu) <= gap;
+  }
+  // Where the excess is `gap`, on both sides of the mean. Requires: gap >= 0, weight > 0.
+  static double lower_root(const CostPiece& piece, double gap) {
+    return piece.mean - std::sqrt(gap / piece.weight);
+  }
+  static double upper_root(const CostPiece& piece, double gap) {
+    return piece.mean + std::sqrt(gap / piece.weight);
+  }
+
+  // Add the data of another piece. Requires: more.weight > 0.
+  static void merge(CostPiece& piece, const CostPiece& more) {
+    const double total = piece.weight + more.weight;
+    const double distance = more.mean - piece.mean;
+    const double share = more.weight / total;
+    piece.base += more.base + piece.weight * share * distance * distance;
+    piece.mean += share * distance;
+    piece.weight = total;
+  }
+
+  static double difference(const CostPiece& a, const CostPiece& b, double mu) {
+    return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
+  }
+  // As the difference, but need be right only in its sign.
+  static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
+    return difference(a, b, mu);
+  }
+  static double slope_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
+    return 2 * (a.weight * (mu - a.mean) - b.weight * (mu - b.mean));
+  }
+  // Where the difference has its only turning point; not a number or infinite if it has none.
+  static double turning_point(const CostPiece& a, const CostPiece& b) {
+    return (a.weight * a.mean - b.weight * b.mean) / (a.weight - b.weight);
+  }
+
+  // The cost of a segment that is reported; whether it needs the piece's base.
+  static double reported(const CostPiece& piece) { return piece.base; }
+  static constexpr bool reports_base = true;
+};
+
+}  // namespace rocpath

@@ -1,0 +1,313 @@
+"""Sequences that are read in pieces: arrays, memory maps and bedGraph files."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rocpath.arguments import finite_vector, same_length, whole_number
+from rocpath.changepoint.labels import Labels
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from numpy.typing import ArrayLike, NDArray
+
+# Pieces of this many observations are read fast, and are small beside any computer.
+PIECE_SIZE = 2**18
+# About as many bytes of a text file as make such a piece.
+_TEXT_SIZE = 2**23
+
+
+class Piece(NamedTuple):
+    """Consecutive observations of a sequence.
+
+    Attributes
+    ----------
+    x : array
+        The observations.
+    weights : array or None
+        Their weights; None for ones.
+    position : array or None
+        Where each observation begins; None for its index.
+    """
+
+    x: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+    position: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SequencePieces:
+    """Hold a way to read a sequence piece by piece, as often as it is needed.
+
+    Attributes
+    ----------
+    read : callable
+        ``read()`` gives an iterator over every `Piece` in order, from the start.
+    """
+
+    read: Callable[[], Iterator[Piece]]
+
+
+def array_pieces(
+    x: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    size: int = PIECE_SIZE,
+) -> SequencePieces:
+    """Make pieces of arrays, memory-mapped ones included, without copies of the whole.
+
+    Parameters
+    ----------
+    x : array-like, shape (n,)
+        The sequence, of any type of number; ``np.load(path, mmap_mode="r")`` stays on
+        disk.
+    weights, position : array-like, shape (n,), optional
+        As for `segment`.
+    size : int
+        How many observations are read at a time.
+
+    Returns
+    -------
+    SequencePieces
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> pieces = cp.array_pieces([1, 1, 5, 5, 5, 2], size=4)
+    >>> [piece.x.tolist() for piece in pieces.read()]
+    [[1.0, 1.0, 5.0, 5.0], [5.0, 2.0]]
+    """
+    values = _vector("x", x)
+    given = {"x": values}
+    if weights is not None:
+        given["weights"] = _vector("weights", weights)
+    if position is not None:
+        given["position"] = _vector("position", position)
+    same_length(**given)
+    size = whole_number("size", size, least=1)
+    return SequencePieces(
+        partial(_slices, values, given.get("weights"), given.get("position"), size=size)
+    )
+
+
+def bedgraph_pieces(
+    path: str | os.PathLike[str],
+    *,
+    chrom: str | None = None,
+    fill: float | None = None,
+) -> SequencePieces:
+    r"""Make pieces of a bedGraph file: every run of equal counts is one observation.
+
+    The length of a run is its weight, its start its position. Each pass reads the file
+    anew, so that it may be of any size.
+
+    Parameters
+    ----------
+    path : str or path
+        Text of four columns: chromosome, start, end and value, ordered by start;
+        compressed if it ends with ``.gz``. Lines that begin with ``#``, ``track`` or
+        ``browser`` are left out.
+    chrom : str, optional
+        The chromosome to read; may be left out where the file has only one.
+    fill : float, optional
+        The value of positions that no run covers, 0 for coverage without its zeros. By
+        default a gap is an error.
+
+    Returns
+    -------
+    SequencePieces
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from rocpath import changepoint as cp
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "coverage.bedGraph")
+    ...     _ = path.write_text("chr1 0 100 2\nchr1 100 150 9\nchr1 150 300 1\n")
+    ...     found = cp.segment_penalty(cp.bedgraph_pieces(path), 30, cost="poisson")
+    >>> found.changes.tolist(), found.position.tolist()
+    ([1, 2], [100.0, 150.0])
+    """
+    path = Path(path)
+    with _opened(path):  # a missing file is an error here, not at the first piece
+        pass
+    return SequencePieces(partial(_runs, path, chrom, fill))
+
+
+def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Labels:
+    r"""Read labels from a BED file with the kind of each in its fourth column.
+
+    Parameters
+    ----------
+    path : str or path
+        Text of four columns: chromosome, start, end and kind, as in `Labels`;
+        compressed if it ends with ``.gz``.
+    chrom : str, optional
+        The chromosome whose labels to read; may be left out where there is only one.
+
+    Returns
+    -------
+    Labels
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from rocpath import changepoint as cp
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "labels.bed")
+    ...     _ = path.write_text("chr1 0 60 noPeaks\nchr1 90 110 peakStart\n")
+    ...     cp.bed_labels(path).kind
+    ('no_peaks', 'peak_start')
+    """
+    path = Path(path)
+    with _opened(path) as file:
+        lines = [line.split() for line in file if not _is_comment(line)]
+    for row in lines:
+        if len(row) < 4:
+            raise ValueError(f"{path.name} must have four columns, got {row}.")
+    chrom = _the_chromosome(path, {row[0].decode() for row in lines}, chrom)
+    rows = [row for row in lines if row[0].decode() == chrom]
+    return Labels(
+        np.array([float(row[1]) for row in rows]),
+        np.array([float(row[2]) for row in rows]),
+        tuple(row[3].decode() for row in rows),
+        sequence=chrom,
+    )
+
+
+def _vector(name: str, values: ArrayLike) -> NDArray[np.generic]:
+    """Return the array itself if its type is one of numbers."""
+    given = np.asanyarray(values)
+    is_plain = not isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "buif"
+    return given if is_plain and given.ndim == 1 else finite_vector(name, values)
+
+
+def _slices(
+    x: NDArray[np.generic],
+    weights: NDArray[np.generic] | None,
+    position: NDArray[np.generic] | None,
+    *,
+    size: int,
+) -> Iterator[Piece]:
+    for start in range(0, x.size, size):
+        columns = (
+            None
+            if column is None
+            else np.ascontiguousarray(column[start : start + size], dtype=np.float64)
+            for column in (x, weights, position)
+        )
+        yield Piece(*columns)  # type: ignore[arg-type]
+
+
+def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
+    """Read the runs of one chromosome, with the gaps filled."""
+    end = None
+    for table in _tables(path, chrom):
+        start, stop, value = table.T
+        before = np.append(start[0] if end is None else end, stop[:-1])
+        is_bad = (start < before) | (stop <= start)
+        if fill is None:
+            is_bad |= start > before
+        if is_bad.any():
+            row = int(is_bad.argmax())
+            raise ValueError(
+                f"{path.name} must have runs in order, without overlap"
+                + (" or gap (set fill=0 for a gap of zeros)" if fill is None else "")
+                + f", got {start[row]:.0f} to {stop[row]:.0f} after {before[row]:.0f}."
+            )
+        end = stop[-1]
+        if fill is not None:
+            gap = np.flatnonzero(start > before)
+            stop = np.insert(stop, gap, start[gap])
+            start = np.insert(start, gap, before[gap])
+            value = np.insert(value, gap, fill)
+        yield Piece(np.ascontiguousarray(value), stop - start, start)
+
+
+def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
+    """Read rows of start, end and value of the one chromosome."""
+    names: set[str] = set()
+    only = chrom
+    with _opened(path) as file:
+        while text := file.read(_TEXT_SIZE) + file.readline():
+            rows = None if only is None else _all_rows(text, only.encode() + b"\t")
+            if rows is None:
+                split = [
+                    line.split(None, 1)
+                    for line in text.splitlines()
+                    if not _is_comment(line)
+                ]
+                names |= {row[0].decode() for row in split}
+                if chrom is None and split:
+                    only = _the_chromosome(path, names, None)
+                rows = b"\n".join(row[-1] for row in split if row[0].decode() == only)
+            if rows:
+                names.add(str(only))
+                yield _numbers(path, rows)
+    _the_chromosome(path, names, only)
+
+
+def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
+    """Return the lines without the prefix, if all begin with it: ten times faster."""
+    rest = text.replace(b"\n" + prefix, b"\n")
+    n_removed = (len(text) - len(rest)) // len(prefix)
+    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    if not text.startswith(prefix) or n_removed + 1 != n_lines:
+        return None
+    return rest[len(prefix) :]
+
+
+def _numbers(path: Path, rows: bytes) -> NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of rows it cannot read
+        table = np.fromstring(rows, dtype=np.float64, sep=" ")
+    n_rows = rows.count(b"\n") + (not rows.endswith(b"\n"))
+    if table.size != 3 * n_rows:
+        lines = rows.splitlines()
+        bad = next((row for row in lines if not _is_numbers(row)), lines[0])
+        raise ValueError(
+            f"{path.name} must have a chromosome and three numbers in each line, got "
+            f"{bad.decode()!r} after the chromosome."
+        )
+    return table.reshape(-1, 3)
+
+
+def _is_numbers(row: bytes) -> bool:
+    try:
+        return len([float(word) for word in row.split()]) == 3
+    except ValueError:
+        return False
+
+
+def _is_comment(line: bytes) -> bool:
+    return not line.strip() or line.startswith((b"#", b"track", b"browser"))
+
+
+def _the_chromosome(path: Path, names: set[str], chrom: str | None) -> str:
+    if chrom is None and len(names) == 1:
+        return next(iter(names))
+    if chrom is None or chrom not in names:
+        listed = ", ".join(sorted(names)[:10])
+        raise ValueError(
+            f"chrom must be one of {path.name}, which has {listed}, got {chrom!r}."
+        )
+    return chrom
+
+
+def _opened(path: Path) -> BinaryIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")

@@ -1,0 +1,288 @@
+"""The passes of a segmentation over its sequence: check it, search, fit what is found.
+
+A sequence is read in pieces and never kept, so that memory does not depend on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import rocpath._core as _core
+from rocpath.arguments import LARGEST_VALUE, one_of, read_only
+from rocpath.changepoint.label_rules import (
+    LabelRules,
+    check_labels,
+    count_positions,
+    label_rules,
+)
+from rocpath.changepoint.labels import refuse_outside
+from rocpath.changepoint.pieces import SequencePieces, array_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.labels import Labels
+    from rocpath.changepoint.pieces import Piece
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+
+# Squares of such values, times such weights, can still be summed.
+LARGEST_OBSERVATION = 1e100
+COSTS = _core.segment_costs()
+# Enough values of a piece to know where the middle of the data is.
+_SAMPLE_SIZE = 997
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedSequence:
+    """A sequence that can be segmented, and the units for it.
+
+    The search sees (x - origin) / 2**exponent and weights / 2**weight_exponent, where
+    nothing overflows or cancels.
+    """
+
+    source: SequencePieces
+    cost: SegmentCost
+    constraint: Constraint
+    n: int
+    low: float
+    high: float
+    origin: float
+    exponent: int
+    weight_exponent: int
+    rules: LabelRules
+
+    def penalty_in_units(self, penalty: float) -> float:
+        """Return the penalty for the search; a positive one stays positive."""
+        power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = float(np.ldexp(penalty, -power))
+        return max(scaled, np.finfo(float).smallest_subnormal) if penalty else 0.0
+
+
+def checked_sequence(
+    x: ArrayLike | SequencePieces,
+    weights: ArrayLike | None,
+    position: ArrayLike | None,
+    *,
+    cost: SegmentCost,
+    constraint: Constraint,
+    labels: Labels | None,
+) -> CheckedSequence:
+    """Read the sequence once, or raise if it cannot be segmented."""
+    one_of("cost", cost, tuple(COSTS))
+    one_of("constraint", constraint, (None, "up_down"))
+    check_labels(labels, constraint)
+    source = _as_pieces(x, weights, position)
+    low, high, max_weight = np.inf, -np.inf, 0.0
+    n, sample = 0, []
+    places = _Places(labels)
+    for piece in source.read():
+        check_observations("x", piece.x, cost, offset=n)
+        _check_weights(piece, offset=n)
+        low, high = min(low, piece.x.min()), max(high, piece.x.max())
+        if piece.weights is not None:
+            max_weight = max(max_weight, piece.weights.max())
+        sample.append(piece.x[:: max(1, piece.x.size // _SAMPLE_SIZE)])
+        places.add(piece, offset=n)
+        n += piece.x.size
+    if n == 0:
+        raise ValueError("x must have at least one observation, got none.")
+    if n >= 2**31:
+        raise ValueError(f"x must be shorter than 2**31, got {n}.")
+    # Far from zero all would cancel; a value of the data itself is taken away exactly
+    # from those near it.
+    middle = np.sort(np.concatenate(sample))
+    is_free = COSTS[cost]["is_shift_invariant"]
+    origin = float(middle[middle.size // 2]) if is_free else 0.0
+    return CheckedSequence(
+        source,
+        cost,
+        constraint,
+        n,
+        low - origin,
+        high - origin,
+        origin,
+        int(np.frexp(max(high - origin, origin - low))[1]),
+        int(np.frexp(max_weight or 1.0)[1]),
+        places.rules(n),
+    )
+
+
+def search(
+    sequence: CheckedSequence,
+    *,
+    penalty: float | None = None,
+    max_changes: int = 0,
+    min_length: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Read the sequence a second time, and return the changes of the best models."""
+    low, high = np.ldexp([sequence.low, sequence.high], -sequence.exponent)
+    segmenter = _core.segmenter(
+        sequence.cost,
+        sequence.constraint == "up_down",
+        # No interval could cover a single point.
+        (low, high if low < high else low + 1.0),
+        penalty is not None,
+        0.0 if penalty is None else sequence.penalty_in_units(penalty),
+        max_changes,
+        min_length,
+        *sequence.rules,
+    )
+    n_read = 0
+    for x, weight, _ in _centered(sequence):
+        segmenter.push(
+            _scaled(x, -sequence.exponent), _scaled(weight, -sequence.weight_exponent)
+        )
+        n_read += x.size
+        if progress is not None:
+            progress(n_read, sequence.n)
+    return segmenter.finish()
+
+
+def fit(
+    sequence: CheckedSequence, found: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    """Read the sequence a third time: costs, means, and positions of the changes."""
+    is_model = found["n_changes"] >= 0
+    fitter = _core.model_fitter(
+        sequence.cost,
+        found["position"],
+        found["is_tied"],
+        found["n_changes"][is_model],
+    )
+    start, n_read = [], 0
+    for x, weight, position in _centered(sequence):
+        fitter.push(x, weight)
+        n_read += x.size
+        if position is not None:
+            change = found["position"] - (n_read - x.size)
+            start.append(position[change[(change >= 0) & (change < x.size)]])
+    costs, mean = fitter.finish()
+    cost = np.full(is_model.size, np.inf)
+    cost[is_model] = costs
+    place = read_only(np.concatenate(start)) if start else None
+    return read_only(cost), read_only(mean + sequence.origin), place
+
+
+def check_observations(
+    name: str, x: NDArray[np.float64], cost: SegmentCost, *, offset: int = 0
+) -> None:
+    """Raise unless the sequence, of which x begins at the offset, can be segmented."""
+    if x.size == 0:
+        raise ValueError(f"{name} must have at least one observation, got none.")
+    _refuse_huge(name, x, offset)
+    least = COSTS[cost]["least_x"]
+    if x.min() < least:
+        sign = "negative" if least == 0 else f"below {least}"
+        raise ValueError(
+            f"{name} must not be {sign} for cost={cost!r}, got {x.min()} at index "
+            f"{offset + x.argmin()}."
+        )
+
+
+def _as_pieces(
+    x: ArrayLike | SequencePieces,
+    weights: ArrayLike | None,
+    position: ArrayLike | None,
+) -> SequencePieces:
+    if not isinstance(x, SequencePieces):
+        return array_pieces(x, weights=weights, position=position)
+    for name, given in (("weights", weights), ("position", position)):
+        if given is not None:
+            raise ValueError(f"{name} must be None for pieces, which have their own.")
+    return x
+
+
+def _centered(
+    sequence: CheckedSequence,
+) -> Iterator[
+    tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]
+]:
+    for piece in sequence.source.read():
+        weight = np.ones(piece.x.size) if piece.weights is None else piece.weights
+        yield piece.x - sequence.origin, weight, piece.position
+
+
+def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
+    """Return the values times a power of two; a product is faster than ldexp."""
+    if abs(exponent) < 1000:
+        return values * float(np.ldexp(1.0, exponent))
+    return np.ldexp(values, exponent)
+
+
+class _Places:
+    """Count the positions on both sides of labels, piece by piece."""
+
+    def __init__(self, labels: Labels | None) -> None:
+        self.labels = labels
+        self.count = np.zeros((3, 0), dtype=np.int64)
+        self.first: float | None = None
+        self.last = -np.inf
+
+    def add(self, piece: Piece, offset: int) -> None:
+        position = piece.position
+        if position is not None:
+            _check_increase(position, self.last, offset)
+            self.last = float(position[-1])
+            if self.first is None:
+                self.first = float(position[0])
+        if self.labels is None:
+            return
+        if position is None:
+            position = np.arange(float(offset), float(offset + piece.x.size))
+        count = count_positions(self.labels, position)
+        self.count = count if offset == 0 else self.count + count
+
+    def rules(self, n: int) -> LabelRules:
+        if self.labels is not None and self.first is not None:
+            refuse_outside(self.labels, self.first, self.last, has_position=True)
+        elif self.labels is not None:
+            refuse_outside(self.labels, 0.0, float(n), has_position=False)
+        return label_rules(self.labels, self.count)
+
+
+def _check_increase(position: NDArray[np.float64], last: float, offset: int) -> None:
+    step = np.diff(position, prepend=last)
+    # NaN fails this comparison too.
+    if not (step > 0).all() or not np.isfinite(position[-1]):
+        worst = int((step > 0).argmin())
+        before = position[worst - 1] if worst else last
+        raise ValueError(
+            f"position must be finite and increase, got {position[worst]} at index "
+            f"{offset + worst} after {before}."
+        )
+
+
+def _check_weights(piece: Piece, offset: int) -> None:
+    if piece.weights is None:
+        return
+    _refuse_huge("weights", piece.weights, offset)
+    if piece.weights.min() <= 0:
+        raise ValueError(
+            f"weights must be positive, got {piece.weights.min()} at index "
+            f"{offset + piece.weights.argmin()}."
+        )
+
+
+def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:
+    # NaN fails this comparison too.
+    if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
+        return
+    is_finite = np.abs(values) < LARGEST_VALUE
+    if not is_finite.all():
+        worst = int(is_finite.argmin())
+        raise ValueError(
+            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
+            f"{values[worst]} at index {offset + worst}."
+        )
+    worst = int(np.abs(values).argmax())
+    raise ValueError(
+        f"{name} must be at most {LARGEST_OBSERVATION:g} in size, got "
+        f"{values[worst]} at index {offset + worst}."
+    )

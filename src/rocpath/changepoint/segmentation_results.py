@@ -1,0 +1,73 @@
+"""What a segmentation gives: changes, means and costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segmentations:
+    """Hold the best segmentations of a sequence with 0, 1, 2, ... changes.
+
+    Attributes
+    ----------
+    cost : array, shape (max_changes + 1,)
+        Cost of the best model with k changes; infinite if none obeys the labels and the
+        shortest length. Without these and a constraint it never increases with k; under
+        ``"up_down"`` it may, where a parity of changes does not suit.
+    changes : tuple of arrays of int
+        ``changes[k]`` has the k positions where a new segment starts, increasing, from
+        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty, as the means, of
+        a model that does not exist.
+    mean : tuple of arrays
+        ``mean[k]`` has the k + 1 means of the segments.
+    n : int
+        Length of the sequence.
+    """
+
+    cost: NDArray[np.float64]
+    changes: tuple[NDArray[np.int64], ...]
+    mean: tuple[NDArray[np.float64], ...]
+    n: int
+
+    def __len__(self) -> int:
+        """Return the number of models, ``max_changes + 1``."""
+        return len(self.changes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segmentation:
+    """Hold the best segmentation of a sequence for one penalty.
+
+    Attributes
+    ----------
+    cost : float
+        Cost without the penalty.
+    changes : array of int
+        Positions where a new segment starts, as in `Segmentations`.
+    mean : array
+        Means of the segments.
+    penalty : float
+        The penalty of each change.
+    n : int
+        Length of the sequence.
+    position : array or None
+        Where the changes lie, for a sequence whose observations have positions.
+    """
+
+    cost: float
+    changes: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    penalty: float
+    n: int
+    position: NDArray[np.float64] | None = None
+
+    @property
+    def n_changes(self) -> int:
+        """The number of changes."""
+        return self.changes.size

@@ -1,0 +1,214 @@
+"""Segmentations that obey labels and a shortest length: the best of those allowed."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_changepoint as oracle
+from rocpath import changepoint as cp
+
+CHANGE_KINDS = ["no_change", "one_change", "at_least_one_change"]
+PEAK_KINDS = ["no_peaks", "peaks", "peak_start", "peak_end"]
+
+
+def near(expected):
+    return pytest.approx(np.array(expected, dtype=float), 1e-10, 1e-10)
+
+
+@st.composite
+def problems(draw, max_size, constraint):
+    """A short sequence of few values, and labels that touch, leave gaps or fill it."""
+    n = draw(st.integers(2, max_size))
+    x = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    weight = draw(st.lists(st.sampled_from([1, 1, 3]), min_size=n, max_size=n))
+    bound = sorted(draw(st.lists(st.integers(0, n), unique=True, max_size=6)))
+    kinds = CHANGE_KINDS + (PEAK_KINDS if constraint == "up_down" else [])
+    labels = [
+        (start, end, draw(st.sampled_from(kinds)))
+        for start, end in pairwise(bound)
+        if draw(st.booleans())
+    ]
+    return x, weight, labels
+
+
+def settings_of(problem, cost, constraint, min_length):
+    _, weight, labels = problem
+    start, end, kind = zip(*labels, strict=True) if labels else ((), (), ())
+    return {
+        "cost": cost,
+        "weights": weight,
+        "constraint": constraint,
+        "labels": cp.Labels(start, end, kind) if labels else None,
+        "min_length": min_length,
+    }
+
+
+def check_against_all(problem, cost, constraint, min_length, penalty):
+    """Compare every model with the best of all segmentations that are allowed."""
+    x, weight, labels = problem
+    n = len(x)
+    expected = np.array(
+        oracle.best_allowed_costs(x, weight, cost, constraint, labels, min_length)
+    )
+    settings = settings_of(problem, cost, constraint, min_length)
+    if np.isinf(expected).all():
+        with pytest.raises(ValueError, match=r"labels .*must (leave|have room)"):
+            cp.segment(x, n - 1, **settings)
+        with pytest.raises(ValueError, match=r"labels .*must (leave|have room)"):
+            cp.segment_penalty(x, penalty, **settings)
+        return
+    models = cp.segment(x, n - 1, **settings)
+    assert models.cost == near(expected)
+    for k, changes in enumerate(models.changes):
+        if np.isfinite(expected[k]):
+            assert changes.size == k
+            assert models.mean[k].size == k + 1
+            assert oracle.is_allowed(changes.tolist(), n, labels, min_length)
+        else:
+            assert changes.size == models.mean[k].size == 0
+    best = cp.segment_penalty(x, penalty, **settings)
+    assert best.cost + penalty * best.n_changes == near(
+        (expected + penalty * np.arange(n)).min()
+    )
+    assert oracle.is_allowed(best.changes.tolist(), n, labels, min_length)
+
+
+costs = st.sampled_from(["normal", "poisson"])
+penalties = st.sampled_from([0.0, 0.1, 1.0, 7.0])
+
+
+@given(problems(8, None), costs, penalties)
+def test_labels_are_obeyed_at_the_smallest_cost(problem, cost, penalty):
+    check_against_all(problem, cost, None, 1, penalty)
+
+
+@given(problems(6, "up_down"), costs, penalties)
+def test_labels_are_obeyed_by_peaks_at_the_smallest_cost(problem, cost, penalty):
+    check_against_all(problem, cost, "up_down", 1, penalty)
+
+
+@given(problems(9, None), costs, penalties, st.integers(2, 4))
+def test_no_segment_is_too_short(problem, cost, penalty, min_length):
+    check_against_all(problem, cost, None, min(min_length, len(problem[0])), penalty)
+
+
+@given(problems(7, "up_down"), costs, penalties, st.integers(2, 3))
+def test_no_peak_is_too_short(problem, cost, penalty, min_length):
+    min_length = min(min_length, len(problem[0]))
+    check_against_all(problem, cost, "up_down", min_length, penalty)
+
+
+def test_by_hand():
+    # One change between the 1 and the 3 costs nothing; the label moves it.
+    x = [1, 1, 1, 3, 3, 3]
+    label = cp.Labels([3], [5], ["one_change"])
+    best = cp.segment_penalty(x, 100, labels=label)
+    # 1 1 1 3 | 3 3: squares around 1.5 are 3 * 1/4 + 9/4.
+    assert best.changes.tolist() == [4]
+    assert best.cost == pytest.approx(3)
+    # Nor may it lie from 2 to 4 and be less than five from both ends.
+    label = cp.Labels([1], [4], ["no_change"])
+    assert cp.segment(x, 1, labels=label).changes[1].tolist() == [1]
+    with pytest.raises(ValueError, match="must leave a segmentation, got none"):
+        cp.segment_penalty(
+            x, 1, labels=cp.Labels([0], [2], ["one_change"]), min_length=3
+        )
+
+
+@pytest.mark.parametrize("constraint", [None, "up_down"])
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_labels_that_agree_with_the_best_change_nothing(cost, constraint):
+    rng = np.random.default_rng(0)
+    x = rng.poisson(np.tile(np.repeat([2, 9], 300), 5))
+    settings = {"cost": cost, "constraint": constraint}
+    free = cp.segment_penalty(x, 300.0, **settings)
+    bounds = np.concatenate([free.changes - 100, free.changes + 100])
+    labels = cp.Labels(
+        np.sort(bounds)[:-1],
+        np.sort(bounds)[1:],
+        ["one_change", "no_change"] * (free.n_changes - 1) + ["one_change"],
+    )
+    obeying = cp.segment_penalty(x, 300.0, labels=labels, **settings)
+    assert obeying.changes.tolist() == free.changes.tolist()
+    assert obeying.cost == near(free.cost)
+    long = cp.segment_penalty(x, 300.0, min_length=100, **settings)
+    assert long.changes.tolist() == free.changes.tolist()
+
+
+@pytest.mark.parametrize("constraint", [None, "up_down"])
+@pytest.mark.parametrize("cost", ["normal", "poisson"])
+def test_longer_labelled_sequences_agree_with_models_of_every_size(cost, constraint):
+    rng = np.random.default_rng(1)
+    x = rng.poisson(np.repeat(rng.uniform(1, 9, 12), 10))
+    labels = cp.Labels(
+        [5, 33, 47, 80], [25, 37, 68, 110], [*CHANGE_KINDS, "one_change"]
+    )
+    settings = {"cost": cost, "constraint": constraint, "labels": labels}
+    models = cp.segment(x, 60, min_length=2, **settings)
+    for penalty in (1.0, 5.0, 50.0):
+        best = cp.segment_penalty(x, penalty, min_length=2, **settings)
+        objective = models.cost + penalty * np.arange(61)
+        assert best.cost + penalty * best.n_changes == near(objective.min())
+    errors = cp.label_errors([best.changes], labels, n=x.size)
+    assert errors.fp[0] == errors.fn[0] == 0
+    assert np.diff(best.changes).min() >= 2
+
+
+@given(problems(6, "up_down"), st.data())
+def test_labels_lie_in_units_of_positions(problem, data):
+    x, weight, _ = problem
+    position = np.cumsum([10, *weight[:-1]])
+    bound = data.draw(st.lists(st.integers(9, 25), min_size=2, max_size=5, unique=True))
+    bound = [b for b in sorted(bound) if b < position[-1] + weight[-1]]
+    pairs = [(a, b) for a, b in pairwise(bound) if b > 10 and a < position[-1]]
+    if not pairs:
+        return
+    kind = [data.draw(st.sampled_from(CHANGE_KINDS + PEAK_KINDS)) for _ in pairs]
+    labels = cp.Labels(*zip(*pairs, strict=True), kind)
+    settings = {"labels": labels, "position": position, "constraint": "up_down"}
+    free = cp.segment(x, len(x) - 1, constraint="up_down")
+    try:
+        models = cp.segment(x, len(x) - 1, **settings)
+    except ValueError:
+        models = None
+    # All segmentations without a label error, counted by label_errors.
+    every = [
+        (k, np.array(changes))
+        for k in range(len(x))
+        for changes in oracle.combinations(range(1, len(x)), k)
+    ]
+    errors = cp.label_errors([c for _, c in every], labels, position=position)
+    expected = np.full(len(x), np.inf)
+    for (k, changes), fp, fn in zip(every, errors.fp, errors.fn, strict=True):
+        if fp == fn == 0:
+            cost = oracle.up_down_cost(
+                x, [1] * len(x), tuple(changes.tolist()), "normal"
+            )
+            expected[k] = min(expected[k], cost)
+    if models is None:
+        assert np.isinf(expected).all()
+    else:
+        assert models.cost == near(expected)
+        assert (models.cost >= free.cost - 1e-9).all()
+
+
+BAD = [
+    ({"labels": [(0, 1, "no_change")]}, TypeError, "labels must be Labels, got list"),
+    ({"labels": cp.Labels([0], [2], ["peaks"])}, ValueError, "constraint='up_down'"),
+    ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
+    ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "have room"),
+    ({"min_length": 0}, ValueError, "min_length must be a whole number from 1 up"),
+    ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
+    ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),
+]
+
+
+@pytest.mark.parametrize(("settings", "error", "message"), BAD)
+def test_bad_settings_are_refused(settings, error, message):
+    with pytest.raises(error, match=message):
+        cp.segment([1, 2, 3, 4], 1, **settings)
+    with pytest.raises(error, match=message):
+        cp.segment_penalty([1, 2, 3, 4], 1, **settings)
