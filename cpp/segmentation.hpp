@@ -68,22 +68,22 @@ class SegmentSearch final : public Segmenter {
   }
 
   void push(const Observations& data, const std::function<void()>& check) override {
-    // A change inside a run of equal values never helps; for penalty 0 it would not hurt either.
-    const bool joins_runs = settings_.has_penalty && !Change::is_up_down && !has_labels_ && !young_;
+    const bool is_alone = settings_.has_penalty && !Change::is_up_down && !has_labels_ && !young_;
     for (std::size_t k = 0; k < data.size(); ++k) {
       const double x = data.x[k];
       double weight = data.weight[k];
       if (young_) enter();
-      const bool is_run = joins_runs && x == last_x_;
-      if (position_ > 0 && !is_run) change();
+      // A change inside a run of equal values never helps; for penalty 0 it would not hurt either.
+      const bool is_run = is_alone && x == last_x_;
+      if (position_ > 0 && !is_run) is_alone ? change_alone() : change();
       if (has_labels_) obey_peaks();
-      for (; joins_runs && k + 1 < data.size() && data.x[k + 1] == x; ++position_)
+      for (; is_alone && k + 1 < data.size() && data.x[k + 1] == x; ++position_)
         weight += data.weight[++k];
       add_observation({0.0, weight, x, weight * x});
       last_x_ = x;
       ++position_;
       if (tree_.is_full()) collect();
-      if (k % 64 == 0) check();
+      if (++n_steps_ % 64 == 0) check();
     }
   }
 
@@ -115,6 +115,17 @@ class SegmentSearch final : public Segmenter {
       tree_.append_to(changes, found.node);
     else
       changes.n_changes.push_back(-1);
+  }
+
+  // The common case, written out, is a fifth faster: one state, whose offer is a constant.
+  void change_alone() {
+    CostFunction& function = functions_[0][0];
+    const double value = least_ + settings_.penalty;
+    if (!(value < infinity)) return;
+    auto before = std::numeric_limits<std::int32_t>::max();
+    for (const FunctionPiece& piece : function)
+      before = piece.cost.base == least_ ? std::min(before, piece.node) : before;
+    lowering_.lower_to_constant(function, value, tree_.make(position_, before, false));
   }
 
   void change() {
@@ -187,7 +198,7 @@ class SegmentSearch final : public Segmenter {
 
   void add_observation(const CostPiece& observation) {
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
-      for (CostFunction& function : functions_[layer]) add<Cost>(function, observation);
+      for (CostFunction& function : functions_[layer]) least_ = add<Cost>(function, observation);
     if (young_) young_->add(observation);
   }
 
@@ -226,6 +237,8 @@ class SegmentSearch final : public Segmenter {
   std::size_t n_layers_ = 1;
   bool was_plain_ = false;  // so that functions have all been offered to the next ones
   std::int32_t position_ = 0;
+  std::uint32_t n_steps_ = 0;
+  double least_ = 0.0;  // base of a piece, where there is one function
   double last_x_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -272,8 +272,12 @@ def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
 
 def _numbers(path: Path, rows: bytes) -> NDArray[np.float64]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of rows it cannot read
-        table = np.fromstring(rows, dtype=np.float64, sep=" ")
+        # Older numpy warns of rows it cannot read, newer raises.
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            table = np.fromstring(rows, dtype=np.float64, sep=" ")
+        except (DeprecationWarning, ValueError):
+            table = np.empty(0)
     n_rows = rows.count(b"\n") + (not rows.endswith(b"\n"))
     if table.size != 3 * n_rows:
         lines = rows.splitlines()
