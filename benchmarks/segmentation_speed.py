@@ -1,12 +1,16 @@
-"""Time segmentation next to ruptures, and against the length of the sequence.
+"""Time segmentation next to ruptures and skchange, and against the length.
 
-Prints two tables and saves ``segmentation_speed.csv`` beside this script. Times are
-medians of five, but ruptures runs once where it takes minutes. Both find the best
-segmentations with up to ``MAX_CHANGES`` changes; costs are compared.
+Prints tables and saves ``segmentation_speed.csv`` beside this script. Times are medians
+of five, of the processor, but ruptures runs once where it takes minutes. Names of
+tables as arguments print these alone and save nothing:
+``python benchmarks/segmentation_speed.py skchange labels long``.
 """
 
 import csv
+import resource
 import statistics
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -23,9 +27,9 @@ LENGTHS = (1_000, 10_000, 100_000)
 def median_time(function, repeats=5):
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         result = function()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times), result
 
 
@@ -86,10 +90,109 @@ def growth(rows):
                 print(f"| {what} | {kind} | {constraint} | {times} | {slope:.2f} |")
 
 
+def ratio_of_medians(theirs, ours, repeats=5):
+    """Time two functions in turn, so that both meet the same machine."""
+    theirs(), ours()
+    pairs = [
+        (median_time(theirs, 1)[0], median_time(ours, 1)[0]) for _ in range(repeats)
+    ]
+    return tuple(statistics.median(times) for times in zip(*pairs, strict=True))
+
+
+def compare_with_skchange(rows, n=1_000_000):
+    from skchange.detectors import FPOP
+
+    rng = np.random.default_rng(1)
+    cases = {
+        "twenty segments": sequence(n, "normal"),
+        "one segment": rng.normal(size=n),
+        "ten thousand segments": rng.normal(
+            np.repeat(3 * rng.normal(size=n // 100), 100)
+        ),
+    }
+    print("| sequence of 10^6 | skchange FPOP, s | rocpath, s | ratio | same changes |")
+    print("|---|---|---|---|---|")
+    for name, x in cases.items():
+        penalty = 3 * np.log(n)
+        column = x.reshape(-1, 1)
+        search = FPOP(penalty=penalty).fit(column)
+        theirs, ours = ratio_of_medians(
+            lambda search=search, column=column: search.predict(column),
+            lambda x=x, penalty=penalty: cp.segment_penalty(x, penalty),
+        )
+        same = np.array_equal(
+            np.ravel(search.predict(column)), cp.segment_penalty(x, penalty).changes
+        )
+        print(f"| {name} | {theirs:.3f} | {ours:.3f} | {theirs / ours:.2f} | {same} |")
+        rows.append((f"skchange FPOP, {name}", n, "", "normal", "", theirs))
+        rows.append((f"segment_penalty, {name}", n, "", "normal", "", ours))
+
+
+def labels_and_lengths(rows, n=100_000, n_labels=100):
+    """Time a search that obeys labels, one at every change and one without."""
+    change = np.arange(1, n_labels) * n // n_labels
+    start, end = np.append(10, change - 100), np.append(300, change + 100)
+    labels = cp.Labels(start, end, ["no_change"] + ["one_change"] * (n_labels - 1))
+    level = np.arange(n) * n_labels // n % 2
+    rng = np.random.default_rng(0)
+    print(
+        "| search at n = 10^5 | free, s | 100 labels | ratio | min_length=10 | ratio |"
+    )
+    print("|---|---|---|---|---|---|")
+    for kind, constraint in (("normal", None), ("poisson", "up_down")):
+        x = rng.normal(3 * level) if kind == "normal" else rng.poisson(2 + 4 * level)
+
+        def run(x=x, kind=kind, constraint=constraint, **more):
+            return cp.segment_penalty(x, 40.0, cost=kind, constraint=constraint, **more)
+
+        labelled, free = ratio_of_medians(lambda run=run: run(labels=labels), run)
+        longer, _ = ratio_of_medians(lambda run=run: run(min_length=10), run)
+        print(
+            f"| {kind} {constraint or ''} | {free:.3f} | {labelled:.3f} | "
+            f"{labelled / free:.2f} | {longer:.3f} | {longer / free:.2f} |"
+        )
+        rows.append(("segment_penalty, 100 labels", n, "", kind, constraint, labelled))
+        rows.append(("segment_penalty, length 10", n, "", kind, constraint, longer))
+
+
+def long_sequences(rows, n=10_000_000):
+    """Time ten million observations from disk; the peak is of the whole process."""
+    print("| ten million on disk | seconds | peak memory of the process, MB |")
+    print("|---|---|---|")
+    for kind, constraint in (("normal", None), ("poisson", "up_down")):
+        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+            on_disk = np.lib.format.open_memmap(
+                file.name, "w+", np.float64 if kind == "normal" else np.int32, (n,)
+            )
+            for k in range(20):
+                part = slice(k * n // 20, (k + 1) * n // 20)
+                on_disk[part] = sequence(n // 20, kind, seed=k)
+            seconds, _ = median_time(
+                lambda x=on_disk, kind=kind, constraint=constraint: cp.segment_penalty(
+                    x, 3 * np.log(n), cost=kind, constraint=constraint
+                ),
+                1,
+            )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"| {kind} {constraint or ''} | {seconds:.1f} | {peak:.0f} |")
+        rows.append(("segment_penalty, from disk", n, "", kind, constraint, seconds))
+
+
+TABLES = {
+    "ruptures": compare_with_ruptures,
+    "growth": growth,
+    "skchange": compare_with_skchange,
+    "labels": labels_and_lengths,
+    "long": long_sequences,
+}
+
+
 def main():
     rows = []
-    compare_with_ruptures(rows)
-    growth(rows)
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name](rows)
+    if sys.argv[1:]:
+        return
     header = ("what", "n", "max_changes", "cost", "constraint", "seconds")
     with (HERE / "segmentation_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
