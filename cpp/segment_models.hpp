@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "exact.hpp"
+#include "lone_search.hpp"
 #include "normal_cost.hpp"
 #include "poisson_cost.hpp"
 #include "segmentation.hpp"
@@ -37,6 +38,8 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
   using Made = std::unique_ptr<Segmenter>;
   return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
     if (is_up_down) return std::make_unique<SegmentSearch<Cost, UpDownChange>>(std::move(settings));
+    if (settings.has_penalty && settings.min_length == 1 && settings.regions.empty())
+      return std::make_unique<LoneSearch<Cost>>(settings);
     return std::make_unique<SegmentSearch<Cost, AnyChange>>(std::move(settings));
   });
 }

@@ -7,41 +7,13 @@
 // tens, summed over states and data. Memory: the same pieces and the changes they share.
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <span>
 
-#include "label_rules.hpp"
 #include "min_length.hpp"
+#include "segmenter.hpp"
 #include "up_down.hpp"
 
 namespace rocpath {
-
-struct Observations {
-  std::span<const double> x;
-  std::span<const double> weight;
-
-  std::size_t size() const { return x.size(); }
-};
-
-struct SegmentSettings {
-  Range means;  // of all data; not a single point
-  bool has_penalty;
-  double penalty;           // of a change, if there is one
-  std::size_t max_changes;  // otherwise
-  std::size_t min_length;   // at least 1
-  std::vector<LabelRegion> regions;
-};
-
-// A search that is given the data piece by piece.
-class Segmenter {
- public:
-  virtual ~Segmenter() = default;
-  // Requires: positive weights, x within the means. `check` is called now and then.
-  virtual void push(const Observations& data, const std::function<void()>& check) = 0;
-  // The changes of the best models: one for a penalty, otherwise one for each number of changes.
-  virtual Changes finish() = 0;
-};
 
 template <class Cost, template <class> class ChangeOf>
 class SegmentSearch final : public Segmenter {
@@ -68,22 +40,15 @@ class SegmentSearch final : public Segmenter {
   }
 
   void push(const Observations& data, const std::function<void()>& check) override {
-    const bool is_alone = settings_.has_penalty && !Change::is_up_down && !has_labels_ && !young_;
     for (std::size_t k = 0; k < data.size(); ++k) {
-      const double x = data.x[k];
-      double weight = data.weight[k];
+      const double x = data.x[k], weight = data.weight[k];
       if (young_) enter();
-      // A change inside a run of equal values never helps; for penalty 0 it would not hurt either.
-      const bool is_run = is_alone && x == last_x_;
-      if (position_ > 0 && !is_run) is_alone ? change_alone() : change();
+      if (position_ > 0) change();
       if (has_labels_) obey_peaks();
-      for (; is_alone && k + 1 < data.size() && data.x[k + 1] == x; ++position_)
-        weight += data.weight[++k];
       add_observation({0.0, weight, x, weight * x});
-      last_x_ = x;
       ++position_;
       if (tree_.is_full()) collect();
-      if (++n_steps_ % 64 == 0) check();
+      if (k % 64 == 0) check();
     }
   }
 
@@ -115,17 +80,6 @@ class SegmentSearch final : public Segmenter {
       tree_.append_to(changes, found.node);
     else
       changes.n_changes.push_back(-1);
-  }
-
-  // The common case, written out, is a fifth faster: one state, whose offer is a constant.
-  void change_alone() {
-    CostFunction& function = functions_[0][0];
-    const double value = least_ + settings_.penalty;
-    if (!(value < infinity)) return;
-    auto before = std::numeric_limits<std::int32_t>::max();
-    for (const FunctionPiece& piece : function)
-      before = piece.cost.base == least_ ? std::min(before, piece.node) : before;
-    lowering_.lower_to_constant(function, value, tree_.make(position_, before, false));
   }
 
   void change() {
@@ -198,7 +152,7 @@ class SegmentSearch final : public Segmenter {
 
   void add_observation(const CostPiece& observation) {
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
-      for (CostFunction& function : functions_[layer]) least_ = add<Cost>(function, observation);
+      for (CostFunction& function : functions_[layer]) add<Cost>(function, observation);
     if (young_) young_->add(observation);
   }
 
@@ -237,9 +191,6 @@ class SegmentSearch final : public Segmenter {
   std::size_t n_layers_ = 1;
   bool was_plain_ = false;  // so that functions have all been offered to the next ones
   std::int32_t position_ = 0;
-  std::uint32_t n_steps_ = 0;
-  double least_ = 0.0;  // base of a piece, where there is one function
-  double last_x_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace rocpath
