@@ -105,7 +105,7 @@ class LoneSearch final : public Segmenter {
   explicit LoneSearch(const SegmentSettings& settings)
       : penalty_(settings.penalty), function_(settings.means) {}
 
-  void push(const Observations& data, const std::function<void()>& check) override {
+  void push(const Observations& data, const Interrupt& check) override {
     std::uint32_t n_runs = 0;
     for (std::size_t k = 0; k < data.size();) {
       const double x = data.x[k];

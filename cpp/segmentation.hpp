@@ -39,7 +39,7 @@ class SegmentSearch final : public Segmenter {
     }
   }
 
-  void push(const Observations& data, const std::function<void()>& check) override {
+  void push(const Observations& data, const Interrupt& check) override {
     for (std::size_t k = 0; k < data.size(); ++k) {
       const double x = data.x[k], weight = data.weight[k];
       if (young_) enter();

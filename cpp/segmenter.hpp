@@ -1,12 +1,12 @@
 // What a search for segmentations is told, is given and gives.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "change_tree.hpp"
 #include "cost_pieces.hpp"
+#include "interrupt.hpp"
 #include "label_rules.hpp"
 
 namespace rocpath {
@@ -32,7 +32,7 @@ class Segmenter {
  public:
   virtual ~Segmenter() = default;
   // Requires: positive weights, x within the means. `check` is called now and then.
-  virtual void push(const Observations& data, const std::function<void()>& check) = 0;
+  virtual void push(const Observations& data, const Interrupt& check) = 0;
   // The changes of the best models: one for a penalty, otherwise one for each number of changes.
   virtual Changes finish() = 0;
 };
