@@ -86,7 +86,7 @@ class CostFunction {
 };
 
 struct BestPiece {
-  double value = infinity;
+  double value = infinite_cost;
   std::int32_t node = -1;
 
   // Of equal values the first stays. Without branches: which piece is best cannot be predicted, and

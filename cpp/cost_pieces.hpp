@@ -15,7 +15,7 @@
 
 namespace rocpath {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double infinite_cost = std::numeric_limits<double>::infinity();
 
 struct CostPiece {
   double base = 0.0;

@@ -20,7 +20,7 @@ class LoneFunction {
   void change(std::int32_t position, double penalty, ChangeTree& tree) {
     const double value = std::min(least_.value, newcomer_.cost.base);
     const double level = value + penalty;
-    if (!(level < infinity)) return;
+    if (!(level < infinite_cost)) return;
     if (survives(level) || newcomer_.cost.base < least_.value) settle(tree);
     const std::int32_t before = least_.node;
     if (Lowering<Cost>::cut_ends(inner_, level)) {
@@ -37,7 +37,7 @@ class LoneFunction {
 
   void add(const CostPiece& observation) {
     least_ = rocpath::add<Cost>(inner_, observation);
-    if (newcomer_.cost.base < infinity) Cost::merge(newcomer_.cost, observation);
+    if (newcomer_.cost.base < infinite_cost) Cost::merge(newcomer_.cost, observation);
   }
 
   // The last change of the best segmentation.
@@ -55,7 +55,7 @@ class LoneFunction {
 
  private:
   struct Newcomer {
-    CostPiece cost{.base = infinity};
+    CostPiece cost{.base = infinite_cost};
     std::int32_t position = 0;
     std::int32_t before = -1;
   };
@@ -71,7 +71,7 @@ class LoneFunction {
 
   // Give the newcomer a node and its pieces.
   void settle(ChangeTree& tree) {
-    if (!(newcomer_.cost.base < infinity)) return;
+    if (!(newcomer_.cost.base < infinite_cost)) return;
     const std::int32_t node = tree.make(newcomer_.position, newcomer_.before, false);
     surround({newcomer_.cost, 0.0, 0.0, node, true}, {inner_[0].low, inner_.back().high});
     least_.improve(newcomer_.cost.base, node);

@@ -9,7 +9,7 @@ struct NormalCost {
   static constexpr const char* name = "normal";
   // The cost of c * x is c^power times that of x, for c > 0; x must be at least `least_x`.
   static constexpr int power = 2;
-  static constexpr double least_x = -infinity;
+  static constexpr double least_x = -infinite_cost;
   // Whether adding a constant to x changes nothing but the means.
   static constexpr bool is_shift_invariant = true;
 

@@ -76,7 +76,7 @@ struct PoissonCost {
   // Near mu = 0 the logarithms decide: the limit is infinite unless they cancel.
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     if (mu > 0.0) return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
-    if (a.counts != b.counts) return std::copysign(infinity, a.counts - b.counts);
+    if (a.counts != b.counts) return std::copysign(infinite_cost, a.counts - b.counts);
     const double logs = a.counts == 0.0 ? 0.0 : a.counts * std::log(a.mean / b.mean);
     return (a.base - b.base) + logs;
   }

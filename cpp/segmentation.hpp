@@ -76,7 +76,7 @@ class SegmentSearch final : public Segmenter {
   }
 
   void append(Changes& changes, const BestPiece& found) const {
-    if (found.value < infinity)
+    if (found.value < infinite_cost)
       tree_.append_to(changes, found.node);
     else
       changes.n_changes.push_back(-1);

@@ -37,7 +37,7 @@ struct AnyChange {
                     CostFunction& offer) {
     offer.clear();
     const BestPiece before = best(from);
-    if (!(before.value + change.penalty < infinity)) return;
+    if (!(before.value + change.penalty < infinite_cost)) return;
     const std::int32_t node = tree.make(change.position, before.node, false);
     offer.push_back(
         {{.base = before.value + change.penalty}, from[0].low, from.back().high, node, true});
@@ -59,7 +59,7 @@ struct UpDownChange {
   static void offer(const CostFunction& from, Direction direction, const ChangeHere& change,
                     ChangeTree& tree, CostFunction& offer) {
     offer.clear();
-    if (!(change.penalty < infinity)) return;
+    if (!(change.penalty < infinite_cost)) return;
     FunctionPiece level = none;
     const bool is_up = direction == Direction::up;
     for (std::size_t k = 0; k < from.size(); ++k)
@@ -69,7 +69,7 @@ struct UpDownChange {
   }
 
  private:
-  static constexpr FunctionPiece none{{.base = infinity}, 0.0, 0.0, -1, true};
+  static constexpr FunctionPiece none{{.base = infinite_cost}, 0.0, 0.0, -1, true};
 
   // Travel over one piece. `level` is the constant that holds so far, or none while the running
   // minimum is the function itself.
@@ -113,7 +113,7 @@ struct UpDownChange {
   }
 
   static void emit(CostFunction& offer, FunctionPiece piece, double from, double to) {
-    if (from == to || !(piece.cost.base < infinity)) return;
+    if (from == to || !(piece.cost.base < infinite_cost)) return;
     piece.low = std::min(from, to);
     piece.high = std::max(from, to);
     offer.append(piece);

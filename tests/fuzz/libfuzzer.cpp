@@ -104,13 +104,25 @@ void segment(Bytes bytes, std::uint8_t kind) {
     weight.push_back((kind & 2) != 0 ? 1.0 + static_cast<double>(bytes.take<std::uint8_t>()) : 1.0);
   }
   if (x.empty()) return;
-  const auto cost = is_poisson ? rocpath::SegmentCost::poisson : rocpath::SegmentCost::normal;
-  const auto constraint =
-      (kind & 4) != 0 ? rocpath::SegmentConstraint::up_down : rocpath::SegmentConstraint::none;
-  const std::size_t max_changes = std::min<std::size_t>(x.size() - 1, 8);
-  const auto nothing = [] {};
-  rocpath::segment({x, weight}, max_changes, cost, constraint, nothing);
-  rocpath::segment_penalty({x, weight}, penalty, cost, constraint, nothing);
+  const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  const auto n = static_cast<std::int32_t>(x.size());
+  const bool is_up_down = (kind & 4) != 0;
+  rocpath::SegmentSettings settings{{*low, *low < *high ? *high : *low + 1.0}, true, penalty,
+                                    std::min<std::size_t>(x.size() - 1, 8),    1,    {}};
+  if ((kind & 8) != 0) settings.min_length = std::min<std::size_t>(x.size(), 3);
+  // The first half of each third of the sequence has a label.
+  if ((kind & 16) != 0)
+    for (std::int32_t first = 1; first < n; first += n / 3 + 1)
+      settings.regions.push_back(
+          {first, std::min(n - 1, first + n / 6),
+           static_cast<rocpath::LabelKind>(std::abs(first + n) % (is_up_down ? 7 : 3))});
+  for (const bool has_penalty : {true, false}) {
+    settings.has_penalty = has_penalty;
+    const auto search =
+        rocpath::make_segmenter(is_poisson ? "poisson" : "normal", is_up_down, settings);
+    search->push({x, weight}, [] {});
+    search->finish();
+  }
 }
 
 }  // namespace
