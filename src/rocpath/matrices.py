@@ -60,6 +60,12 @@ class Columns:
         """Return a dense copy of the rows with columns of mean 0 and deviation 1."""
         return np.concatenate([block for _, block in self.blocks(X)])
 
+    def scaled_sparse(self, X: Matrix) -> Matrix:
+        """Return a sparse copy with columns of deviation 1, not centered."""
+        scaled = X.tocsr().astype(np.float64)
+        scaled.data /= self.scale[scaled.indices]
+        return scaled
+
     def blocks(self, X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Give the scaled rows block by block."""
         for rows, block in dense_blocks(X):

@@ -1,15 +1,15 @@
-"""Climb AUC: smoothed over all columns at once, then exactly along single columns."""
+"""Climb AUC: smoothed over all columns at once, or exactly along single columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rocpath.line_search import best_auc_step
 from rocpath.lines import Lines
-from rocpath.matrices import Columns, weighted_sums
+from rocpath.matrices import weighted_sums
 from rocpath.ranking.smooth_auc import climb_smoothed
 from rocpath.roc import auc
 
@@ -20,42 +20,42 @@ if TYPE_CHECKING:
 
     from rocpath.ranking.labelled_rows import LabelledRows
 
-_TOLERANCE = 3e-4
+# Part of the AUC that a search may leave: a tenth of the standard error of an AUC of
+# 0.8 with 1,000 rows of the rare class, and half the time of an exact search.
+_TOLERANCE = 1e-3
 _FARTHEST = 1e100  # predictions that may still be squared
-_MOST_COLUMNS = 64  # in one round
-_MOST_OF_A_CLASS_IN_A_ROUND = 3_000
-MOST_OF_A_CLASS_TO_CLIMB = 20_000
+_MOST_COLUMNS = 64  # in one round, so that wide tables do not take minutes
+_MOST_OF_A_CLASS = 3_000  # in a search, whose time grows faster than the rows
+
+
+Climb = Literal["smoothed", "searched"]
 
 
 class Ascent(NamedTuple):
-    """How to climb: over which widths the AUC is smoothed, and the rounds after it."""
+    """How to climb: over which widths the AUC is smoothed, and rounds of searches."""
 
     widths: tuple[float, ...]
     n_rounds: int
     rng: np.random.RandomState
 
-    def stages(
-        self, rows: LabelledRows, start: NDArray[np.float64]
+    def climbs(
+        self, climb: Climb, rows: LabelledRows, start: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
-        """Give the start, and the weights after every width and every round."""
+        """Give the coef after every width or every round, each from the last one."""
         coef = start
-        yield coef
-        rows = rows.thinned(MOST_OF_A_CLASS_TO_CLIMB)
-        columns = Columns.measured(rows.X, rows.balanced_weight)
-        for width in self.widths:
-            coef = climb_smoothed(rows, columns, coef, width)
-            yield coef
-        rows = rows.thinned(_MOST_OF_A_CLASS_IN_A_ROUND)
-        for _ in range(self.n_rounds):
-            coef = _round(rows, columns.scale, coef, self.rng)
-            yield coef
+        if climb == "smoothed":
+            for width in self.widths:
+                coef = climb_smoothed(rows, coef, width)
+                yield coef
+        else:
+            rows = rows.thinned(_MOST_OF_A_CLASS)
+            for _ in range(self.n_rounds):
+                coef = _round(rows, coef, self.rng)
+                yield coef
 
 
 def _round(
-    rows: LabelledRows,
-    scale: NDArray[np.float64],
-    start: NDArray[np.float64],
-    rng: np.random.RandomState,
+    rows: LabelledRows, start: NDArray[np.float64], rng: np.random.RandomState
 ) -> NDArray[np.float64]:
     """Take the globally best AUC step along one column after the other."""
     bp = rows.breakpoints
@@ -63,16 +63,14 @@ def _round(
     coef = start.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc = auc(bp, predictions)
-    for k in rng.permutation(np.flatnonzero(np.isfinite(scale)))[:_MOST_COLUMNS]:
-        column = (
-            columns[:, [k]].toarray() if sparse.issparse(columns) else columns[:, k]
-        )
-        change = column.ravel().astype(np.float64) / scale[k]
+    for k in rng.permutation(coef.size)[:_MOST_COLUMNS]:
+        column = columns[:, [k]]
+        change = (column.toarray() if sparse.issparse(column) else column).ravel()
         lines = Lines.from_predictions(bp, predictions, change)
         best = best_auc_step(lines, tol=_TOLERANCE, two_sided=True)
         moved = predictions + best.step * change
         if best.value > best_auc and np.abs(moved).max() < _FARTHEST:
-            coef[k] += best.step / scale[k]
+            coef[k] += best.step
             predictions = moved
             best_auc = best.value
     return coef

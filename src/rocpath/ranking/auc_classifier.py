@@ -144,7 +144,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if of_class.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {of_class.min()}.")
-        weight = weight * of_class[place]
+        class_weight = of_class * np.bincount(place, weight)
         before: NDArray[np.float64] | None = getattr(self, "coef_", None)
         if before is not None and not (
             self.warm_start
@@ -156,11 +156,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         rankings = []
         for k in range(self._n_rankings):
-            is_positive = place == (k if self._n_rankings > 1 else 1)
+            is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
             rankings.append(
                 fit_ranking(
-                    LabelledRows.shuffled(X, is_positive, weight, rng),
+                    LabelledRows.shuffled(X, is_class[place], weight, rng),
                     self._settings(k, rng),
+                    (class_weight[~is_class].sum(), class_weight[is_class].sum()),
                     None if before is None else before[k],
                 )
             )

@@ -1,42 +1,54 @@
 """Fit one linear ranking: convex starts, averaged, then an ascent of AUC.
 
-What is averaged, and how far the ascent goes, is decided by AUC on rows held out: a
-start counts by how surely it is not worse than the best one, and a stage of the ascent
-must be better than its start by one and a half standard errors.
+What is averaged, and how far the ascent goes, is decided by AUC on rows held out
+(:mod:`rocpath.ranking.held_out`): a start counts by how surely it is not worse than the
+best one, and a stage of the ascent must be better than its start by a standard error.
+All of it happens in scaled columns, on no more rows of a class than tell something; the
+model is given back for the columns as they are.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.matrices import Columns, LinearModel, weighted_sums
-from rocpath.ranking.auc_ascent import MOST_OF_A_CLASS_TO_CLIMB, Ascent
+from rocpath.matrices import Columns, LinearModel, sums_over_rows, weighted_sums
+from rocpath.ranking.auc_ascent import Ascent, Climb
 from rocpath.ranking.convex_start import (
     MOST_COLUMNS_FOR_NEWTON,
     ConvexProblem,
     Loss,
+    clipping,
 )
+from rocpath.ranking.held_out import HeldOutAUC
 from rocpath.ranking.labelled_rows import LabelledRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-_ALPHAS = tuple(10.0**power for power in range(1, -6, -1))
+    from rocpath.ranking.convex_start import Blocks
+
+_L2S = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
-_FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once
-_MANY_ROWS = 20_000
-_MANY_ENTRIES = 10**7
-_MOST_OF_A_CLASS = 5_000  # to choose by, of many rows
-_ENOUGH_FOR_TWO_FOLDS = 500  # of a class; fewer tell little
-_SMALLEST_SHARE = 0.05
-_SURELY = 1.5  # standard errors by which a stage must be better
+_FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once without overfitting
+_MOST_TO_CLIMB = 20_000  # of a class; the AUC of so many has an error below 0.003
+_MOST_TO_TRY = 5_000  # of a class, in what is fitted for every fold and l2
+_MANY_ENTRIES = 10**7  # of which two folds take long enough
+# A start half a standard error behind the best counts exp(-1/2) as much. On 64 tables
+# one standard error ranked as well but less evenly, the best start alone worse.
+_BEHIND = 0.5
+_SMALLEST_SHARE = 0.05  # less changes no ranking, but costs a fit
+# Of the way from the start to the end of a climb. Halfway keeps most of a true gain and
+# little of a false one, and ranked better on 50 tables; a start that is misled, as by
+# far rows, must be left behind.
+_PARTS = (0.5, 1.0)
+_SURELY = 1.0  # standard errors by which a stage must be better; half as many overfit
 
 
 class Settings(NamedTuple):
@@ -48,14 +60,22 @@ class Settings(NamedTuple):
 
 
 class ConvexStart(NamedTuple):
-    """A loss, whether tails are clipped for it, and the penalty."""
+    """A loss, whether classes count alike and tails are clipped for it, and its l2."""
 
     loss: Loss
+    is_balanced: bool
     is_clipped: bool
-    alpha: float
+    l2: float
 
 
-_PLAIN_START = ConvexStart("logistic", is_clipped=False, alpha=0.01)
+# Three that fail on different tables. On 64 tables these three ranked as well as all
+# six of plain or balanced logistic and balanced hinge, clipped or not.
+_KINDS: tuple[tuple[Loss, bool, bool], ...] = (
+    ("logistic", False, False),
+    ("logistic", True, True),
+    ("squared_hinge", True, False),
+)
+_PLAIN_START = ConvexStart("logistic", is_balanced=True, is_clipped=False, l2=0.01)
 
 
 class History(NamedTuple):
@@ -70,7 +90,9 @@ class History(NamedTuple):
     share : array, shape (n_starts,)
         Of each start in the average.
     stage_auc : array, shape (n_stages,)
-        Mean over the folds, of the averaged start and of each stage of the ascent.
+        Mean over the folds, of the averaged start, and halfway and all the way to the
+        end of every climb: of the smoothed AUC, over width after width, and of the AUC
+        itself, round after round, each up to the first that gained nothing.
     stage_error : array, shape (n_stages,)
         Standard error of the gain over the averaged start.
     chosen : int
@@ -93,215 +115,238 @@ class Ranking(NamedTuple):
 
 
 def fit_ranking(
-    rows: LabelledRows,
+    all_rows: LabelledRows,
     settings: Settings,
+    class_weight: tuple[float, float],
     given: NDArray[np.float64] | None = None,
 ) -> Ranking:
-    """Fit a linear ranking; weights given take the place of the convex starts."""
+    """Fit a linear ranking; a coef given takes the place of the convex starts.
+
+    The weights of negatives and positives matter to the log-odds alone.
+    """
     # Small matrices are slower on several threads, and far slower on a busy machine.
-    n_threads = 1 if rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
+    n_threads = 1 if all_rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
     with threadpool_limits(n_threads, user_api="blas"):
-        return _fit_ranking(rows, settings, given)
+        some = all_rows.thinned(_MOST_TO_CLIMB)
+        columns = Columns.measured(some.X, some.sample_weight)
+        rows = some.scaled(columns)
+        if given is not None:
+            given = columns.scaled_coef(given)
+        coef, scored, history = _fit_scaled(rows, settings, given)
+        if history.chosen == 0 and given is None and len(rows) < len(all_rows):
+            settings.progress("fitting the start to all rows")
+            coef = _refitted(all_rows, columns, history, coef)
+        odds = scored.rows.log_odds(scored.score, class_weight)
+        model = odds.after(rows.standardized(coef))
+        return Ranking(columns.unscaled(*model), history)
 
 
-def _fit_ranking(
+class _Scored(NamedTuple):
+    """Rows, and the standardized scores of models that were not fitted to them."""
+
+    rows: LabelledRows
+    score: NDArray[np.float64]
+
+
+def _fit_scaled(
     rows: LabelledRows, settings: Settings, given: NDArray[np.float64] | None
-) -> Ranking:
+) -> tuple[NDArray[np.float64], _Scored, History]:
+    """Fit a coef to scaled columns."""
     n_different = rows.fewest_different(max(_FEWEST_OF_A_CLASS, settings.n_folds))
     if n_different < _FEWEST_OF_A_CLASS:
-        return _plain_ranking(rows, given)
-    settings = settings._replace(n_folds=min(settings.n_folds, n_different))
+        return _plain(rows, given)
+    few = rows.thinned(_MOST_TO_TRY)
+    ascent = settings.ascent
     n_fewest = min(rows.is_positive.sum(), (~rows.is_positive).sum())
     if n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
-        settings = settings._replace(ascent=settings.ascent._replace(widths=()))
-    has_many = len(rows) > _MANY_ROWS
-    chosen_by = rows.thinned(_MOST_OF_A_CLASS) if has_many else rows
+        ascent = ascent._replace(widths=())
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
-    is_enough = has_many and n_fewest >= _ENOUGH_FOR_TWO_FOLDS
-    is_much = is_enough or chosen_by.X.size > _MANY_ENTRIES
-    n_tried = 2 if is_much else settings.n_folds
-    validation = _Validation(rows, chosen_by, starts, settings, given, n_tried)
+    folds = _Folds.split(few, min(settings.n_folds, n_different))
     settings.progress("choosing a start")
-    start_auc, share = validation.choose_start()
-    if has_many:
-        share = (np.arange(share.size) == share.argmax()).astype(float)
+    fitted = [_fitted(train, starts, given) for train in folds.train]
+    judged = folds.judged(fitted)
+    share = judged.shares(_BEHIND, _SMALLEST_SHARE)
     settings.progress("climbing on parts of the rows")
-    stage_auc, stage_error, chosen, score = validation.choose_stage(share)
-
+    first = [
+        _average(coefs, share, train)
+        for coefs, train in zip(fitted, folds.train, strict=True)
+    ]
+    stages, climbed, tried = _climbed(folds, ascent, first)
+    chosen = tried.surely_best(0, _SURELY)
     settings.progress("climbing on all rows")
-    models = _fitted(chosen_by, starts, share, given)
-    if has_many and chosen == 0:
-        models = _fitted(rows, starts, share, given, near=models)
-    coef = _average(models, share, rows)
+    used = [start for start, part in zip(starts, share, strict=False) if part > 0]
+    coef = _average(_fitted(rows, used, given), share[share > 0], rows)
     if chosen > 0:
-        stages = settings.ascent.stages(rows, coef)
-        climbed = next(itertools.islice(stages, chosen, None))
-        # The ascent may have seen only a part of the rows.
-        if rows.auc(climbed) > rows.auc(coef):
-            coef = climbed
-    model = rows.standardized(coef)
-    is_scored = np.isfinite(score)
-    odds = rows.at(is_scored).log_odds(score[is_scored], like=rows)
-    history = History(starts, start_auc, share, stage_auc, stage_error, chosen)
-    return Ranking(odds.after(model), history)
+        coef = stages[chosen - 1].reached(ascent, coef, rows)
+    error = tried.gain(0)[1]
+    history = History(starts, judged.auc, share, tried.auc, error, chosen)
+    return coef, folds.scored([coefs[chosen] for coefs in climbed]), history
 
 
-class _Validation:
-    """Fits to all folds but one, tried on that one."""
+class _Folds(NamedTuple):
+    """Rows held out in turn, and the others."""
 
-    def __init__(
-        self,
-        rows: LabelledRows,
-        few: LabelledRows,
-        starts: list[ConvexStart],
-        settings: Settings,
-        given: NDArray[np.float64] | None,
-        n_tried: int,
-    ) -> None:
-        self._rows = rows
-        self._few = few  # of the rows, for what is tried often
-        self._n_tried = n_tried
-        self._starts = starts
-        self._settings = settings
-        self._given = given
-        self._models: list[list[LinearModel]] = []
+    rows: LabelledRows
+    fold: NDArray[np.intp]
+    train: list[LabelledRows]
 
-    def choose_start(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return AUC and share of each start."""
-        n_starts = max(len(self._starts), 1)
-        everyone = np.ones(n_starts)
-        for fold in range(self._n_tried):
-            train = self._few.at(self._fold(self._few) != fold)
-            self._models.append(_fitted(train, self._starts, everyone, self._given))
-        coefs = [[model.coef for model in models] for models in self._models]
-        mean_auc, influence = self._held_out(self._few, coefs)
-        best = int(mean_auc.argmax())
-        error = np.sqrt(((influence - influence[:, [best]]) ** 2).sum(axis=0))
-        behind = mean_auc[best] - mean_auc
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.exp(-0.5 * np.where(behind > 0, behind / error, 0.0) ** 2)
-        share[share < _SMALLEST_SHARE] = 0.0
-        share[_is_too_weak(self._starts, mean_auc)] = 0.0
-        return mean_auc, share / share.sum()
+    @classmethod
+    def split(cls, rows: LabelledRows, n_folds: int) -> _Folds:
+        """Deal rows out by their ranks; of very many entries only two parts."""
+        fold = rows.rank % n_folds
+        n_tried = 2 if rows.X.size > _MANY_ENTRIES else n_folds
+        return cls(rows, fold, [rows.at(fold != k) for k in range(n_tried)])
 
-    def choose_stage(
-        self, share: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, NDArray[np.float64]]:
-        """Return AUC and error of each stage, the stage to take, and its scores."""
-        stages = []
-        trains = []
-        climbed_on = self._rows.thinned(MOST_OF_A_CLASS_TO_CLIMB)
-        for fold, models in enumerate(self._models):
-            train = climbed_on.at(self._fold(climbed_on) != fold)
-            used = [one for one, part in zip(models, share, strict=True) if part > 0]
-            start = _average(used, share, train)
-            stages.append(list(self._settings.ascent.stages(train, start)))
-            trains.append(train)
-        mean_auc, influence = self._held_out(self._rows, stages)
-        error = np.sqrt(((influence - influence[:, [0]]) ** 2).sum(axis=0))
-        chosen = int((mean_auc - mean_auc[0] - _SURELY * error).argmax())
-        score = np.full(len(self._rows), np.nan)
-        for fold, train in enumerate(trains):
-            is_out = self._fold(self._rows) == fold
-            model = train.standardized(stages[fold][chosen])
-            score[is_out] = self._rows.at(is_out).predictions(model)
-        return mean_auc, error, chosen, score
+    def judged(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> HeldOutAUC:
+        """Judge models, of which each fold has its own fit."""
+        is_out = self.fold < len(self.train)
+        score = np.zeros((len(self.rows), len(coefs[0])))
+        for k, of_fold in enumerate(coefs):
+            here = self.fold == k
+            score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
+        out = self.rows.at(is_out)
+        return HeldOutAUC.measured(
+            score[is_out], out.is_positive, out.sample_weight, self.fold[is_out]
+        )
 
-    def _fold(self, rows: LabelledRows) -> NDArray[np.intp]:
-        """Return the fold of each row, the same in all of the rows and in few."""
-        return rows.rank % self._settings.n_folds
+    def scored(self, coefs: Sequence[NDArray[np.float64]]) -> _Scored:
+        """Return the rows held out with the scores of one model, standardized."""
+        score = np.full(len(self.rows), np.nan)
+        for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
+            here = self.fold == k
+            score[here] = self.rows.at(here).predictions(train.standardized(coef))
+        is_out = np.isfinite(score)
+        return _Scored(self.rows.at(is_out), score[is_out])
 
-    def _held_out(
-        self, rows: LabelledRows, coefs: list[list[NDArray[np.float64]]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return AUC by model, mean over folds, and the rows' influence on it."""
-        mean_auc = np.zeros(len(coefs[0]))
-        influence = np.zeros((len(rows), len(coefs[0])))
-        for fold, models in enumerate(coefs):
-            is_out = self._fold(rows) == fold
-            test = rows.at(is_out)
-            for k, coef in enumerate(models):
-                area, on_rows = auc_with_influence(
-                    weighted_sums(test.X, coef), test.is_positive, test.weight
-                )
-                mean_auc[k] += area / len(coefs)
-                influence[is_out, k] = on_rows / len(coefs)
-        return mean_auc, influence
+
+class _Stage(NamedTuple):
+    """A place on the way from the start to where a climb ends."""
+
+    climb: Climb
+    number: int  # of climbs of this kind, each from the end of the last one
+    part: float  # of the way
+
+    def between(
+        self, start: NDArray[np.float64], end: NDArray[np.float64], rows: LabelledRows
+    ) -> NDArray[np.float64]:
+        """Return the coef there; predictions of both ends have the same spread."""
+        first, last = rows.standardized(start).coef, rows.standardized(end).coef
+        return np.asarray(first + self.part * (last - first))
+
+    def reached(
+        self, ascent: Ascent, start: NDArray[np.float64], rows: LabelledRows
+    ) -> NDArray[np.float64]:
+        """Climb there."""
+        ends = ascent.climbs(self.climb, rows, start)
+        end = next(itertools.islice(ends, self.number - 1, None))
+        return self.between(start, end, rows)
+
+
+def _climbed(
+    folds: _Folds, ascent: Ascent, start: Sequence[NDArray[np.float64]]
+) -> tuple[list[_Stage], list[list[NDArray[np.float64]]], HeldOutAUC]:
+    """Climb on every fold, until a climb gains nothing, and judge every stage."""
+    stages: list[_Stage] = []
+    coefs = [[coef] for coef in start]
+    judged = folds.judged(coefs)
+    for climb in get_args(Climb):
+        ends = [
+            ascent.climbs(climb, train, coef)
+            for train, coef in zip(folds.train, start, strict=True)
+        ]
+        for number, end in enumerate(zip(*ends, strict=True), start=1):
+            best = judged.auc.max()
+            for part in _PARTS:
+                stages.append(_Stage(climb, number, part))
+                for k, train in enumerate(folds.train):
+                    coefs[k].append(stages[-1].between(start[k], end[k], train))
+            judged = folds.judged(coefs)
+            if judged.auc[-len(_PARTS) :].max() <= best:
+                break
+    return stages, coefs, judged
 
 
 def _convex_starts(n_features: int) -> list[ConvexStart]:
-    clippings = (False, True) if n_features <= MOST_COLUMNS_FOR_NEWTON else (False,)
-    losses: tuple[Loss, ...] = ("logistic", "squared_hinge")
+    """List the starts; tails are clipped only in the dense rows of few columns."""
+    few = n_features <= MOST_COLUMNS_FOR_NEWTON
     return [
-        ConvexStart(loss, is_clipped, alpha)
-        for loss in losses
-        for is_clipped in clippings
-        for alpha in _ALPHAS
+        ConvexStart(loss, is_balanced, is_clipped and few, l2)
+        for loss, is_balanced, is_clipped in _KINDS
+        for l2 in _L2S
     ]
-
-
-def _is_too_weak(
-    starts: Sequence[ConvexStart], start_auc: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Tell which penalties are below a tenth of the best one of their kind.
-
-    With too small a penalty the weights of rare columns may be anything, which the
-    few rows held out may not show.
-    """
-    best: dict[tuple[Loss, bool], int] = {}
-    for k, start in enumerate(starts):
-        if start_auc[k] > start_auc[best.setdefault(start[:2], k)]:
-            best[start[:2]] = k
-    least = [0.099 * starts[best[start[:2]]].alpha for start in starts]
-    is_too_weak = [
-        start.alpha < alpha for start, alpha in zip(starts, least, strict=True)
-    ]
-    return np.array(is_too_weak or [False])
 
 
 def _fitted(
     rows: LabelledRows,
     starts: Sequence[ConvexStart],
-    share: NDArray[np.float64],
     given: NDArray[np.float64] | None,
-    near: Sequence[LinearModel] | None = None,
-) -> list[LinearModel]:
-    """Fit the starts that have a share, in order, from near solutions if known."""
+) -> list[NDArray[np.float64]]:
+    """Fit the starts, in order, to scaled columns."""
     if given is not None:
-        return [LinearModel(given, 0.0)]
-    alphas: dict[tuple[Loss, bool], list[float]] = {}
-    for (loss, is_clipped, alpha), part in zip(starts, share, strict=True):
-        if part > 0:
-            alphas.setdefault((loss, is_clipped), []).append(alpha)
-    columns = Columns.measured(rows.X, rows.balanced_weight)
-    sign = np.where(rows.is_positive, 1.0, -1.0)
-    fitted: list[LinearModel] = []
-    for (loss, is_clipped), path in alphas.items():
+        return [given]
+    center = np.zeros(rows.X.shape[1])
+    if sparse.issparse(rows.X):
+        center = sums_over_rows(rows.X, rows.balanced_weight)
+    columns = Columns(center, np.ones(center.size))
+    return [model.coef for model in _solved(rows, columns, starts)]
+
+
+def _solved(
+    rows: LabelledRows,
+    columns: Columns,
+    starts: Sequence[ConvexStart],
+    near: LinearModel | None = None,
+) -> Iterator[LinearModel]:
+    """Solve the problems of the starts, from a near solution if one is known."""
+    plain_weight = rows.sample_weight / rows.sample_weight.sum()
+    blocks: dict[bool, Blocks | None] = {}
+    for kind, of_kind in itertools.groupby(starts, key=lambda start: start[:3]):
+        loss, is_balanced, is_clipped = kind
         problem = ConvexProblem(
-            rows.X, columns, is_clipped, sign, rows.balanced_weight, loss
+            rows.X,
+            columns,
+            clipping(rows.X) if is_clipped else np.inf,
+            rows.sign,
+            rows.balanced_weight if is_balanced else plain_weight,
+            loss,
         )
-        start = None if near is None else near[len(fitted)]
-        fitted += problem.solutions(path, start)
-    return fitted
+        if is_clipped not in blocks:
+            blocks[is_clipped] = problem.blocks()
+        l2s = [start.l2 for start in of_kind]
+        yield from problem.solutions(l2s, near, blocks[is_clipped])
 
 
 def _average(
-    models: Sequence[LinearModel],
+    coefs: Sequence[NDArray[np.float64]],
     share: NDArray[np.float64],
     rows: LabelledRows,
 ) -> NDArray[np.float64]:
     """Average models whose predictions have the same spread."""
-    parts = zip(share[share > 0], models, strict=True)
-    scaled = [part * rows.standardized(model.coef).coef for part, model in parts]
+    parts = zip(share, coefs, strict=True)
+    scaled = [part * rows.standardized(coef).coef for part, coef in parts if part > 0]
     return np.asarray(np.sum(scaled, axis=0))
 
 
-def _plain_ranking(rows: LabelledRows, given: NDArray[np.float64] | None) -> Ranking:
+def _refitted(
+    rows: LabelledRows,
+    columns: Columns,
+    history: History,
+    coef: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Fit the best start to all of very many rows, a block of scaled ones at a time."""
+    best = int(history.share.argmax())
+    start = history.start[best]
+    (model,) = _solved(rows, columns, [start], columns.unscaled(coef))
+    return columns.scaled_coef(model.coef)
+
+
+def _plain(
+    rows: LabelledRows, given: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], _Scored, History]:
     """Fit a regularized model, for too few rows to hold some out."""
     starts = [_PLAIN_START] if given is None else []
-    (start,) = _fitted(rows, starts, np.ones(1), given)
-    model = rows.standardized(start.coef)
-    odds = rows.log_odds(rows.predictions(model), like=rows)
+    (coef,) = _fitted(rows, starts, given)
+    score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(starts, nothing, np.ones(1), nothing, nothing, 0)
-    return Ranking(odds.after(model), history)
+    return coef, _Scored(rows, score), history

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,14 +11,14 @@ from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
-from rocpath.ranking.convex_start import ConvexProblem
+from rocpath.ranking.convex_start import MOST_COLUMNS_FOR_NEWTON, ConvexProblem
 from rocpath.roc import auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SMALLEST_SLOPE = 1e-3
-_FARTHEST = 5.0
+_SMALLEST_SLOPE = 1e-3  # of log-odds: the order of scores must survive rounding
+_FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far (Platt)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class LabelledRows:
 
     X: Matrix
     is_positive: NDArray[np.bool_]
-    weight: NDArray[np.float64]
+    sample_weight: NDArray[np.float64]
     rank: NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -39,32 +39,42 @@ class LabelledRows:
         cls,
         X: Matrix,
         is_positive: NDArray[np.bool_],
-        weight: NDArray[np.float64],
+        sample_weight: NDArray[np.float64],
         rng: np.random.RandomState,
     ) -> LabelledRows:
         """Draw the ranks."""
         rank = np.empty(is_positive.size, dtype=np.intp)
         for members in (is_positive, ~is_positive):
             rank[members] = rng.permutation(np.count_nonzero(members))
-        return cls(X, is_positive, weight, rank)
+        return cls(X, is_positive, sample_weight, rank)
 
     def at(self, chosen: NDArray[np.bool_]) -> LabelledRows:
         """Select rows."""
         return LabelledRows(
             self.X[chosen],
             self.is_positive[chosen],
-            self.weight[chosen],
+            self.sample_weight[chosen],
             self.rank[chosen],
         )
 
     def thinned(self, most: int) -> LabelledRows:
-        """Keep rows of the lowest ranks, so that no class has many."""
+        """Keep rows of the lowest ranks, so that no class has many, and its weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
             ranks = self.rank[members]
             last = np.partition(ranks, most)[most] if ranks.size > most else np.inf
             is_kept |= members & (self.rank < last)
-        return self if is_kept.all() else self.at(is_kept)
+        if is_kept.all():
+            return self
+        kept = self.at(is_kept)
+        left_out = self._class_weight[is_kept] / kept._class_weight
+        return replace(kept, sample_weight=kept.sample_weight * left_out)
+
+    def scaled(self, columns: Columns) -> LabelledRows:
+        """Return the rows with scaled columns: dense ones, unless there are many."""
+        if sparse.issparse(self.X) and self.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+            return replace(self, X=columns.scaled_sparse(self.X))
+        return replace(self, X=columns.scaled(self.X))
 
     def fewest_different(self, enough: int) -> int:
         """Count the different rows of the smaller class, as far as is enough."""
@@ -80,21 +90,26 @@ class LabelledRows:
     def breakpoints(self) -> ErrorBreakpoints:
         """Their error functions."""
         # Rounding would lose a smaller weight next to the sum of its class.
-        weight = np.maximum(self.weight, 1e-12 * self._class_weight)
+        weight = np.maximum(self.sample_weight, 1e-12 * self._class_weight)
         return ErrorBreakpoints.from_labels(
             self.is_positive, sample_weight=weight, positive=True
         )
 
     @property
+    def sign(self) -> NDArray[np.float64]:
+        """Labels, 1 or -1."""
+        return np.where(self.is_positive, 1.0, -1.0)
+
+    @property
     def balanced_weight(self) -> NDArray[np.float64]:
         """Weights of which each class has one half."""
-        return np.asarray(self.weight / (2.0 * self._class_weight))
+        return np.asarray(self.sample_weight / (2.0 * self._class_weight))
 
     @property
     def _class_weight(self) -> NDArray[np.float64]:
         """The sum of the weights of each row's class."""
-        positive = self.weight[self.is_positive].sum()
-        negative = self.weight[~self.is_positive].sum()
+        positive = self.sample_weight[self.is_positive].sum()
+        negative = self.sample_weight[~self.is_positive].sum()
         return np.asarray(np.where(self.is_positive, positive, negative))
 
     def predictions(self, model: LinearModel) -> NDArray[np.float64]:
@@ -119,17 +134,22 @@ class LabelledRows:
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 
-    def log_odds(self, score: NDArray[np.float64], *, like: LabelledRows) -> LogOdds:
-        """Fit log-odds to standardized scores (Platt), with the classes of others."""
-        positive = like.weight[like.is_positive].sum()
-        negative = like.weight[~like.is_positive].sum()
+    def log_odds(
+        self, score: NDArray[np.float64], class_weight: tuple[float, float]
+    ) -> LogOdds:
+        """Fit log-odds to standardized scores (Platt), by the weights of the classes.
+
+        These are the sums over all negatives and over all positives.
+        """
+        negative, positive = class_weight
         weight = 2.0 * self.balanced_weight
         weight *= np.where(self.is_positive, positive, negative) / (positive + negative)
         # A few far scores would else make the slope that of their distance.
-        near = np.clip(score, -_FARTHEST, _FARTHEST)
+        near = np.clip(score, -_FARTHEST_SCORE, _FARTHEST_SCORE)
         column = Columns(center=np.zeros(1), scale=np.ones(1))
-        sign = np.where(self.is_positive, 1.0, -1.0)
-        problem = ConvexProblem(near[:, None], column, False, sign, weight, "logistic")
+        problem = ConvexProblem(
+            near[:, None], column, np.inf, self.sign, weight, "logistic"
+        )
         (model,) = problem.solutions([1e-3])
         if model.coef[0] < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.

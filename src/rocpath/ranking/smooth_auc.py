@@ -10,46 +10,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import ndimage, optimize
+from scipy import optimize
 
 from rocpath.matrices import sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.matrices import Columns
     from rocpath.ranking.labelled_rows import LabelledRows
 
-_FARTHEST = 10.0  # standard deviations; predictions beyond have no slope
-_CELLS = 8  # of the grid in a width
-_REACH = 5  # widths that a row is smoothed over, to either side
+_FARTHEST_SCORE = 10.0  # standard deviations; predictions beyond have no slope
+_CELLS = 8  # of the grid in a width: the value is within 1e-3 of the sum over pairs
+_REACH = 5  # widths to either side, beyond which the normal density is below 1e-6
 _MOST_ITERATIONS = 100
+# Gains of AUC below this are far below its standard error on any table that is climbed
+# on; asking for 2e-9 took three times as many evaluations and ranked no better.
+_SMALLEST_GAIN = 1e-6
+
+_DISTANCE = np.arange(-_REACH * _CELLS, _REACH * _CELLS + 1) / _CELLS
+_KERNEL = np.exp(-0.5 * _DISTANCE**2)
+_KERNEL /= _KERNEL.sum()
 
 
 def climb_smoothed(
-    rows: LabelledRows,
-    columns: Columns,
-    start: NDArray[np.float64],
-    width: float,
+    rows: LabelledRows, start: NDArray[np.float64], width: float
 ) -> NDArray[np.float64]:
     """Maximise the AUC smoothed over a width, in standard deviations at the start."""
     share = 2.0 * rows.balanced_weight
+    # Sparse columns are not centered, and the grid is around zero.
+    center = sums_over_rows(rows.X, rows.balanced_weight)
 
-    def objective(scaled: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        coef = scaled / columns.scale
-        predictions = weighted_sums(rows.X, coef) - columns.center @ coef
+    def objective(coef: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        predictions = weighted_sums(rows.X, coef) - center @ coef
         value, slope = smoothed_auc(predictions, rows.is_positive, share, width)
-        sums = sums_over_rows(rows.X, slope) - columns.center * slope.sum()
-        return -value, -sums / columns.scale
+        return -value, center * slope.sum() - sums_over_rows(rows.X, slope)
 
     found = optimize.minimize(
         objective,
-        columns.scaled_coef(rows.standardized(start).coef),
+        rows.standardized(start).coef,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": _MOST_ITERATIONS},
+        options={"maxiter": _MOST_ITERATIONS, "ftol": _SMALLEST_GAIN},
     )
-    return np.asarray(found.x / columns.scale)
+    return np.asarray(found.x)
 
 
 def smoothed_auc(
@@ -64,22 +67,26 @@ def smoothed_auc(
     counts in both, so that the derivative is exact for the value on the grid.
     """
     cell = width / _CELLS
-    n_cells = int(2.0 * _FARTHEST / cell) + 2 * _REACH * _CELLS
-    near = np.clip(predictions, -_FARTHEST, _FARTHEST)
+    n_cells = int(2.0 * _FARTHEST_SCORE / cell) + 2 * _REACH * _CELLS
+    near = np.clip(predictions, -_FARTHEST_SCORE, _FARTHEST_SCORE)
     place = near / cell + 0.5 * n_cells
     left = place.astype(np.intp)
     part = place - left
-    derivative = np.empty(predictions.size)
-    for side, sign in ((~is_positive, -1.0), (is_positive, 1.0)):
-        other = ~side
-        mass = np.bincount(left[other], share[other] * (1.0 - part[other]), n_cells)
-        mass += np.bincount(left[other] + 1, share[other] * part[other], n_cells)
-        density = ndimage.gaussian_filter1d(
-            mass, _CELLS, mode="constant", truncate=_REACH
-        )
-        below = np.cumsum(density) - 0.5 * density
-        at, rise = below[left[side]], below[left[side] + 1] - below[left[side]]
-        derivative[side] = sign * share[side] * rise / cell
-        value = float(share[side] @ (at + part[side] * rise))
+
+    def part_below(of_class: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the smoothed distribution function of a class at every cell."""
+        right = of_class * part
+        mass = np.bincount(left, of_class - right, n_cells)
+        mass += np.bincount(left + 1, right, n_cells)
+        density = np.convolve(mass, _KERNEL, mode="same")
+        return np.asarray(np.cumsum(density) - 0.5 * density)
+
+    # Rows of the other class get the share 0: quicker than to select rows.
+    positive, negative = share * is_positive, share * ~is_positive
+    below = part_below(negative)
+    rise = np.diff(below)[left]
+    value = float(positive @ (below[left] + part * rise))
+    derivative = positive * rise - negative * np.diff(part_below(positive))[left]
+    derivative /= cell
     derivative[near != predictions] = 0.0
     return value, derivative

@@ -1,0 +1,74 @@
+"""The one judge of models: their AUC on rows held out, and how sure differences are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocpath.auc_statistics.influence import auc_with_influence
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutAUC:
+    """AUC of several models, each by its scores of rows that it was not fitted to.
+
+    Attributes
+    ----------
+    auc : array, shape (n_models,)
+        Mean over the folds. Scores of different folds are not compared: they come from
+        different fits.
+    influence : array, shape (n_rows, n_models)
+        Of each row on that mean.
+    """
+
+    auc: NDArray[np.float64]
+    influence: NDArray[np.float64]
+
+    @classmethod
+    def measured(
+        cls,
+        score: NDArray[np.float64],
+        is_positive: NDArray[np.bool_],
+        sample_weight: NDArray[np.float64],
+        fold: NDArray[np.intp],
+    ) -> HeldOutAUC:
+        """Judge the columns of held-out scores; every fold has rows of both classes."""
+        folds = np.unique(fold)
+        auc = np.zeros(score.shape[1])
+        influence = np.zeros(score.shape)
+        for one in folds:
+            is_out = fold == one
+            label, weight = is_positive[is_out], sample_weight[is_out]
+            for model in range(score.shape[1]):
+                area, on_rows = auc_with_influence(score[is_out, model], label, weight)
+                auc[model] += area / folds.size
+                influence[is_out, model] = on_rows / folds.size
+        return cls(auc, influence)
+
+    def gain(self, over: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the gain of each model over one of them, and its standard error."""
+        difference = self.influence - self.influence[:, [over]]
+        return self.auc - self.auc[over], np.sqrt((difference**2).sum(axis=0))
+
+    def surely_best(self, over: int, n_errors: float) -> int:
+        """Return the model whose gain is the most after so many standard errors."""
+        gain, error = self.gain(over)
+        return int((gain - n_errors * error).argmax())
+
+    def shares(self, n_errors: float, least: float) -> NDArray[np.float64]:
+        """Weight models by how surely they are not worse than the best one.
+
+        A model that is behind by so many standard errors has exp(-1/2) of the weight of
+        the best; weights below the least one are dropped.
+        """
+        gain, error = self.gain(int(self.auc.argmax()))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            behind = np.where(gain < 0, gain / (n_errors * error), 0.0)
+        share = np.exp(-0.5 * behind**2)
+        share[share < least] = 0.0
+        return np.asarray(share / share.sum())
