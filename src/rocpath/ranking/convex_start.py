@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+from scipy import optimize, sparse
 
 from rocpath.matrices import (
     Columns,
@@ -33,9 +33,9 @@ Loss = Literal["logistic", "squared_hinge"]
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
 _MOST_ITERATIONS = 30
-# Relative decrease of the objective that may be left. No ranking was better for 1e-10,
-# which took a third more moves.
-_TOLERANCE = 1e-6
+# Relative decrease of the objective that the last move may promise. It leaves far less;
+# no ranking was better for 1e-10, which took half as many moves again.
+_TOLERANCE = 1e-4
 _REACH = 2.0  # standard deviations that a clipped column may be away from its mean
 _FEW_VALUES = 10  # of a column without tails, as a score or a count of few
 _ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
@@ -157,7 +157,7 @@ def _newton_move(
     for rows, block in blocks:
         gradient += block.T @ slope[rows]
         hessian += block.T @ (block * curvature[rows, None])
-    move = -linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
+    move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
     return move, float(-gradient @ move)
 
 

@@ -38,7 +38,7 @@ _L2S = tuple(10.0**power for power in range(1, -6, -1))
 _FEWEST_OF_A_CLASS = 10  # to hold some out
 _FEWEST_FOR_A_COLUMN = 10  # of a class, to move all columns at once without overfitting
 _MOST_TO_CLIMB = 20_000  # of a class; the AUC of so many has an error below 0.003
-_MOST_TO_TRY = 5_000  # of a class, in what is fitted for every fold and l2
+_MOST_TO_TRY = 3_000  # of a class, in what is fitted for every fold and l2
 _MANY_ENTRIES = 10**7  # of which two folds take long enough
 # A start half a standard error behind the best counts exp(-1/2) as much. On 64 tables
 # one standard error ranked as well but less evenly, the best start alone worse.
@@ -48,7 +48,6 @@ _SMALLEST_SHARE = 0.05  # less changes no ranking, but costs a fit
 # little of a false one, and ranked better on 50 tables; a start that is misled, as by
 # far rows, must be left behind.
 _PARTS = (0.5, 1.0)
-_SURELY = 1.0  # standard errors by which a stage must be better; half as many overfit
 
 
 class Settings(NamedTuple):
@@ -92,7 +91,8 @@ class History(NamedTuple):
     stage_auc : array, shape (n_stages,)
         Mean over the folds, of the averaged start, and halfway and all the way to the
         end of every climb: of the smoothed AUC, over width after width, and of the AUC
-        itself, round after round, each up to the first that gained nothing.
+        itself, round after round, each up to the first that gained nothing. Gains of
+        climbs that lost on two folds are those on the two.
     stage_error : array, shape (n_stages,)
         Standard error of the gain over the averaged start.
     chosen : int
@@ -163,7 +163,8 @@ def _fit_scaled(
     starts = _convex_starts(rows.X.shape[1]) if given is None else []
     folds = _Folds.split(few, min(settings.n_folds, n_different))
     settings.progress("choosing a start")
-    fitted = [_fitted(train, starts, given) for train in folds.train]
+    reach = clipping(few.X)
+    fitted = [_fitted(train, starts, reach, given) for train in folds.train]
     judged = folds.judged(fitted)
     share = judged.shares(_BEHIND, _SMALLEST_SHARE)
     settings.progress("climbing on parts of the rows")
@@ -171,16 +172,24 @@ def _fit_scaled(
         _average(coefs, share, train)
         for coefs, train in zip(fitted, folds.train, strict=True)
     ]
-    stages, climbed, tried = _climbed(folds, ascent, first)
-    chosen = tried.surely_best(0, _SURELY)
+    tried = [_Tried(None, first, 0.0, 0.0), *_climbed(folds, ascent, first)]
+    chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     settings.progress("climbing on all rows")
     used = [start for start, part in zip(starts, share, strict=False) if part > 0]
-    coef = _average(_fitted(rows, used, given), share[share > 0], rows)
-    if chosen > 0:
-        coef = stages[chosen - 1].reached(ascent, coef, rows)
-    error = tried.gain(0)[1]
-    history = History(starts, judged.auc, share, tried.auc, error, chosen)
-    return coef, folds.scored([coefs[chosen] for coefs in climbed]), history
+    coef = _average(_fitted(rows, used, reach, given), share[share > 0], rows)
+    stage = tried[chosen].stage
+    if stage is not None:
+        coef = stage.reached(ascent, coef, rows)
+    start_auc = folds.judged([[one] for one in first]).auc
+    history = History(
+        starts,
+        judged.auc,
+        share,
+        stage_auc=start_auc + [one.gain for one in tried],
+        stage_error=np.array([one.error for one in tried]),
+        chosen=chosen,
+    )
+    return coef, folds.scored(tried[chosen].coefs), history
 
 
 class _Folds(NamedTuple):
@@ -198,8 +207,8 @@ class _Folds(NamedTuple):
         return cls(rows, fold, [rows.at(fold != k) for k in range(n_tried)])
 
     def judged(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> HeldOutAUC:
-        """Judge models, of which each fold has its own fit."""
-        is_out = self.fold < len(self.train)
+        """Judge models, of which each of the first folds has its own fit."""
+        is_out = self.fold < len(coefs)
         score = np.zeros((len(self.rows), len(coefs[0])))
         for k, of_fold in enumerate(coefs):
             here = self.fold == k
@@ -217,6 +226,15 @@ class _Folds(NamedTuple):
             score[here] = self.rows.at(here).predictions(train.standardized(coef))
         is_out = np.isfinite(score)
         return _Scored(self.rows.at(is_out), score[is_out])
+
+
+class _Tried(NamedTuple):
+    """A stage, its coef on every fold, and its gain over the start on rows held out."""
+
+    stage: _Stage | None
+    coefs: Sequence[NDArray[np.float64]]
+    gain: float
+    error: float
 
 
 class _Stage(NamedTuple):
@@ -244,26 +262,49 @@ class _Stage(NamedTuple):
 
 def _climbed(
     folds: _Folds, ascent: Ascent, start: Sequence[NDArray[np.float64]]
-) -> tuple[list[_Stage], list[list[NDArray[np.float64]]], HeldOutAUC]:
-    """Climb on every fold, until a climb gains nothing, and judge every stage."""
-    stages: list[_Stage] = []
-    coefs = [[coef] for coef in start]
-    judged = folds.judged(coefs)
+) -> Iterator[_Tried]:
+    """Climb on every fold, until a climb gains nothing, and judge every stage.
+
+    Two folds tell at once that most climbs gain nothing; the others then need none.
+    """
+    best = 0.0
     for climb in get_args(Climb):
         ends = [
             ascent.climbs(climb, train, coef)
             for train, coef in zip(folds.train, start, strict=True)
         ]
-        for number, end in enumerate(zip(*ends, strict=True), start=1):
-            best = judged.auc.max()
-            for part in _PARTS:
-                stages.append(_Stage(climb, number, part))
-                for k, train in enumerate(folds.train):
-                    coefs[k].append(stages[-1].between(start[k], end[k], train))
-            judged = folds.judged(coefs)
-            if judged.auc[-len(_PARTS) :].max() <= best:
+        for number in itertools.count(1):
+            end = list(itertools.chain(*(itertools.islice(e, 1) for e in ends[:2])))
+            if not end:
                 break
-    return stages, coefs, judged
+            stages = [_Stage(climb, number, part) for part in _PARTS]
+            tried = _tried(folds, stages, start, end)
+            if max(one.gain for one in tried) > 0:
+                end += [next(e) for e in ends[2:]]
+                tried = _tried(folds, stages, start, end)
+            yield from tried
+            gain = max(one.gain for one in tried)
+            if gain <= best:
+                break
+            best = gain
+
+
+def _tried(
+    folds: _Folds,
+    stages: Sequence[_Stage],
+    start: Sequence[NDArray[np.float64]],
+    end: Sequence[NDArray[np.float64]],
+) -> list[_Tried]:
+    """Judge the stages of one climb, on the folds that it has ends for."""
+    coefs = [
+        [first, *(stage.between(first, last, train) for stage in stages)]
+        for first, last, train in zip(start, end, folds.train, strict=False)
+    ]
+    gain, error = folds.judged(coefs).gain(over=0)
+    return [
+        _Tried(stage, [of_fold[k] for of_fold in coefs], gain[k], error[k])
+        for k, stage in enumerate(stages, start=1)
+    ]
 
 
 def _convex_starts(n_features: int) -> list[ConvexStart]:
@@ -279,6 +320,7 @@ def _convex_starts(n_features: int) -> list[ConvexStart]:
 def _fitted(
     rows: LabelledRows,
     starts: Sequence[ConvexStart],
+    reach: NDArray[np.float64],
     given: NDArray[np.float64] | None,
 ) -> list[NDArray[np.float64]]:
     """Fit the starts, in order, to scaled columns."""
@@ -288,13 +330,14 @@ def _fitted(
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
     columns = Columns(center, np.ones(center.size))
-    return [model.coef for model in _solved(rows, columns, starts)]
+    return [model.coef for model in _solved(rows, columns, starts, reach)]
 
 
 def _solved(
     rows: LabelledRows,
     columns: Columns,
     starts: Sequence[ConvexStart],
+    reach: NDArray[np.float64],
     near: LinearModel | None = None,
 ) -> Iterator[LinearModel]:
     """Solve the problems of the starts, from a near solution if one is known."""
@@ -305,7 +348,7 @@ def _solved(
         problem = ConvexProblem(
             rows.X,
             columns,
-            clipping(rows.X) if is_clipped else np.inf,
+            reach if is_clipped else np.inf,
             rows.sign,
             rows.balanced_weight if is_balanced else plain_weight,
             loss,
@@ -336,7 +379,8 @@ def _refitted(
     """Fit the best start to all of very many rows, a block of scaled ones at a time."""
     best = int(history.share.argmax())
     start = history.start[best]
-    (model,) = _solved(rows, columns, [start], columns.unscaled(coef))
+    reach = clipping(rows.X)
+    (model,) = _solved(rows, columns, [start], reach, columns.unscaled(coef))
     return columns.scaled_coef(model.coef)
 
 
@@ -345,7 +389,7 @@ def _plain(
 ) -> tuple[NDArray[np.float64], _Scored, History]:
     """Fit a regularized model, for too few rows to hold some out."""
     starts = [_PLAIN_START] if given is None else []
-    (coef,) = _fitted(rows, starts, given)
+    (coef,) = _fitted(rows, starts, np.full(rows.X.shape[1], np.inf), given)
     score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(starts, nothing, np.ones(1), nothing, nothing, 0)

@@ -55,11 +55,6 @@ class HeldOutAUC:
         difference = self.influence - self.influence[:, [over]]
         return self.auc - self.auc[over], np.sqrt((difference**2).sum(axis=0))
 
-    def surely_best(self, over: int, n_errors: float) -> int:
-        """Return the model whose gain is the most after so many standard errors."""
-        gain, error = self.gain(over)
-        return int((gain - n_errors * error).argmax())
-
     def shares(self, n_errors: float, least: float) -> NDArray[np.float64]:
         """Weight models by how surely they are not worse than the best one.
 
