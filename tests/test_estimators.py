@@ -228,6 +228,46 @@ def test_the_scale_of_columns_does_not_matter(power, kind):
     assert scores[1] == pytest.approx(scores[0])
 
 
+@pytest.mark.parametrize("size", [1e-308, 1e300])
+def test_columns_of_any_size_rank_as_they_would_on_another_scale(size):
+    X, y = unbalanced()
+    X = np.delete(X, 3, axis=1)
+    small = X * [size, 1, 1, 1, size]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rp.AUCClassifier(random_state=0).fit(small, y)
+    expected = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
+    assert np.isfinite(model.coef_).all()
+    # A coefficient above 1e308 cannot be told, so that its column counts a little less.
+    assert np.corrcoef(model.decision_function(small), expected)[0, 1] > 0.99
+
+
+def test_rare_categories_get_no_more_weight_than_they_deserve():
+    # A number tells the classes apart; of 60 levels that tell nothing, most are seen in
+    # a few rows. Columns on the scale of balanced classes would magnify them.
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(2):
+        label = np.arange(4000) % 40 == 0
+        level = np.minimum(rng.geometric(0.07, size=4000), 59)
+        number = rng.normal(size=4000) + label
+        X.append(np.column_stack((number, level[:, None] == np.arange(60))))
+        y.append(label)
+    areas = []
+    for model in (
+        rp.AUCClassifier(random_state=0),
+        make_pipeline(
+            StandardScaler(),
+            GridSearchCV(
+                LogisticRegression(), {"C": np.logspace(-4, 1, 6)}, scoring="roc_auc"
+            ),
+        ),
+    ):
+        model.fit(X[0], y[0])
+        areas.append(roc_auc_score(y[1], model.decision_function(X[1])))
+    assert areas[0] > areas[1] - 0.005
+
+
 @pytest.mark.parametrize("heavy", [0, 1])
 def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
     X, y = unbalanced()
@@ -249,6 +289,8 @@ def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
         ({"sample_weight": np.ones(5)}, "an entry for each of the 600 rows, got 5"),
         ({"X": np.full((600, 2), np.nan)}, "NaN"),
         ({"X": np.full((600, 2), np.inf)}, "infinity"),
+        ({"X": np.ma.masked_equal(np.eye(600, 2), 1)}, "X must have no masked values"),
+        ({"y": np.ma.masked_equal(np.arange(600) % 2, 1)}, "y must have no masked"),
     ],
 )
 def test_bad_input_is_named(change, message):

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_start import ConvexProblem, has_tails
+from rocpath.ranking.held_out import HeldOutAUC
 from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 
@@ -187,3 +188,39 @@ def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
     model = Columns.measured(X).unscaled(np.array([100.0]))
     assert np.isfinite(model.coef).all()
     assert model.coef[0] > 0
+
+
+def test_models_are_judged_fold_by_fold():
+    # By hand: the scores of fold 1 lie above all of fold 0 and still rank one pair of
+    # four wrongly; model 1 ranks every pair of both folds wrongly.
+    y = np.array([False, True, False, True, False, True])
+    fold = np.array([0, 0, 1, 1, 1, 1])
+    score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])
+    judged = HeldOutAUC.measured(score, y, np.ones(6), fold)
+    np.testing.assert_allclose(judged.auc, [(1 + 3 / 4) / 2, 0])
+    gain, error = judged.gain(over=0)
+    np.testing.assert_allclose(gain, [0, -7 / 8])
+    # In fold 1 the influence of a row is a quarter, and the mean is over two folds.
+    np.testing.assert_allclose(np.abs(judged.influence[2:, 0]), [1 / 16] * 4)
+    np.testing.assert_allclose(error, [0, np.sqrt(4) / 16])
+    np.testing.assert_allclose(judged.shares(0.5, least=0.05), [1, 0])
+
+
+def test_models_that_rank_alike_share_alike():
+    y = np.arange(40) % 2 == 0
+    score = np.random.default_rng(0).normal(size=(40, 1)) + y[:, None]
+    judged = HeldOutAUC.measured(
+        np.hstack((score, 2 * score)), y, np.ones(40), np.arange(40) // 20
+    )
+    np.testing.assert_allclose(judged.shares(0.5, least=0.05), [0.5, 0.5])
+
+
+def test_thinned_rows_weigh_as_much_as_their_class():
+    rng = np.random.RandomState(0)
+    y = np.arange(1000) % 10 == 0
+    rows = LabelledRows.shuffled(np.zeros((1000, 1)), y, rng.rand(1000), rng)
+    thinned = rows.thinned(200)
+    for label in (True, False):
+        before = rows.sample_weight[rows.is_positive == label].sum()
+        after = thinned.sample_weight[thinned.is_positive == label].sum()
+        assert after == pytest.approx(before)

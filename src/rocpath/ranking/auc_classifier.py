@@ -29,30 +29,33 @@ _SMALLEST_WIDTH = 0.001
 class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify by a linear ranking with a large area under the ROC curve.
 
-    The start is an average of linear models that minimise class-balanced logistic and
-    squared hinge losses, with many penalties, with and without clipped tails; each
-    counts by its AUC on rows held out. From there the AUC itself is climbed: smoothed,
-    over all columns at once, if each class has ten rows for every column; then by
-    globally best AUC steps (:func:`best_auc_step`) along single columns. It goes as far
-    as the rows held out say that it helps. Columns are standardised inside; sparse data
-    stay sparse. Of very many rows, some of each class are left out when the start is
-    chosen and when climbing.
+    The start is an average of linear models that minimise a logistic loss, a
+    class-balanced one of columns with clipped tails, and a class-balanced squared hinge
+    loss, each with many sizes of an L2 term; a model counts by its AUC on rows held
+    out. From there the AUC itself is climbed: smoothed, over all columns at once, if
+    each class has ten rows for every column; and by globally best AUC steps
+    (:func:`best_auc_step`) along single columns. It goes as far, halfway or all the
+    way, as the rows held out say that it helps. Columns are standardised inside; sparse
+    data of more than 200 columns stay sparse. Of more than 20,000 rows of a class, the
+    others are left out when climbing, and of more than 3,000 when choosing.
 
     With more than two classes, one ranking is fitted for each class against the rest.
 
     Parameters
     ----------
     n_folds : int
-        Parts of the rows, each held out once; only two of them if there are more than
-        20,000 rows, at least 500 of each class, or more than ten million entries.
+        Parts of the rows, each held out once; only two of them if the rows to choose
+        by have more than ten million entries.
     widths : tuple of float
         Over which the AUC is smoothed, one after the other, in standard deviations of
-        the predictions, at least 0.001; empty for no smoothing.
+        the predictions, at least 0.001, until one gains nothing; empty for no
+        smoothing.
     n_rounds : int
-        Most rounds of steps along single columns, up to 64 of them a round.
+        Most rounds of steps along single columns, up to 64 of them a round; the first
+        that gains nothing is the last.
     class_weight : dict, "balanced" or None
-        Weights of the classes. They do not change the AUC of two classes, but
-        probabilities and predicted classes.
+        Weights of the classes. They do not change the rankings, but probabilities and
+        predicted classes.
     warm_start : bool
         Climb from the last fit, if it was to as many columns and the same classes,
         instead of from new convex starts.
@@ -66,12 +69,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : array, shape (n_classes,)
         The labels, sorted; the last of two is the positive class.
     coef_ : array, shape (1, n_features) or (n_classes, n_features)
-        Weights of the columns as given, such that predictions are log-odds.
+        Weights of the columns as given, such that predictions are log-odds; at most
+        1e308, which a column with a smaller deviation than 1e-308 may need.
     intercept_ : array, shape (1,) or (n_classes,)
         Constants. AUC does not depend on them: both are chosen such that the logistic
         function of the decision function fits the labels of the rows held out (Platt).
     n_iter_ : int
-        Stages of the ascent taken, at most ``len(widths) + n_rounds``.
+        The largest of the ``chosen`` stages in ``history_``; 0 for the start.
     history_ : list of History
         For each ranking, what was tried and its AUC on the rows held out.
     n_features_in_ : int
@@ -127,6 +131,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        _refuse_masked(X=X, y=y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
@@ -186,6 +191,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array, shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
+        _refuse_masked(X=X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
@@ -262,6 +268,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ),
             progress=show,
         )
+
+
+def _refuse_masked(**given: object) -> None:
+    """Raise if values are masked, which scikit-learn would take as they are."""
+    for name, values in given.items():
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name} must have no masked values, got a masked array.")
 
 
 def _counted_rows(
