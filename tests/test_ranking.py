@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
-from rocpath.ranking.convex_start import ConvexProblem, has_tails
+from rocpath.ranking.convex_problem import ConvexProblem, has_tails
 from rocpath.ranking.held_out import HeldOutAUC
 from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc

@@ -19,7 +19,7 @@ _TRUSTED = [
     "rocpath.ranking.auc_classifier.AUCClassifier",
     "rocpath.changepoint.interval_regression.IntervalRegression",
     "rocpath.changepoint.penalty_regressor.PenaltyRegressor",
-    "rocpath.ranking.fit.ConvexStart",
+    "rocpath.ranking.starts.ConvexStart",
     "rocpath.ranking.fit.History",
 ]
 _MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rocpath.auc_statistics.influence import auc_with_influence
+from rocpath.matrices import weighted_sums
+from rocpath.ranking.labelled_rows import LabelledRows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+_MANY_ENTRIES = 10**7  # of which two folds take long enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,3 +73,46 @@ class HeldOutAUC:
         share = np.exp(-0.5 * behind**2)
         share[share < least] = 0.0
         return np.asarray(share / share.sum())
+
+
+class Scored(NamedTuple):
+    """Rows, and the standardized scores of models that were not fitted to them."""
+
+    rows: LabelledRows
+    score: NDArray[np.float64]
+
+
+class Folds(NamedTuple):
+    """Rows held out in turn, and the others."""
+
+    rows: LabelledRows
+    fold: NDArray[np.intp]
+    train: list[LabelledRows]
+
+    @classmethod
+    def split(cls, rows: LabelledRows, n_folds: int) -> Folds:
+        """Deal rows out by their ranks; of very many entries only two parts."""
+        fold = rows.rank % n_folds
+        n_tried = 2 if rows.X.size > _MANY_ENTRIES else n_folds
+        return cls(rows, fold, [rows.at(fold != k) for k in range(n_tried)])
+
+    def judged(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> HeldOutAUC:
+        """Judge models, of which each of the first folds has its own fit."""
+        is_out = self.fold < len(coefs)
+        score = np.zeros((len(self.rows), len(coefs[0])))
+        for k, of_fold in enumerate(coefs):
+            here = self.fold == k
+            score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
+        out = self.rows.at(is_out)
+        return HeldOutAUC.measured(
+            score[is_out], out.is_positive, out.sample_weight, self.fold[is_out]
+        )
+
+    def scored(self, coefs: Sequence[NDArray[np.float64]]) -> Scored:
+        """Return the rows held out with the scores of one model, standardized."""
+        score = np.full(len(self.rows), np.nan)
+        for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
+            here = self.fold == k
+            score[here] = self.rows.at(here).predictions(train.standardized(coef))
+        is_out = np.isfinite(score)
+        return Scored(self.rows.at(is_out), score[is_out])

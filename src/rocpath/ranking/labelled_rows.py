@@ -11,7 +11,7 @@ from scipy import sparse
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
-from rocpath.ranking.convex_start import MOST_COLUMNS_FOR_NEWTON, ConvexProblem
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem
 from rocpath.roc import auc
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Linear models that minimise a convex loss, as a start for the ascent of AUC.
+"""Solve for linear models that minimise a convex loss, with l2 after l2.
 
 Minimised is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
 f = Z coef + intercept with Z the scaled columns.

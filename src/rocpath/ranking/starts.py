@@ -1,0 +1,121 @@
+"""The starts of a ranking: what they are, how they are fitted and averaged."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rocpath.matrices import Columns, LinearModel, sums_over_rows
+from rocpath.ranking.convex_problem import (
+    MOST_COLUMNS_FOR_NEWTON,
+    ConvexProblem,
+    Loss,
+    clipping,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.ranking.convex_problem import Blocks
+    from rocpath.ranking.labelled_rows import LabelledRows
+
+_L2S = tuple(10.0**power for power in range(1, -6, -1))
+
+
+class ConvexStart(NamedTuple):
+    """A loss, whether classes count alike and tails are clipped for it, and its l2."""
+
+    loss: Loss
+    is_balanced: bool
+    is_clipped: bool
+    l2: float
+
+
+# Three that fail on different tables. On 64 tables these three ranked as well as all
+# six of plain or balanced logistic and balanced hinge, clipped or not.
+_KINDS: tuple[tuple[Loss, bool, bool], ...] = (
+    ("logistic", False, False),
+    ("logistic", True, True),
+    ("squared_hinge", True, False),
+)
+PLAIN_START = ConvexStart("logistic", is_balanced=True, is_clipped=False, l2=0.01)
+
+
+def convex_starts(n_features: int) -> list[ConvexStart]:
+    """List the starts; tails are clipped only in the dense rows of few columns."""
+    has_few = n_features <= MOST_COLUMNS_FOR_NEWTON
+    return [
+        ConvexStart(loss, is_balanced, is_clipped and has_few, l2)
+        for loss, is_balanced, is_clipped in _KINDS
+        for l2 in _L2S
+    ]
+
+
+def fitted_starts(
+    rows: LabelledRows,
+    starts: Sequence[ConvexStart],
+    reach: NDArray[np.float64],
+    given: NDArray[np.float64] | None,
+) -> list[NDArray[np.float64]]:
+    """Fit the starts, in order, to scaled columns."""
+    if given is not None:
+        return [given]
+    center = np.zeros(rows.X.shape[1])
+    if sparse.issparse(rows.X):
+        center = sums_over_rows(rows.X, rows.balanced_weight)
+    columns = Columns(center, np.ones(center.size))
+    return [model.coef for model in _solved(rows, columns, starts, reach)]
+
+
+def _solved(
+    rows: LabelledRows,
+    columns: Columns,
+    starts: Sequence[ConvexStart],
+    reach: NDArray[np.float64],
+    near: LinearModel | None = None,
+) -> Iterator[LinearModel]:
+    """Solve the problems of the starts, from a near solution if one is known."""
+    plain_weight = rows.sample_weight / rows.sample_weight.sum()
+    blocks: dict[bool, Blocks] = {}
+    for kind, of_kind in itertools.groupby(starts, key=lambda start: start[:3]):
+        loss, is_balanced, is_clipped = kind
+        problem = ConvexProblem(
+            rows.X,
+            columns,
+            reach if is_clipped else np.inf,
+            rows.sign,
+            rows.balanced_weight if is_balanced else plain_weight,
+            loss,
+        )
+        if is_clipped not in blocks and rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON:
+            blocks[is_clipped] = problem.blocks()
+        l2s = [start.l2 for start in of_kind]
+        yield from problem.solutions(l2s, near, blocks.get(is_clipped))
+
+
+def average(
+    coefs: Sequence[NDArray[np.float64]],
+    share: NDArray[np.float64],
+    rows: LabelledRows,
+) -> NDArray[np.float64]:
+    """Average models whose predictions have the same spread."""
+    parts = zip(share, coefs, strict=True)
+    scaled = [part * rows.standardized(coef).coef for part, coef in parts if part > 0]
+    return np.asarray(np.sum(scaled, axis=0))
+
+
+def refitted_start(
+    rows: LabelledRows,
+    columns: Columns,
+    start: ConvexStart,
+    coef: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Fit a start to all of very many rows, a block of scaled ones at a time."""
+    reach = clipping(rows.X)
+    (model,) = _solved(rows, columns, [start], reach, columns.unscaled(coef))
+    return columns.scaled_coef(model.coef)
