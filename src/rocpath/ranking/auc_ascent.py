@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rocpath.ranking.held_out import Folds
     from rocpath.ranking.labelled_rows import LabelledRows
 
-# Standard errors of the AUC that a search may leave. Exact searches took three times as
-# long and found steps that were better by a twentieth of a standard error at most.
+# Standard errors of the AUC that a search may leave. Among 1,200 to 3,200 rows exact
+# searches took three times as long, for a hundredth of a standard error.
 _TOLERANCE = 0.25
 _FARTHEST = 1e100  # predictions that may still be squared
 _MOST_COLUMNS = 64  # in one round, so that wide tables do not take minutes
@@ -132,16 +132,16 @@ def tried_climbs(
             for train, coef in zip(folds.train, start, strict=True)
         ]
         for number in itertools.count(1):
-            end = list(itertools.chain(*(itertools.islice(e, 1) for e in ends[:2])))
+            end = [coef for one in ends[:2] for coef in itertools.islice(one, 1)]
             if not end:
                 break
             stages = [Stage(climb, number, part) for part in _PARTS]
             tried = _judged_stages(folds, stages, start, end)
-            if max(one.gain for one in tried) > 0:
-                end += [next(e) for e in ends[2:]]
+            if max(stage.gain for stage in tried) > 0:
+                end += [next(one) for one in ends[2:]]
                 tried = _judged_stages(folds, stages, start, end)
             yield from tried
-            gain = max(one.gain for one in tried)
+            gain = max(stage.gain for stage in tried)
             if gain <= best:
                 break
             best = gain

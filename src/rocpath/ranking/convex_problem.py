@@ -38,8 +38,9 @@ Loss = Literal["logistic", "squared_hinge"]
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
 _MOST_ITERATIONS = 30
-# Relative decrease of the objective that the last move may promise. It leaves far less;
-# no ranking was better for 1e-10, which took half as many moves again.
+# Relative decrease of the objective that the last move may promise; it leaves far less.
+# On five tables 1e-10 took half as many moves again, and the AUC of new rows differed
+# by 4e-5 at most.
 _TOLERANCE = 1e-4
 _REACH = 2.0  # standard deviations that a clipped column may be away from its mean
 _FEW_VALUES = 10  # of a column without tails, as a score or a count of few
