@@ -114,11 +114,11 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
     return matrix
 
 
-def weighted_sums(X: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute ``X @ weights`` in float64, without a float64 copy of X."""
+def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute ``X @ coef`` in float64, without a float64 copy of X."""
     if sparse.issparse(X) or X.dtype == np.float64:
-        return np.asarray(X @ weights, dtype=np.float64)
-    return np.concatenate([block @ weights for _, block in dense_blocks(X)])
+        return np.asarray(X @ coef, dtype=np.float64)
+    return np.concatenate([block @ coef for _, block in dense_blocks(X)])
 
 
 def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64]:

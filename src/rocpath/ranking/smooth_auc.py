@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FARTHEST_SCORE = 10.0  # standard deviations; predictions beyond have no slope
 _CELLS = 8  # of the grid in a width: the value is within 1e-3 of the sum over pairs
 _REACH = 5  # widths to either side, beyond which the normal density is below 1e-6
-_MOST_ITERATIONS = 100
+_MOST_ITERATIONS = 100  # most climbs end before, after 20 to 100 evaluations
 # Gains of AUC below this are far below its standard error. On five tables SciPy's own
 # 2e-9 took 1.6 times as many evaluations and ranked new rows no better.
 _SMALLEST_GAIN = 1e-6
