@@ -27,7 +27,11 @@ def test_values_by_hand():
     assert feature["log1p.abs_diff.mean"] == pytest.approx(np.log(3.5))
     assert feature["loglog.length"] == pytest.approx(np.log(np.log(3)))
     assert feature["sqrt.abs_data.quantile_100"] == 2
-    assert np.isnan(feature["log.diff.quantile_0"])
+    # Transforms of what has no logarithm or root, by their formulas.
+    assert feature["log.diff.quantile_0"] == pytest.approx(np.log(2))
+    assert feature["log1p.diff.quantile_0"] == pytest.approx(-np.log(3))
+    assert feature["sqrt.diff.quantile_0"] == pytest.approx(-np.sqrt(2))
+    assert feature["loglog.diff.quantile_0"] == pytest.approx(np.log(2) - 1)
 
 
 def test_names_are_unique_and_the_same_for_all():
@@ -43,14 +47,43 @@ def test_many_sequences_make_rows():
     assert both.value[1].tolist() == pytest.approx(alone.value.tolist(), nan_ok=True)
 
 
-def test_values_that_do_not_exist_are_reported():
-    features = cp.sequence_features([[3.0], [1.0, 2.0, 4.0]])
-    is_finite = dict(zip(features.name, features.is_finite.tolist(), strict=True))
-    assert is_finite["length"]
-    assert is_finite["data.mean"]
-    assert not is_finite["diff.mean"]  # one observation has no differences
-    assert not is_finite["log.data.variance"]
+@pytest.mark.parametrize(
+    "x",
+    [
+        [3.0],
+        [0.0],
+        np.zeros(5),
+        np.full(7, -2.0),
+        [-1.0, -3.0, -2.0],
+        [1e99, -1e99, 1e99],
+        [1e-99, 3e-99, 2e-99],
+        [1e100, 1e-300],
+        [5e-324, 0.0],
+        np.repeat([0.0, 1.0, 0.0], 50),
+    ],
+)
+def test_every_sequence_has_finite_features(x):
+    features = cp.sequence_features([x, [1.0, 2.0, 4.0]])
+    assert np.isfinite(features.value).all()
     assert not features.value.flags.writeable
+    assert np.isfinite(features.value.sum(axis=0)).all()
+
+
+def test_zeros_have_the_logarithm_of_the_floor():
+    # A millionth of a thousandth of the largest value, 8, and the square of that.
+    feature = as_dict([8.0, 8.0])
+    assert feature["log.abs_diff.mean"] == pytest.approx(np.log(8e-9))
+    assert feature["log.squared_diff.mean"] == pytest.approx(np.log(64e-18))
+    assert as_dict([0.0])["log.data.mean"] == pytest.approx(np.log(1e-9))
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e5, 1e90])
+def test_logarithms_shift_with_the_unit(unit):
+    x = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])
+    one, other = as_dict(x), as_dict(unit * x)
+    for name, power in (("log.data.mean", 1), ("log.squared_diff.variance", 4)):
+        expected = one[name] + power * np.log(unit)
+        assert other[name] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,27 +17,34 @@ if TYPE_CHECKING:
 
 _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")
-_SERIES: dict[str, Callable[[Any], Any]] = {
-    "data": lambda x: x,
-    "abs_data": np.abs,
-    "squared_data": np.square,
-    "diff": np.diff,
-    "abs_diff": lambda x: np.abs(np.diff(x)),
-    "squared_diff": lambda x: np.square(np.diff(x)),
+
+
+class _Series(NamedTuple):
+    """Something computed from a sequence, and the power of its unit."""
+
+    values: Callable[[Any], Any]
+    degree: int
+
+
+_SERIES = {
+    "data": _Series(lambda x: x, 1),
+    "abs_data": _Series(np.abs, 1),
+    "squared_data": _Series(np.square, 2),
+    "diff": _Series(np.diff, 1),
+    "abs_diff": _Series(lambda x: np.abs(np.diff(x)), 1),
+    "squared_diff": _Series(lambda x: np.square(np.diff(x)), 2),
 }
-_TRANSFORMS: dict[str, Callable[[Any], Any]] = {
-    "": lambda value: value,
-    "log": np.log,
-    "log1p": np.log1p,
-    "loglog": lambda value: np.log(np.log(value)),
-    "sqrt": np.sqrt,
-}
+_TRANSFORMS = ("", "log", "log1p", "loglog", "sqrt")
 _BASE_NAMES = ("length", *(f"{a}.{b}" for a in _SERIES for b in _STATISTICS))
 _NAMES = tuple(
     f"{transform}.{name}" if transform else name
     for transform in _TRANSFORMS
     for name in _BASE_NAMES
 )
+# Logarithms do not tell sizes below this part of the largest value from 0: far below
+# the noise of anything measured, far above the rounding of float64.
+_SMALLEST_PART = 1e-9
+_LARGEST = 1e300  # so that sums over sequences do not overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,17 +54,14 @@ class SequenceFeatures:
     Attributes
     ----------
     value : array, shape (n_features,) or (n_sequences, n_features)
-        Minus infinity or not a number where a logarithm or root does not exist.
+        The features, all finite.
     name : tuple of str
         Name of each feature: ``length``, then ``series.statistic``, with the transform
         in front of it, such as ``log.abs_diff.mean``.
-    is_finite : array of bool, shape (n_features,)
-        Whether the feature is finite for every sequence.
     """
 
     value: NDArray[np.float64]
     name: tuple[str, ...]
-    is_finite: NDArray[np.bool_]
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -68,9 +72,17 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     """Compute the usual statistics of a sequence, as they are and under logarithms.
 
     Length, quantiles (0, 25, 50, 75, 100%), mean and variance of the data, of its
-    differences, and of the absolute values and squares of both; each also under log,
-    log(1 + value), log log and square root. Those that do not exist are kept as they
-    are and reported; estimators drop such columns.
+    differences, and of the absolute values and squares of both. Each statistic v is
+    given as it is and under four transforms, which exist for every number:
+
+    - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 of the largest
+      absolute value of the sequence (of 1 if that is 0), to the power of v's unit;
+    - ``log1p``: sign(v) log(1 + abs(v));
+    - ``loglog``: log u where u is at least 1, and u - 1, its tangent there, below;
+    - ``sqrt``: sign(v) times the root of abs(v).
+
+    A single observation has differences of 0, and nothing is above 1e300 in size. So
+    every sequence has features, the same ones in the same order.
 
     Parameters
     ----------
@@ -92,27 +104,40 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     """
     if isinstance(x, (list, tuple)) and any(np.ndim(one) > 0 for one in x):
         value = np.stack([_features(f"x[{k}]", one) for k, one in enumerate(x)])
-        is_finite = np.asarray(np.isfinite(value).all(axis=0))
     else:
         value = _features("x", x)
-        is_finite = np.isfinite(value)
-    return SequenceFeatures(read_only(value), _NAMES, read_only(is_finite))
+    return SequenceFeatures(read_only(value), _NAMES)
 
 
 def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     x = finite_vector(name, sequence)
     check_observations(name, x, "normal")
-    base = [float(x.size)]
+    # In units of a power of two near the largest value, powers stay within float64.
+    largest, exponent = np.frexp(np.abs(x).max() or 1.0)
+    x = np.ldexp(x, -exponent)
+    part, degree = [float(x.size)], [0]
     for series in _SERIES.values():
-        base += _statistics(series(x))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.concatenate(
-            [transform(np.array(base)) for transform in _TRANSFORMS.values()]
-        )
+        part += _statistics(series.values(x))
+        degree += [series.degree] * (len(_STATISTICS) - 1) + [2 * series.degree]
+    floor = (_SMALLEST_PART * largest) ** np.array(degree)
+    return _transformed(np.array(part), floor, exponent * np.array(degree))
+
+
+def _transformed(
+    part: NDArray[np.float64], floor: NDArray[np.float64], exponent: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Transform statistics that are given in units of 2 ** exponent."""
+    with np.errstate(over="ignore"):
+        value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
+    log = np.log(np.maximum(np.abs(part), floor)) + exponent * np.log(2.0)
+    loglog = np.where(log >= 1, np.log(np.maximum(log, 1.0)), log - 1)
+    log1p = np.copysign(np.log1p(np.abs(value)), value)
+    sqrt = np.copysign(np.sqrt(np.abs(value)), value)
+    return np.concatenate([value, log, log1p, loglog, sqrt])
 
 
 def _statistics(values: NDArray[np.float64]) -> list[float]:
     if values.size == 0:  # the differences of a single observation
-        return [np.nan] * len(_STATISTICS)
+        return [0.0] * len(_STATISTICS)
     quantiles = np.percentile(values, _QUANTILES)
     return [*quantiles.tolist(), float(values.mean()), float(values.var())]
