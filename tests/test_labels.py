@@ -216,3 +216,17 @@ def test_errors_by_penalty_are_those_of_the_selected_models():
         [3.0], cp.Labels([-1], [1], ["one_change"]), position=[0]
     )
     assert one.fn.tolist() == [1]
+
+
+def test_false_negatives_that_come_back_at_small_penalties_become_breakpoints():
+    # Three changes at the smallest penalty miss the label that two of them hit.
+    function = cp.PenaltyErrors([0, 1, 4], fp=[2, 1, 0], fn=[1, 0, 1])
+    bp = cp.error_breakpoints([function])
+    # At minus log penalty: a false positive more from log 1 on, and at -log 4 one
+    # false positive more and one false negative less.
+    order = np.argsort(bp.value)
+    assert bp.value[order].tolist() == pytest.approx([-np.log(4), 0])
+    assert bp.fp_diff[order].tolist() == [1, 1]
+    assert bp.fn_diff[order].tolist() == [-1, 0]
+    back = cp.PenaltyErrors([0, 1, 4], fp=[2, 0, 1], fn=[0, 0, 1])
+    assert cp.error_breakpoints([back]).fp_diff.sum() == 2

@@ -227,7 +227,11 @@ def error_breakpoints(
 ) -> ErrorBreakpoints:
     """Collect the errors of many sequences as the breakpoints of predictions.
 
-    The prediction of a sequence is minus its log penalty.
+    The prediction of a sequence is minus its log penalty. Breakpoints start from no
+    false positive at large penalties and end with no false negative at small ones, so
+    errors that every penalty makes do not count. Where false negatives come back at
+    penalties below all that have the fewest, as when too few changes were tried, those
+    count the fewest; and likewise false positives at the largest penalties.
 
     Parameters
     ----------
@@ -253,18 +257,24 @@ def error_breakpoints(
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
-        np.concatenate([f.fp for f in functions]),
-        np.concatenate([f.fn for f in functions]),
+        np.concatenate([_fewest_first(f.fp[::-1])[::-1] for f in functions]),
+        np.concatenate([_fewest_first(f.fn) for f in functions]),
         denominator=denominator,
         n_examples=len(functions),
     )
 
 
+def _fewest_first(errors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the fewest errors up to where they are first reached."""
+    place = np.arange(errors.size)
+    return np.where(place < errors.argmin(), errors.min(), errors)
+
+
 def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
     """Tell whether penalties trade FP for FN, and are not all alike to every one."""
     return (
-        sum(int(f.fp[0] - f.fp[-1]) for f in functions) > 0
-        and sum(int(f.fn[-1] - f.fn[0]) for f in functions) > 0
+        sum(int(f.fp[0] - f.fp.min()) for f in functions) > 0
+        and sum(int(f.fn[-1] - f.fn.min()) for f in functions) > 0
         and any(np.isfinite(target_interval(f)).any() for f in functions)
     )
 
