@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import KFold, LeaveOneGroupOut, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.changepoint.interval_regression import interval_path, largest_alpha
+from rocpath.changepoint.interval_path import interval_path, largest_alpha
 
 H3K4ME3 = (
     Path(os.environ.get("ROCPATH_DATA", "missing"))
@@ -126,18 +126,40 @@ def test_units_of_features_do_not_matter():
     assert moved.predict(X * scale + shift) == pytest.approx(plain.predict(X), 1e-5)
 
 
-def test_columns_that_are_not_finite_or_constant_are_dropped():
+def test_values_that_are_not_finite_are_replaced_in_fit_and_predict():
     X, y = problem()
-    wide = np.column_stack((X, np.full(40, 2.0), X[:, 0], X[:, 1]))
-    wide[3, 6], wide[5, 7] = np.nan, -np.inf
+    wide = np.column_stack((X, np.full(40, 2.0), np.full(40, np.nan)))
+    wide[3, 0], wide[5, 1], wide[7, 1] = np.nan, -np.inf, np.inf
+    filled = X.copy()
+    filled[3, 0] = np.median(np.delete(X[:, 0], 3))
+    others = np.delete(X[:, 1], [5, 7])
+    filled[5, 1], filled[7, 1] = others.min(), others.max()
     model = rp.IntervalRegression(alpha=0.1).fit(wide, y)
-    assert model.kept_features_.tolist() == [True] * 5 + [False] * 3
-    assert model.coef_[5:].tolist() == [0, 0, 0]
-    expected = rp.IntervalRegression(alpha=0.1).fit(X, y).predict(X)
+    assert model.kept_features_.tolist() == [True] * 5 + [False] * 2
+    assert model.coef_[5:].tolist() == [0, 0]
+    expected = rp.IntervalRegression(alpha=0.1).fit(filled, y).predict(filled)
     assert model.predict(wide) == pytest.approx(expected)
-    wide[2, 1] = np.nan
-    with pytest.raises(ValueError, match=r"X must be finite.*nan in row 2, column 1"):
-        model.predict(wide)
+
+
+def test_predictions_stay_within_what_training_has_seen():
+    X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+    y = np.column_stack((X - 1, X + 1))
+    model = rp.IntervalRegression(alpha=0.001).fit(X, y)
+    ends = model.predict([[-2.0], [2.0]])
+    assert model.predict([[-1e300], [np.inf]]) == pytest.approx(ends)
+    assert model.predict([[np.nan]]) == pytest.approx(model.predict([[0.0]]))
+
+
+def test_groups_are_held_out_together():
+    X, y = problem(n=60)
+    group = np.repeat([2, 0, 1], 20)
+    model = rp.IntervalRegression().fit(X, y, groups=group)
+    same = rp.IntervalRegression(cv=LeaveOneGroupOut()).fit(X, y, groups=group)
+    assert model.cv_loss_ == pytest.approx(same.cv_loss_)
+    assert model.cv_loss_ != pytest.approx(rp.IntervalRegression().fit(X, y).cv_loss_)
+    # A single group says nothing of others: a constant.
+    alone = rp.IntervalRegression().fit(X, y, groups=np.zeros(60))
+    assert not alone.coef_.any()
 
 
 def test_error_functions_are_targets_and_can_be_split():

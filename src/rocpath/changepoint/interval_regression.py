@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,113 +11,31 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import rocpath._core as _core
-from rocpath.arguments import describe, finite_number, read_only, whole_number
+from rocpath.arguments import describe, finite_number, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
+from rocpath.changepoint.feature_columns import FeatureColumns, within_range
+from rocpath.changepoint.held_out import choose_candidate, group_splits
+from rocpath.changepoint.interval_path import (
+    IntervalPath,
+    interval_losses,
+    interval_path,
+    largest_alpha,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IntervalPath:
-    """Hold interval regressions for a decreasing sequence of L1 penalties.
-
-    Attributes
-    ----------
-    alpha : array, shape (n_alphas,)
-        The L1 penalties.
-    coef : array, shape (n_alphas, n_features)
-        Coefficients.
-    intercept : array, shape (n_alphas,)
-        Intercepts.
-    violation : array, shape (n_alphas,)
-        By how much the optimality conditions are violated, as a part of the largest
-        alpha.
-    n_iter : array of int, shape (n_alphas,)
-        Newton steps taken.
-    """
-
-    alpha: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]
-    n_iter: NDArray[np.int64]
-
-
-def interval_path(
-    X: NDArray[np.float64],
-    interval: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    *,
-    margin: float = 1.0,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-) -> IntervalPath:
-    """Fit interval regression for each L1 penalty, starting from the one before.
-
-    Minimises, over coefficients w and intercept b, the mean of
-    max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
-    of absolute w, where f = b + X w. Features should be standardised.
-
-    Parameters
-    ----------
-    X : array, shape (n_samples, n_features)
-        Finite features.
-    interval : array, shape (n_samples, 2)
-        Lower and upper ends, possibly infinite.
-    alpha : array, shape (n_alphas,)
-        L1 penalties, decreasing.
-    margin : float
-        How far inside the interval a prediction has to be to have no loss.
-    tol : float
-        Largest violation of the optimality conditions, as a part of the largest alpha.
-    max_iter : int
-        Largest number of Newton steps for each alpha.
-
-    Returns
-    -------
-    IntervalPath
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[-1.0], [0.0], [1.0]])
-    >>> y = np.array([[-np.inf, -2.0], [-1.0, 1.0], [2.0, np.inf]])
-    >>> path = interval_path(X, y, np.array([4.0, 0.4]))
-    >>> path.coef.round(6).tolist()
-    [[0.0], [2.7]]
-    """
-    feature = np.ascontiguousarray(X.T).ravel()
-    low, high = _moved_ends(interval, margin)
-    largest = float(alpha.max()) or 1.0
-    path = _core.interval_path(feature, low, high, alpha, tol * largest, max_iter)
-    return IntervalPath(
-        alpha,
-        path["coefficient"].reshape(alpha.size, X.shape[1]),
-        path["intercept"],
-        read_only(path["violation"] / largest),
-        path["n_steps"],
-    )
-
-
-def largest_alpha(
-    X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float
-) -> float:
-    """Return the smallest L1 penalty for which all coefficients are zero."""
-    low, high = _moved_ends(interval, margin)
-    found = _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
-    # The best constant is known to a part of 1e-9, and so are the slopes there.
-    largest_end = np.abs(interval[np.isfinite(interval)]).max() + margin
-    return found if found > 1e-8 * largest_end else 0.0
+_JUDGED_TOLERANCE = 1e-4
 
 
 class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predict log penalties inside target intervals, with few features.
 
     Squared hinge loss on both ends of the interval and an L1 penalty on the
-    coefficients of standardised features, see `interval_path`. Columns that are not
-    finite, or constant, in the training data are dropped.
+    coefficients of standardised features, see `interval_path`. Features that leave the
+    range of the training data, or are infinite, become its nearer end; what is not a
+    number becomes the training median. Columns that are constant in training are
+    dropped.
 
     Parameters
     ----------
@@ -133,8 +50,8 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Smallest alpha of the sequence, as a part of the smallest one for which all
         coefficients are zero.
     cv : int, splitter or iterable
-        The folds, as in scikit-learn; an integer makes folds of consecutive rows, at
-        most one for each row.
+        The folds, as in scikit-learn; an integer makes at most so many folds of whole
+        groups, or of neighbouring rows if ``fit`` is given no groups.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
     max_iter : int
@@ -149,7 +66,9 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     alpha_ : float
         The L1 penalty used.
     kept_features_ : array of bool, shape (n_features,)
-        The columns that were finite and not constant in training.
+        The columns that were not constant in training.
+    low_, high_, median_ : array, shape (n_features,)
+        Smallest, largest and median finite value of each column in training.
     alphas_, cv_loss_ : array, shape (n_alphas,)
         The sequence and its mean loss in cross-validation; not set if alpha is given.
     n_iter_ : int
@@ -187,7 +106,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> IntervalRegression:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> IntervalRegression:
         """Fit the coefficients.
 
         Parameters
@@ -198,6 +117,9 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Lower and upper end of each target interval of the log penalty, possibly
             infinite, or error functions whose target intervals are meant. A vector
             is both ends.
+        groups : array-like, shape (n_samples,), optional
+            What rows belong together, such as a region of the genome or a person: those
+            that cross-validation holds out together.
 
         Returns
         -------
@@ -208,13 +130,10 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
         interval = target_intervals(y, len(X))
         self._check_parameters()
-        self.kept_features_ = useful_columns(X)
-        kept = X[:, self.kept_features_]
-        center, scale = kept.mean(axis=0), kept.std(axis=0)
-        scale[scale == 0] = 1.0
-        scaled = (kept - center) / scale
-        alpha = self._choose_alpha(scaled, interval)
-        path = self._path(scaled, interval, alpha)
+        features = FeatureColumns.measured(X)
+        scaled = features.scaled(X)
+        alpha = self._choose_alpha(scaled, interval, groups)
+        path = self._path(scaled, interval, alpha, self.tol)
         if path.violation[-1] > self.tol:
             warnings.warn(
                 f"Interval regression did not reach tol={self.tol} in {self.max_iter} "
@@ -223,11 +142,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         self.alpha_, self.n_iter_ = float(alpha[-1]), max(1, int(path.n_iter.sum()))
-        self.coef_ = np.zeros(X.shape[1])
-        self.coef_[self.kept_features_] = path.coef[-1] / scale
-        self.intercept_ = float(
-            path.intercept[-1] - center @ self.coef_[self.kept_features_]
-        )
+        keep_linear_model(self, features, path.coef[-1], float(path.intercept[-1]))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -236,7 +151,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Features; columns without a coefficient are ignored.
+            Features.
 
         Returns
         -------
@@ -275,7 +190,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         whole_number("max_iter", self.max_iter, least=1)
 
     def _choose_alpha(
-        self, X: NDArray[np.float64], interval: NDArray[np.float64]
+        self, X: NDArray[np.float64], interval: NDArray[np.float64], groups: Any
     ) -> NDArray[np.float64]:
         """Return the sequence of alphas that ends at the one to be used."""
         largest = largest_alpha(X, interval, margin=self.margin)
@@ -286,29 +201,43 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.alphas_, self.cv_loss_ = np.zeros(1), np.zeros(1)
             return np.zeros(1)
         alpha = np.geomspace(largest, largest * self.alpha_ratio, self.n_alphas)
-        losses = []
-        cv = min(self.cv, len(X)) if isinstance(self.cv, int) else self.cv
-        for train, test in check_cv(cv).split(X):
-            path = self._path(X[train], interval[train], alpha)
-            fitted = X[test] @ path.coef.T + path.intercept
-            losses.append(
-                interval_losses(fitted, interval[test], self.margin).mean(axis=0)
-            )
-        self.alphas_, self.cv_loss_ = alpha, np.mean(losses, axis=0)
-        return alpha[: int(self.cv_loss_.argmin()) + 1]
+
+        def losses(
+            train: NDArray[np.intp], test: NDArray[np.intp]
+        ) -> NDArray[np.float64]:
+            known = X[train]
+            # Mean losses do not see the last digits of a path that takes most of fit.
+            tol = max(self.tol, _JUDGED_TOLERANCE)
+            path = self._path(known, interval[train], alpha, tol)
+            new = np.clip(X[test], known.min(axis=0), known.max(axis=0))
+            fitted = new @ path.coef.T + path.intercept
+            held_out = interval_losses(fitted, interval[test], self.margin)
+            return np.asarray(held_out.mean(axis=0))
+
+        if isinstance(self.cv, int):
+            splits = group_splits(len(X), groups, self.cv, random_state=0)
+        else:
+            splits = list(check_cv(self.cv).split(X, groups=groups))
+        choice = choose_candidate(splits, losses, n_errors=0.0)
+        if choice is None:  # a single row or group: nothing to hold out
+            self.alphas_, self.cv_loss_ = alpha[:1], np.zeros(1)
+            return alpha[:1]
+        self.alphas_, self.cv_loss_ = alpha, choice.mean
+        return alpha[: choice.chosen + 1]
 
     def _path(
         self,
         X: NDArray[np.float64],
         interval: NDArray[np.float64],
         alpha: NDArray[np.float64],
+        tol: float,
     ) -> IntervalPath:
         return interval_path(
             X,
             interval,
             alpha,
             margin=self.margin,
-            tol=self.tol,
+            tol=tol,
             max_iter=self.max_iter,
         )
 
@@ -320,26 +249,25 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def useful_columns(X: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which columns are finite and not constant."""
-    # A difference of two infinities is not a number, and not positive.
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.isfinite(X).all(axis=0) & (np.ptp(X, axis=0) > 0))
+def keep_linear_model(
+    model: Any,
+    features: FeatureColumns,
+    scaled_coef: NDArray[np.float64],
+    intercept: float,
+) -> None:
+    """Set the attributes of a fitted estimator that `predict_log_penalty` needs."""
+    model.kept_features_ = features.is_varying
+    model.low_, model.high_ = features.low, features.high
+    model.median_ = features.median
+    model.coef_, model.intercept_ = features.columns.unscaled(scaled_coef, intercept)
 
 
 def predict_log_penalty(model: Any, X: Any) -> NDArray[np.float64]:
-    """Predict by a fitted linear model; columns without a coefficient are ignored."""
+    """Predict by a fitted linear model of features within their training range."""
     check_is_fitted(model)
     X = validate_data(model, X, ensure_all_finite=False, dtype=np.float64, reset=False)
-    used = np.flatnonzero(model.coef_)
-    values = X[:, used]
-    if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ValueError(
-            "X must be finite in the columns with a coefficient, got "
-            f"{values[row, column]} in row {row}, column {used[column]}."
-        )
-    return np.asarray(values @ model.coef_[used] + model.intercept_)
+    inside = within_range(X, model.low_, model.high_, model.median_)
+    return np.asarray(inside @ model.coef_ + model.intercept_)
 
 
 def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
@@ -381,19 +309,3 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
     if not np.isfinite(interval).any():
         raise ValueError("y must have at least one finite end, got none.")
     return interval
-
-
-def _moved_ends(
-    interval: NDArray[np.float64], margin: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return interval[:, 0] + margin, interval[:, 1] - margin
-
-
-def interval_losses(
-    fitted: NDArray[np.float64], interval: NDArray[np.float64], margin: float
-) -> NDArray[np.float64]:
-    """Return the loss of each sample (row) for each model (column)."""
-    low, high = _moved_ends(interval, margin)
-    below = np.maximum(0, low[:, None] - fitted)
-    above = np.maximum(0, fitted - high[:, None])
-    return np.asarray(below**2 + above**2)

@@ -10,7 +10,6 @@ from sklearn.model_selection import KFold
 
 from rocpath import changepoint as cp
 from rocpath.changepoint.error_functions import can_be_learned
-from rocpath.changepoint.interval_regression import useful_columns
 from rocpath.cli.files import write_folder
 from rocpath.cli.long_tables import LongSequence, features_of
 from rocpath.cli.penalty_model import PenaltyModel
@@ -162,8 +161,7 @@ def _predicted(
     random_state: int,
 ) -> NDArray[np.float64]:
     # Parts of a few sequences may lack what a regression needs; a constant always is.
-    is_constant = method == "constant penalty" or not useful_columns(X).any()
-    if is_constant or not can_be_learned(functions):
+    if method == "constant penalty" or not can_be_learned(functions):
         return np.full(len(X_new), _best_constant(functions))
     ours = cp.PenaltyRegressor(random_state=random_state)
     model = ours if method == OURS else cp.IntervalRegression()

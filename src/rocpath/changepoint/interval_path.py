@@ -1,0 +1,133 @@
+"""Linear models that predict a number in an interval, along a path of L1 weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import rocpath._core as _core
+from rocpath.arguments import read_only
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalPath:
+    """Hold interval regressions for a decreasing sequence of L1 penalties.
+
+    Attributes
+    ----------
+    alpha : array, shape (n_alphas,)
+        The L1 penalties.
+    coef : array, shape (n_alphas, n_features)
+        Coefficients.
+    intercept : array, shape (n_alphas,)
+        Intercepts.
+    violation : array, shape (n_alphas,)
+        By how much the optimality conditions are violated, as a part of the largest
+        alpha.
+    n_iter : array of int, shape (n_alphas,)
+        Newton steps taken.
+    """
+
+    alpha: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    n_iter: NDArray[np.int64]
+
+
+def interval_path(
+    X: NDArray[np.float64],
+    interval: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    *,
+    margin: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+) -> IntervalPath:
+    """Fit interval regression for each L1 penalty, starting from the one before.
+
+    Minimises, over coefficients w and intercept b, the mean of
+    max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
+    of absolute w, where f = b + X w. Features should be standardised.
+
+    Parameters
+    ----------
+    X : array, shape (n_samples, n_features)
+        Finite features.
+    interval : array, shape (n_samples, 2)
+        Lower and upper ends, possibly infinite.
+    alpha : array, shape (n_alphas,)
+        L1 penalties, decreasing.
+    margin : float
+        How far inside the interval a prediction has to be to have no loss.
+    tol : float
+        Largest violation of the optimality conditions, as a part of the largest alpha.
+    max_iter : int
+        Largest number of Newton steps for each alpha.
+
+    Returns
+    -------
+    IntervalPath
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[-1.0], [0.0], [1.0]])
+    >>> y = np.array([[-np.inf, -2.0], [-1.0, 1.0], [2.0, np.inf]])
+    >>> path = interval_path(X, y, np.array([4.0, 0.4]))
+    >>> path.coef.round(6).tolist()
+    [[0.0], [2.7]]
+    """
+    feature = np.ascontiguousarray(X.T).ravel()
+    low, high = _moved_ends(interval, margin)
+    largest = float(alpha.max()) or 1.0
+    path = _core.interval_path(feature, low, high, alpha, tol * largest, max_iter)
+    return IntervalPath(
+        alpha,
+        path["coefficient"].reshape(alpha.size, X.shape[1]),
+        path["intercept"],
+        read_only(path["violation"] / largest),
+        path["n_steps"],
+    )
+
+
+def largest_alpha(
+    X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float
+) -> float:
+    """Return the smallest L1 penalty for which all coefficients are zero."""
+    low, high = _moved_ends(interval, margin)
+    found = _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
+    # The best constant is known to a part of 1e-9, and so are the slopes there.
+    largest_end = np.abs(interval[np.isfinite(interval)]).max() + margin
+    return found if found > 1e-8 * largest_end else 0.0
+
+
+def interval_losses(
+    fitted: NDArray[np.float64], interval: NDArray[np.float64], margin: float
+) -> NDArray[np.float64]:
+    """Return the loss of each sample (row) for each model (column)."""
+    low, high = _moved_ends(interval, margin)
+    below = np.maximum(0, low[:, None] - fitted)
+    above = np.maximum(0, fitted - high[:, None])
+    return np.asarray(below**2 + above**2)
+
+
+def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> float:
+    """Return the constant with the smallest loss; 0 if no interval has an end."""
+    if not np.isfinite(interval).any():
+        return 0.0
+    no_features = np.zeros((len(interval), 1))
+    return float(
+        interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0]
+    )
+
+
+def _moved_ends(
+    interval: NDArray[np.float64], margin: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return interval[:, 0] + margin, interval[:, 1] - margin
