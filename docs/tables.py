@@ -1,6 +1,7 @@
 """Write the tables of the guide from the benchmarks' CSV files, at every build."""
 
 import csv
+import math
 from collections import defaultdict
 from pathlib import Path
 
@@ -58,18 +59,26 @@ def write_accuracy():
 
 
 def write_penalties():
-    folds = defaultdict(list)
+    errors, auc = defaultdict(dict), defaultdict(lambda: defaultdict(list))
     for row in read("penalties"):
-        folds[row["method"]].append((int(row["label_errors"]), float(row["test_auc"])))
-    rows = [
-        [
-            method,
-            str(sum(errors for errors, _ in values)),
-            f"{sum(auc for _, auc in values) / len(values):.4f}",
-        ]
-        for method, values in folds.items()
-    ]
-    write("penalties", ["penalty", "label errors", "mean AUC"], rows)
+        rule, name = row["rule"], row["set"]
+        errors[rule][name] = errors[rule].get(name, 0) + int(row["label_errors"])
+        auc[rule][name].append(float(row["test_auc"]))
+    names = list(errors["constant"])
+    rows = []
+    for rule, own in errors.items():
+        ratios = [own[name] / errors["constant"][name] for name in names]
+        means = [sum(auc[rule][name]) / len(auc[rule][name]) for name in names]
+        rows.append(
+            [
+                rule,
+                *(str(own[name]) for name in names),
+                f"{math.prod(ratios) ** (1 / len(names)):.3f}",
+                f"{sum(means) / len(names):.4f}",
+            ]
+        )
+    short = [name.split("_")[0] + " " + name.split("_")[-1] for name in names]
+    write("penalties", ["rule", *short, "mean ratio", "mean AUC"], rows)
 
 
 def write_all():
