@@ -26,7 +26,9 @@ def test_the_simplest_within_a_standard_error_is_chosen():
     assert found.chosen == 1
     assert found.mean.tolist() == pytest.approx([13 / 3, 7 / 3, 4 / 3])
     assert found.standard_error.tolist() == pytest.approx([2 / 3**0.5] * 2 + [0])
-    assert choice(table, 3.0).chosen == 0
+    assert choice(table, 0.8).chosen == 2
+    assert choice(table, 2.5).chosen == 1
+    assert choice(table, 2.7).chosen == 0
 
 
 def test_equal_candidates_leave_the_simplest():
