@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Errors count as the mean over penalties from half to twice the predicted one. A few
 # sequences decide where a sum of steps is smallest; the mean is nearly as steep and
-# moves less. On four sets of ChIP-seq peaks and one of copy numbers the constant found
-# so made 5% fewer errors than the one in the middle of the widest best stretch.
+# moves less. On four sets of peaks the constant found so made 5% fewer errors on new
+# regions than the one in the middle of the widest best stretch.
 BLUR = float(np.log(2.0))
 
 
