@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from rocpath.arguments import (
     whole_number,
 )
 from rocpath.lines import Lines
+from rocpath.memory import available_memory
 from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def sweep(
         limit = whole_number("max_crossings", max_crossings, least=0)
         crossing_limit = min(limit, crossing_limit)
     step_limit = _checked_max_step(max_step)
-    max_rows = _available_memory() // _ROW_BYTES
+    max_rows = available_memory() // _ROW_BYTES
     ends_early = stop is not None or max_step is not None
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_expected = min(len(lines) * (len(lines) - 1) // 2, crossing_limit) + 1
@@ -241,17 +241,6 @@ def _check_lines(lines: Lines) -> None:
 
 def _checked_max_step(max_step: float | None) -> float:
     return float("inf") if max_step is None else number_from_zero("max_step", max_step)
-
-
-def _available_memory() -> int:
-    """Return the bytes of memory that a result may take."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return 2**33
 
 
 def _too_long(n_rows: int) -> MemoryError:

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.table_columns import FeatureColumns, known_label
+from rocpath.lines import Lines
 from rocpath.matrices import Columns
 from rocpath.ranking.auc_classifier import AUCClassifier
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.cli.table_columns import BinaryLabel
-    from rocpath.lines import Lines
     from rocpath.ranking import History
 
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
