@@ -188,8 +188,8 @@ def test_a_constant_without_loss_is_enough():
 
 def test_too_few_steps_warn():
     X, y = problem()
-    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        rp.IntervalRegression(alpha=0.001, max_iter=1, tol=1e-12).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="raise max_steps"):
+        rp.IntervalRegression(alpha=0.001, max_steps=1, tol=1e-12).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -242,18 +242,19 @@ def descend(
     best = model.predict(best.parameters)
     # What is written of the parameters returned is what they predict, to the last bit.
     records[chosen] = watch.renewed(record=records[chosen], state=best)
-    columns = {
-        name: read_only(np.array(column))
-        for name, column in zip(Record._fields, zip(*records, strict=True), strict=True)
-    }
     return Descent(
         coef=read_only(best.parameters),
         intercept=fewest_errors_constant(bps[0], best.predictions[0]),
         chosen=chosen,
         n_steps=len(records) - 1,
         stopped_by=stopped_by,
-        **columns,
+        **_columns(records),
     )
+
+
+def _columns(records: list[Record]) -> dict[str, NDArray[Any]]:
+    fields = zip(Record._fields, zip(*records, strict=True), strict=True)
+    return {name: read_only(np.array(column)) for name, column in fields}
 
 
 def _walk(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _RADIAL_REST = 1e-12
 
 
-class LinearModel(NamedTuple):
+class LinearPredictor(NamedTuple):
     """Predictions ``X @ coef``, on training and perhaps on validation rows."""
 
     samples: tuple[Matrix, ...]
@@ -163,7 +163,7 @@ def minimize_aum(
         patience=patience and whole_number("patience", patience, least=1),
     )
     matrices, bps = zip(*samples, strict=True)
-    model = LinearModel(matrices, number_from_zero("l2", l2), bool(unit_norm))
+    model = LinearPredictor(matrices, number_from_zero("l2", l2), bool(unit_norm))
     start = _checked_start(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
     goal = _goal(choice, number_from_zero("step_size", step_size))
     return descend(model, bps, start, goal, limits, progress)

@@ -47,7 +47,7 @@ def interval_path(
     *,
     margin: float = 1.0,
     tol: float = 1e-6,
-    max_iter: int = 1000,
+    max_steps: int = 1000,
 ) -> IntervalPath:
     """Fit interval regression for each L1 penalty, starting from the one before.
 
@@ -67,7 +67,7 @@ def interval_path(
         How far inside the interval a prediction has to be to have no loss.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
-    max_iter : int
+    max_steps : int
         Largest number of Newton steps for each alpha.
 
     Returns
@@ -86,7 +86,7 @@ def interval_path(
     feature = np.ascontiguousarray(X.T).ravel()
     low, high = _moved_ends(interval, margin)
     largest = float(alpha.max()) or 1.0
-    path = _core.interval_path(feature, low, high, alpha, tol * largest, max_iter)
+    path = _core.interval_path(feature, low, high, alpha, tol * largest, max_steps)
     return IntervalPath(
         alpha,
         path["coefficient"].reshape(alpha.size, X.shape[1]),

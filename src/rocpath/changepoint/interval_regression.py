@@ -54,7 +54,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         groups, or of neighbouring rows if ``fit`` is given no groups.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
-    max_iter : int
+    max_steps : int
         Largest number of Newton steps for each alpha.
 
     Attributes
@@ -96,7 +96,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alpha_ratio: float = 1e-3,
         cv: Any = 5,
         tol: float = 1e-6,
-        max_iter: int = 1000,
+        max_steps: int = 1000,
     ) -> None:
         self.alpha = alpha
         self.margin = margin
@@ -104,7 +104,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.alpha_ratio = alpha_ratio
         self.cv = cv
         self.tol = tol
-        self.max_iter = max_iter
+        self.max_steps = max_steps
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> IntervalRegression:
         """Fit the coefficients.
@@ -136,8 +136,8 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         path = self._path(scaled, interval, alpha, self.tol)
         if path.violation[-1] > self.tol:
             warnings.warn(
-                f"Interval regression did not reach tol={self.tol} in {self.max_iter} "
-                f"steps, but {path.violation[-1]:.2g}; raise max_iter.",
+                f"Interval regression did not reach tol={self.tol} in {self.max_steps} "
+                f"steps, but {path.violation[-1]:.2g}; raise max_steps.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -187,7 +187,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"alpha_ratio must be between 0 and 1, got {self.alpha_ratio}."
             )
         whole_number("n_alphas", self.n_alphas, least=2)
-        whole_number("max_iter", self.max_iter, least=1)
+        whole_number("max_steps", self.max_steps, least=1)
 
     def _choose_alpha(
         self, X: NDArray[np.float64], interval: NDArray[np.float64], groups: Any
@@ -238,7 +238,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             alpha,
             margin=self.margin,
             tol=tol,
-            max_iter=self.max_iter,
+            max_steps=self.max_steps,
         )
 
     def __sklearn_tags__(self) -> Any:

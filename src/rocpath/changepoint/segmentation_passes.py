@@ -90,10 +90,7 @@ def checked_sequence(
         sample.append(piece.x[:: max(1, piece.x.size // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
         n += piece.x.size
-    if n == 0:
-        raise ValueError("x must have at least one observation, got none.")
-    if n >= 2**31:
-        raise ValueError(f"x must be shorter than 2**31, got {n}.")
+    _check_length(n)
     # Far from zero all would cancel; a value of the data itself is taken away exactly
     # from those near it.
     middle = np.sort(np.concatenate(sample))
@@ -111,6 +108,13 @@ def checked_sequence(
         int(np.frexp(max_weight or 1.0)[1]),
         places.rules(n),
     )
+
+
+def _check_length(n: int) -> None:
+    if n == 0:
+        raise ValueError("x must have at least one observation, got none.")
+    if n >= 2**31:
+        raise ValueError(f"x must be shorter than 2**31, got {n}.")
 
 
 def search(

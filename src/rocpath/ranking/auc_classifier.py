@@ -43,7 +43,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_folds : int
+    cv : int
         Parts of the rows, each held out once; only two of them if the rows to choose
         by have more than ten million entries.
     widths : tuple of float
@@ -97,7 +97,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        n_folds: int = 5,
+        cv: int = 5,
         widths: tuple[float, ...] = (0.3, 0.1),
         n_rounds: int = 2,
         class_weight: dict[Any, float] | str | None = None,
@@ -105,7 +105,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.n_folds = n_folds
+        self.cv = cv
         self.widths = widths
         self.n_rounds = n_rounds
         self.class_weight = class_weight
@@ -143,20 +143,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "y must hold at least two classes with a positive weight, got one "
                 f"class: {classes[0]!r}."
             )
-        of_class = finite_vector(
-            "class_weight",
-            compute_class_weight(self.class_weight, classes=classes, y=y),
-        )
-        if of_class.min() <= 0:
-            raise ValueError(f"class_weight must be positive, got {of_class.min()}.")
-        class_weight = of_class * np.bincount(place, weight)
-        before: NDArray[np.float64] | None = getattr(self, "coef_", None)
-        if before is not None and not (
-            self.warm_start
-            and np.array_equal(self.classes_, classes)
-            and before.shape[1] == X.shape[1]
-        ):
-            before = None
+        class_weight = self._factors(classes, y) * np.bincount(place, weight)
+        before = self._coef_before(classes, X.shape[1])
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         rankings = []
@@ -246,6 +234,24 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _n_rankings(self) -> int:
         return 1 if self.classes_.size == 2 else int(self.classes_.size)
 
+    def _factors(self, classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+        factor = finite_vector(
+            "class_weight",
+            compute_class_weight(self.class_weight, classes=classes, y=y),
+        )
+        if factor.min() <= 0:
+            raise ValueError(f"class_weight must be positive, got {factor.min()}.")
+        return factor
+
+    def _coef_before(
+        self, classes: NDArray[Any], n_features: int
+    ) -> NDArray[np.float64] | None:
+        """Return the last fit's coef, if asked for and of use."""
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        is_alike = np.array_equal(self.classes_, classes)
+        return self.coef_ if is_alike and self.coef_.shape[1] == n_features else None
+
     def _settings(self, k: int, rng: np.random.RandomState) -> Settings:
         def show(doing: str) -> None:
             if self.verbose:
@@ -260,7 +266,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}."
             )
         return Settings(
-            n_folds=whole_number("n_folds", self.n_folds, least=2),
+            n_folds=whole_number("cv", self.cv, least=2),
             ascent=Ascent(
                 widths=tuple(widths.tolist()),
                 n_rounds=whole_number("n_rounds", self.n_rounds, least=0),

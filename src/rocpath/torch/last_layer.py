@@ -13,7 +13,7 @@ from rocpath.arguments import describe, whole_number
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import Descent, Goal, Limits, descend
 from rocpath.line_search import best_auc_step
-from rocpath.linear_model import LinearModel
+from rocpath.linear_model import LinearPredictor
 from rocpath.matrices import Columns
 from rocpath.step_choice import ChosenStep
 
@@ -61,7 +61,7 @@ class LastLayer:
         self._layer = _find_layer(model, samples[0][:2])
         features = [_features(model, self._layer, X) for X in samples]
         self._columns = Columns.measured(features[0])
-        self._linear = LinearModel(
+        self._linear = LinearPredictor(
             tuple(self._columns.scaled(X) for X in features), unit_norm=True
         )
         self._weight = self._layer.weight.detach().cpu().double().numpy().ravel()
