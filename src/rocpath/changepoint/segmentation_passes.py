@@ -91,11 +91,7 @@ def checked_sequence(
         places.add(piece, offset=n)
         n += piece.x.size
     _check_length(n)
-    # Far from zero all would cancel; a value of the data itself is taken away exactly
-    # from those near it.
-    middle = np.sort(np.concatenate(sample))
-    is_free = COSTS[cost]["is_shift_invariant"]
-    origin = float(middle[middle.size // 2]) if is_free else 0.0
+    origin = _origin(np.concatenate(sample), cost)
     return CheckedSequence(
         source,
         cost,
@@ -108,6 +104,17 @@ def checked_sequence(
         int(np.frexp(max_weight or 1.0)[1]),
         places.rules(n),
     )
+
+
+def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
+    """Return what to take away from all values, where the cost does not see it.
+
+    Far from zero all would cancel; a value of the data itself is taken away exactly from
+    those near it.
+    """
+    if not COSTS[cost]["is_shift_invariant"]:
+        return 0.0
+    return float(np.sort(sample)[sample.size // 2])
 
 
 def _check_length(n: int) -> None:
