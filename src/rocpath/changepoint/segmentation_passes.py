@@ -109,8 +109,8 @@ def checked_sequence(
 def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
     """Return what to take away from all values, where the cost does not see it.
 
-    Far from zero all would cancel; a value of the data itself is taken away exactly from
-    those near it.
+    Far from zero all would cancel; a value of the data itself is taken away exactly
+    from those near it.
     """
     if not COSTS[cost]["is_shift_invariant"]:
         return 0.0
