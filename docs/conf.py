@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
+from sphinx.ext.autodoc.mock import _MockObject
 
 sys.path.insert(0, str(Path(__file__).parent))
 import experiment_tables
@@ -42,6 +43,7 @@ autosummary_generate = True
 # Without torch its room is described, and its example shown but not run.
 has_torch = find_spec("torch") is not None
 autodoc_mock_imports = [] if has_torch else ["torch"]
+_MockObject.__or__ = lambda tensor, _: tensor  # so that Tensor | None can be read
 autodoc_typehints = "none"  # numpydoc shows the types as the docstrings tell them
 default_role = "py:obj"
 numpydoc_class_members_toctree = False
@@ -50,7 +52,11 @@ numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "PR03", "SS05"}
 # Results are made by functions; their fields are documented as attributes.
 numpydoc_validation_exclude = {
     r"\.(RocCurve|StepPath|AumPath|BestStep|Descent)$",
+    r"\.(AucInterval|AucComparison|OperatingPoint)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
+    r"\.(SequencePieces|Piece)$",
+    # A display says in its class what all its methods take.
+    r"\.plots\.\w+\.",
     # Modules take what their functions take, and a model what the protocol says.
     r"\.torch\.\w+\.forward$",
     r"\.LastLayer\.(predict|downhill|moved|quadratic)$",
