@@ -10,6 +10,7 @@ from rocpath.changepoint.error_functions import (
 from rocpath.changepoint.features import SequenceFeatures, sequence_features
 from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
+from rocpath.changepoint.learned_detector import LearnedDetector
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.pieces import (
     Piece,
@@ -26,6 +27,7 @@ __all__ = [
     "IntervalRegression",
     "LabelErrors",
     "Labels",
+    "LearnedDetector",
     "ModelSelection",
     "PenaltyErrors",
     "PenaltyRegressor",

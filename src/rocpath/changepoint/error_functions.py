@@ -137,6 +137,7 @@ def errors_by_penalty(
     weights: ArrayLike | None = None,
     constraint: Constraint = None,
     position: ArrayLike | None = None,
+    min_length: int = 1,
 ) -> PenaltyErrors:
     """Count the label errors of a sequence for every penalty.
 
@@ -151,7 +152,7 @@ def errors_by_penalty(
         Its labelled regions.
     max_changes : int
         The largest number of changes; n - 1 where that is less.
-    cost, weights, constraint
+    cost, weights, constraint, min_length
         As for `segment`.
     position : array-like, shape (n,), optional
         As for `label_errors`.
@@ -177,9 +178,14 @@ def errors_by_penalty(
         cost=cost,
         weights=weights,
         constraint=constraint,
+        min_length=min_length,
     )
-    errors = label_errors(models, labels, position=position)
-    return penalty_errors(model_selection(models.cost), errors)
+    # Where segments must be long, large numbers of changes may be impossible.
+    possible = np.flatnonzero(np.isfinite(models.cost))
+    errors = label_errors(
+        [models.changes[k] for k in possible], labels, n=models.n, position=position
+    )
+    return penalty_errors(model_selection(models.cost[possible], possible), errors)
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:
