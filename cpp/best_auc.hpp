@@ -34,8 +34,13 @@ struct BestAuc {
 
 class AucSearch {
  public:
-  AucSearch(const ErrorLines& lines, StepRange domain)
-      : lines_(lines), domain_(domain), scale_(lines), jumps_(lines), gain_bound_(jumps_) {
+  AucSearch(const ErrorLines& lines, StepRange domain, double tolerance)
+      : lines_(lines),
+        domain_(domain),
+        tolerance_(tolerance),
+        scale_(lines),
+        jumps_(lines),
+        gain_bound_(jumps_) {
     double n_fp = 0.0;
     double n_tp = 0.0;
     for (const ErrorLine& line : lines.line) {
@@ -45,27 +50,27 @@ class AucSearch {
     doubled_perfect_auc_ =
         static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
     mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
+    constexpr double all = 0x1p125;  // more than any AUC
+    doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
     const int128 at_start = doubled_auc_at(0.0);
     found_ = {at_start, 0.0, at_start};
   }
 
-  BestAuc run(double tolerance, const Interrupt& interrupt, const AucProgress& progress) {
-    constexpr double all = 0x1p125;  // more than any AUC
-    const auto doubled_tolerance =
-        static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
+  BestAuc run(const Interrupt& interrupt, const AucProgress& progress) {
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
-    const double few_crossings = (tolerance > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
+    const double few_crossings =
+        (tolerance_ > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
     // Lines that cross before all float64 steps have crossed.
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
     try_step(all_steps.low);
     try_step(all_steps.high);
     keep(bounded(all_steps, shared_order(all_steps.low, 0), shared_order(all_steps.high, 0), 0));
-    while (is_open(doubled_tolerance)) {
+    while (is_open()) {
       interrupt();
       progress(auc(found_.best), auc(windows_.top().bound), n_windows_);
-      explore_two(doubled_tolerance, few_crossings, interrupt);
+      explore_two(few_crossings, interrupt);
     }
     const int128 bound =
         windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
@@ -99,11 +104,13 @@ class AucSearch {
 
   const ErrorLines& lines_;
   StepRange domain_;
+  double tolerance_;
   StepScale scale_;
   Kinds jumps_;
   GainBound gain_bound_;
   double doubled_perfect_auc_ = 1.0;
   double mean_pair_ = 1.0;
+  int128 doubled_tolerance_ = 0;
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
   std::array<Vector<std::uint32_t>, 2> place_;
   std::priority_queue<AucWindow> windows_;
@@ -120,9 +127,12 @@ class AucSearch {
     return rocpath::doubled_auc_at(lines_, step, order_at(lines_, step));
   }
 
-  bool is_open(int128 tolerance) const {
-    return !windows_.empty() && windows_.top().bound > found_.best + tolerance;
+  // Is a bound more than the tolerance above a value, in whole numbers or as float64 numbers?
+  bool exceeds(int128 bound, int128 best) const {
+    return bound > best + doubled_tolerance_ || auc(bound) > auc(best) + tolerance_;
   }
+
+  bool is_open() const { return !windows_.empty() && exceeds(windows_.top().bound, found_.best); }
 
   SharedOrder shared_order(double step, std::size_t thread) {
     Order order = order_after(lines_, step, sort_[thread]);
@@ -148,10 +158,10 @@ class AucSearch {
   }
 
   // Into as many parts as it takes, about, to bring their bounds down to what counts.
-  Vector<double> cuts(const AucWindow& window, int128 tolerance) const {
+  Vector<double> cuts(const AucWindow& window) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
     const auto room =
-        static_cast<double>(std::max<int128>(found_.best + tolerance - window.auc, 1));
+        static_cast<double>(std::max<int128>(found_.best + doubled_tolerance_ - window.auc, 1));
     const auto n_parts = static_cast<std::size_t>(std::clamp(gain / room, 2.0, 8.0));
     Vector<double> cut{window.range.low};
     for (std::size_t k = 1; k < n_parts; ++k) {
@@ -168,8 +178,8 @@ class AucSearch {
   }
 
   // The parts of a window, in order; none if its end is the only float64 in it.
-  std::vector<AucWindow> parts(const AucWindow& window, int128 tolerance, std::size_t thread) {
-    const Vector<double> cut = cuts(window, tolerance);
+  std::vector<AucWindow> parts(const AucWindow& window, std::size_t thread) {
+    const Vector<double> cut = cuts(window);
     std::vector<AucWindow> part;
     SharedOrder from = window.from ? window.from : shared_order(cut.front(), thread);
     for (std::size_t k = 1; k < cut.size() && cut.size() > 2; ++k) {
@@ -187,26 +197,25 @@ class AucSearch {
     FoundAuc found;
   };
 
-  Explored explored(const AucWindow& window, int128 tolerance, double few_crossings,
-                    std::size_t thread, const Interrupt& interrupt) {
-    if (window.n_crossings < few_crossings) return {{}, walked(window, tolerance, interrupt)};
-    Explored split{parts(window, tolerance, thread), found_};
+  Explored explored(const AucWindow& window, double few_crossings, std::size_t thread,
+                    const Interrupt& interrupt) {
+    if (window.n_crossings < few_crossings) return {{}, walked(window, interrupt)};
+    Explored split{parts(window, thread), found_};
     const double end = window.range.high;
     if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, doubled_auc_at(end));
     return split;
   }
 
   // Explore the window with the largest bound, and the next one too, each on a core of its own.
-  void explore_two(int128 tolerance, double few_crossings, const Interrupt& interrupt) {
+  void explore_two(double few_crossings, const Interrupt& interrupt) {
     const AucWindow first = pop();
     std::future<Explored> other;
-    if (is_open(tolerance)) {
+    if (is_open()) {
       const auto policy = lines_.size() < 512 ? std::launch::deferred : std::launch::async;
-      other = std::async(policy, [=, this, second = pop()] {
-        return explored(second, tolerance, few_crossings, 1, [] {});
-      });
+      other = std::async(
+          policy, [=, this, second = pop()] { return explored(second, few_crossings, 1, [] {}); });
     }
-    const Explored one = explored(first, tolerance, few_crossings, 0, interrupt);
+    const Explored one = explored(first, few_crossings, 0, interrupt);
     if (other.valid()) take(other.get());
     take(one);
   }
@@ -227,7 +236,7 @@ class AucSearch {
   }
 
   // Go through a window in small parts, and list the crossings of those that may hold a better one.
-  FoundAuc walked(const AucWindow& window, int128 tolerance, const Interrupt& interrupt) const {
+  FoundAuc walked(const AucWindow& window, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double end = std::min(window.range.high, largest);
     double from = window.range.low;
@@ -250,7 +259,7 @@ class AucSearch {
           gain += std::max<int128>(jumps_.doubled_auc_change(crossing), 0);
           change += jumps_.doubled_auc_change(crossing);
         }
-        if (doubled_auc + gain > found.best + tolerance) {
+        if (exceeds(doubled_auc + gain, found.best)) {
           parts.sort(part);
           look_into(lines_, jumps_, scale_, part, from, doubled_auc, found);
         } else {

@@ -159,8 +159,8 @@ nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossin
 nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, double tolerance,
                        const std::function<void(double, double, std::uint64_t)>& progress) {
   return to_dict(released([&] {
-    return rocpath::AucSearch(lines.distinct(), {min_step, max_step})
-        .run(tolerance, SignalCheck(), [&](double value, double bound, std::uint64_t n_windows) {
+    return rocpath::AucSearch(lines.distinct(), {min_step, max_step}, tolerance)
+        .run(SignalCheck(), [&](double value, double bound, std::uint64_t n_windows) {
           const nb::gil_scoped_acquire gil;
           progress(value, bound, n_windows);
         });

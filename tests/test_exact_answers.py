@@ -217,3 +217,16 @@ def test_very_uneven_weights(seed):
 def test_more_crossings_than_can_be_counted():
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     assert len(rp.sweep(lines, max_crossings=2**64)) == 2
+
+
+@pytest.mark.parametrize("tol", [0.5, 0.25, 0.1, 0.0])
+def test_a_bound_keeps_within_its_tolerance_to_the_last_digit(tol):
+    # Value 1/12 and bound 7/12, as far as tenths go: .5 apart, or an ulp more.
+    lines = rp.Lines(
+        [-1, 0, 2.0**23, -(2.0**-46), -1],
+        [0, 2.0**-23, 0, 0, -(2.0**-46)],
+        [0.2, 0.3, -0.3, 0.3, -0.2],
+        [0.2, 0.1, -0.2, -0.2, -0.1],
+    )
+    best = rp.best_auc_step(lines, tol=tol)
+    assert best.value <= best.bound <= best.value + tol

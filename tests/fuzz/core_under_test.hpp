@@ -98,8 +98,8 @@ class CoreUnderTest {
   }
 
   Best best_auc_step(double min_step, double max_step, double tolerance) const {
-    const rocpath::BestAuc best = rocpath::AucSearch(lines_, {min_step, max_step})
-                                      .run(tolerance, [] {}, [](double, double, std::uint64_t) {});
+    const rocpath::BestAuc best = rocpath::AucSearch(lines_, {min_step, max_step}, tolerance)
+                                      .run([] {}, [](double, double, std::uint64_t) {});
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
