@@ -135,11 +135,12 @@ class PathCheck {
     return n_moved - n_joined;
   }
 
-  // A kink whose two slopes are one float64 need not be listed.
+  // A kink whose two slopes are one float64 need not be listed. The smallest stands for all slopes
+  // up to one and a half times as large that are not zero.
   bool is_below_rounding(const ExpectedRow& row) const {
     const auto before = truth().template slope<long double>(expected_.before(row));
     const auto after = truth().template slope<long double>(expected_.after(row));
-    return std::fabs(after - before) <= 0x1p-51L * std::fabs(before) + tiny;
+    return std::fabs(after - before) <= 0x1p-51L * std::fabs(before) + 1.5L * tiny;
   }
 
   static std::string at(const ExpectedRow& row) { return "at step " + text(row.step) + ": "; }
