@@ -190,6 +190,11 @@ class AumSearch {
     return {std::sqrt(squares.slope), 0.5 * std::sqrt(squares.excess)};
   }
 
+  static auto reaches(double slope) {
+    return
+        [slope](const ErrorLines& lines, double step) { return slope_after(lines, step) >= slope; };
+  }
+
   // Steps where the slope of AUM lies within +-slope, and thresholds where the level lies then, as
   // far as a sample can tell.
   template <class Lines>
@@ -203,11 +208,6 @@ class AumSearch {
     auto task = std::async(policy, [&] { return halved(near, reaches(-reach)).steps.low; });
     const double high = halved(near, reaches(reach)).steps.high;
     return level_box(drawn, {task.get(), high}, confidence * error.excess);
-  }
-
-  static auto reaches(double slope) {
-    return
-        [slope](const ErrorLines& lines, double step) { return slope_after(lines, step) >= slope; };
   }
 
   // The lines that matter where the slope lies within +-slope, as far as a smaller sample can tell.
