@@ -36,8 +36,10 @@ class Kinds {
     std::int64_t tp_below = 0;
     for (const std::uint32_t line : order) {
       const auto& [fp, tp] = (*this)[line];
-      doubled += static_cast<int128>(fp) * (static_cast<int128>(2) * tp_below + tp);
+      // Before and after the line; twice the first could overflow.
+      doubled += static_cast<int128>(fp) * tp_below;
       tp_below += tp;
+      doubled += static_cast<int128>(fp) * tp_below;
     }
     return doubled;
   }
@@ -101,16 +103,18 @@ inline void look_into(const ErrorLines& lines, const Kinds& jumps, const StepSca
     if (is_inside(step, range)) found.improve(step, doubled_auc);
   };
   for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
-    const std::span<const Crossing> row = rest.first(row_size(rest));
-    rest = rest.subspan(row.size());
-    const double step = row.front().step;
+    const double step = rest.front().step;
     improve_inside({since, step});
     int128 gain = 0;
     int128 change = 0;
-    for (const Crossing& crossing : row) {
-      gain += std::max<int128>(jumps.doubled_auc_change(crossing), 0);
-      change += jumps.doubled_auc_change(crossing);
-    }
+    std::size_t n_tied = 0;
+    do {
+      const int128 one = jumps.doubled_auc_change(rest[n_tied]);
+      gain += std::max<int128>(one, 0);
+      change += one;
+    } while (++n_tied < rest.size() && rest[n_tied].step == step);
+    const std::span<const Crossing> row = rest.first(n_tied);
+    rest = rest.subspan(n_tied);
     if (doubled_auc + gain > found.best)
       found.improve(step, doubled_auc + doubled_auc_change_up_to(lines, jumps, step, row));
     since = step;

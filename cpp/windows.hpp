@@ -18,6 +18,14 @@ struct CrossingSort {
 
 namespace detail {
 
+// How many lines ahead memory is fetched. Lines are read in an order that is not theirs; with 10^5
+// of them, waiting for each took two thirds of the time of a window.
+constexpr std::size_t ahead = 16;
+
+inline void prefetch(const ErrorLines& lines, std::span<const std::uint32_t> order, std::size_t k) {
+  if (k < order.size()) __builtin_prefetch(&lines.line[order[k]]);
+}
+
 // Mostly two or three crossings, for which the library's sort is slow.
 inline void sort_bucket(std::span<Crossing> bucket) {
   const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
@@ -37,8 +45,13 @@ inline void sort_bucket(std::span<Crossing> bucket) {
 // steps are spread over the range.
 inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
                          CrossingSort& scratch) {
-  for (Crossing& crossing : crossings)
+  for (std::size_t k = 0; k < crossings.size(); ++k) {
+    const Crossing& coming = crossings[std::min(k + detail::ahead, crossings.size() - 1)];
+    __builtin_prefetch(&lines.line[coming.lower]);
+    __builtin_prefetch(&lines.line[coming.upper]);
+    Crossing& crossing = crossings[k];
     crossing.step = crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
+  }
   const std::size_t n_buckets = crossings.size() + 1;
   const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
   const auto bucket = [&](const Crossing& crossing) {
@@ -145,6 +158,7 @@ class Windows {
   void reach_neighbours() {
     Vector<double> step;
     for (std::size_t r = 1; r < order_.size(); ++r) {
+      detail::prefetch(lines_, order_, r + detail::ahead);
       const Line& lower = lines_.line[order_[r - 1]];
       const Line& upper = lines_.line[order_[r]];
       if (lower.slope > upper.slope) step.push_back(crossing_step(lower, upper));
@@ -165,6 +179,7 @@ class Windows {
     window.crossings.clear();
     std::size_t n_exchanges = 0;
     for (std::size_t k = 0; k < order_.size(); ++k) {
+      detail::prefetch(lines_, order_, k + detail::ahead);
       OrderAfter::Place moving = order_after.place(order_[k]);
       moving.kind = kind_.empty() ? order_[k] : kind_[order_[k]];
       std::size_t rank = k;
