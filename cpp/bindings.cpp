@@ -217,6 +217,8 @@ void bind_segmentation(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
+  // What is alive when the interpreter ends, as in a traceback, is no fault to tell users of.
+  nb::set_leak_warnings(false);
 
   using Counts = Array<std::int64_t>;
   nb::class_<Breakpoints>(m, "Breakpoints")

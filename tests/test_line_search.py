@@ -294,10 +294,15 @@ def test_ctrl_c_interrupts_a_long_sweep():
         pressed.append(time.process_time())
         signal.raise_signal(signal.SIGINT)
 
+    # A job in the background of a shell would ignore the signal.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, press).start()
-    with pytest.raises(KeyboardInterrupt):
-        # A limit, so that no memory is fetched for the rows of the whole path.
-        rp.sweep(lines, max_step=1e9)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            # A limit, so that no memory is fetched for the rows of the whole path.
+            rp.sweep(lines, max_step=1e9)
+    finally:
+        signal.signal(signal.SIGINT, handler)
     # Of this process alone: the machine may be busy. A whole sweep takes 20 seconds.
     assert time.process_time() - pressed[0] < 2
 
