@@ -29,6 +29,7 @@ class Kinds {
 
   const Jump& operator[](std::uint32_t line) const { return jump_[kind_[line]]; }
   std::span<const std::uint32_t> kind() const { return kind_; }
+  void prefetch(std::uint32_t line) const { __builtin_prefetch(&kind_[line]); }
 
   // Twice the AUC in this order.
   int128 doubled_auc(std::span<const std::uint32_t> order) const {

@@ -105,13 +105,18 @@ class GainBound {
     // Only lines that are entered need a place: for labels, the positives.
     place.resize(to.size());
     std::uint32_t n_entered = 0;
-    for (const std::uint32_t line : to) {
-      place[line] = n_entered;
-      if (Jumps::is_entered(jumps_[line])) ++n_entered;
+    for (std::size_t r = 0; r < to.size(); ++r) {
+      if (r + detail::ahead < to.size()) jumps_.prefetch(to[r + detail::ahead]);
+      place[to[r]] = n_entered;
+      n_entered += Jumps::is_entered(jumps_[to[r]]) ? 1 : 0;
     }
     PrefixSums<Jumps> visited(n_entered);
     int128 gain = 0;
     for (std::size_t r = from.size(); r-- > 0;) {
+      if (r >= detail::ahead) {
+        jumps_.prefetch(from[r - detail::ahead]);
+        __builtin_prefetch(&place[from[r - detail::ahead]]);
+      }
       const Kinds::Jump& jump = jumps_[from[r]];
       const std::uint32_t own_place = place[from[r]];
       if (Jumps::is_asked(jump)) gain += visited.before(own_place).gain(jump);

@@ -180,6 +180,7 @@ class Windows {
     std::size_t n_exchanges = 0;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       detail::prefetch(lines_, order_, k + detail::ahead);
+      if (k + detail::ahead < kind_.size()) __builtin_prefetch(&kind_[order_[k + detail::ahead]]);
       OrderAfter::Place moving = order_after.place(order_[k]);
       moving.kind = kind_.empty() ? order_[k] : kind_[order_[k]];
       std::size_t rank = k;
