@@ -6,8 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,6 +16,7 @@ from rocpath.matrices import weighted_sums
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.log_odds import LogOddsClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SMALLEST_WIDTH = 0.001
 
 
-class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     """Classify by a linear ranking with a large area under the ROC curve.
 
     The start is an average of linear models that minimise a logistic loss, a
@@ -188,41 +188,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for coef, intercept in zip(self.coef_, self.intercept_, strict=True)
         ]
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
-
-    def predict(self, X: Matrix) -> NDArray[Any]:
-        """Predict the class with the largest log-odds.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
-        score = self.decision_function(X)
-        place = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
-        return np.asarray(self.classes_[place])
-
-    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict probabilities: the logistic function of the log-odds.
-
-        With more than two classes they are divided by their sum.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples, n_classes)
-        """
-        score = self.decision_function(X)
-        if score.ndim == 1:
-            return np.column_stack((expit(-score), expit(score)))
-        return np.asarray(softmax(log_expit(score), axis=1))
 
     def __sklearn_tags__(self) -> Any:
         """Tell that sparse matrices are welcome."""
