@@ -13,11 +13,12 @@ from .descent import Descent
 from .line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .linear_model import minimize_aum
 from .lines import Lines
-from .ranking import AUCClassifier, ThresholdClassifier
+from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
 from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AumPath, BestStep, StepPath
 
 __all__ = [
+    "AUCBlender",
     "AUCClassifier",
     "AucComparison",
     "AucInterval",

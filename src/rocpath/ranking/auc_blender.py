@@ -1,0 +1,386 @@
+"""AUCBlender: a blend of any models with a large AUC, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from rocpath.arguments import describe, finite_number, finite_vector
+from rocpath.ranking.blend import fit_blend
+from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.log_odds import LogOddsClassifier
+from rocpath.ranking.members import (
+    class_scores,
+    fold_of_rows,
+    made_folds,
+    portfolio,
+    scored_members,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.ranking.members import LeftOut
+
+# A model that ranks all rows right is no surprise if the others come as near as this.
+_EASY = 0.99
+_FOLDS_OF_SCORES = 5
+
+
+class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Blend the scores of any models such that the area under the ROC curve is large.
+
+    Every model scores rows that it was not fitted to, by cross-validation. Scores are
+    put on a common scale and added with weights from 0 up that sum to one: those of
+    logistic stacking, and those to which exact searches for the best AUC
+    (:func:`best_auc_step`) lead from there, each counting by its AUC on rows held out.
+    The models are then fitted to all rows. Of more than 20,000 rows of a class, the
+    others are left out when stacking, and of more than 3,000 when searching, judging.
+
+    With more than two classes there is one blend for each class against the rest.
+
+    Parameters
+    ----------
+    estimators : list of (name, estimator), optional
+        Classifiers with ``predict_proba`` or ``decision_function``. By default a linear
+        ranking, trees, boosting, splines and kernels, as far as they suit the table.
+        One that fails is left out with a warning.
+    cv : int, splitter, iterable or "prefit"
+        The folds, as in scikit-learn; a number of them is shuffled, and lowered to that
+        of the rows of the rarest class. With "prefit" the estimators are fitted
+        already, and X and y of ``fit`` are rows that they have not seen.
+    timeout : float, optional
+        Seconds that a model may take; one that takes longer is stopped and left out
+        with a warning. Each model then runs in a process of its own.
+    n_jobs : int, optional
+        Processes for the folds of a model.
+    random_state : int, RandomState or None
+        Decides about the folds, the rows used, and the default estimators.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+        The labels, sorted; the last of two is the positive class.
+    weights_ : array, shape (n_members,) or (n_classes, n_members)
+        Weights of the models, from 0 up, of sum one.
+    member_names_ : list of str
+        The models in the blend.
+    estimators_ : list of estimators
+        The models, fitted to all rows; empty after ``fit_scores``.
+    left_out_ : dict
+        By name, why a model is not in the blend.
+    history_ : list of BlendHistory
+        For each blend, what was tried and its AUC on rows held out.
+    n_features_in_ : int
+        Number of columns of X; of the scores, after ``fit_scores``.
+    feature_names_in_ : array of str
+        Their names, where X has names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from rocpath import AUCBlender
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(min_samples_leaf=20, random_state=0)
+    >>> models = [("bayes", GaussianNB()), ("tree", tree)]
+    >>> blend = AUCBlender(models, random_state=0).fit(X, y)
+    >>> blend.member_names_, bool((blend.weights_ > 0).all())
+    (['bayes', 'tree'], True)
+    """
+
+    def __init__(
+        self,
+        estimators: Sequence[tuple[str, Any]] | None = None,
+        *,
+        cv: Any = 5,
+        timeout: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.timeout = timeout
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit all models and the weights of the blend.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix, shape (n_samples, n_features)
+            Features. A data frame reaches the estimators as it is.
+        y : array-like, shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like, shape (n_samples,), optional
+            How much each row counts, for the blend and for models that take weights.
+        groups : array-like, shape (n_samples,), optional
+            Rows of one group are held out together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X, label = self._checked(X, y)
+        weight = self._set_classes(label, sample_weight)
+        rng = check_random_state(self.random_state)
+        is_fitted = isinstance(self.cv, str)
+        cv = _FOLDS_OF_SCORES if is_fitted else self.cv
+        folds = made_folds(cv, label, groups, rng)
+        members, left_out = scored_members(
+            self._named_estimators(X, rng),
+            X,
+            label,
+            None if sample_weight is None else weight,
+            folds=None if is_fitted else folds,
+            n_jobs=self.n_jobs,
+            timeout=self.timeout,
+        )
+        self._tell(left_out, is_any_left=bool(members))
+        self.member_names_ = [member.name for member in members]
+        self.estimators_ = [member.estimator for member in members]
+        scores = np.stack([member.score for member in members], axis=-1)
+        return self._blend(scores, label, weight, fold_of_rows(folds), rng)
+
+    def fit_scores(
+        self,
+        S: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the weights alone, to scores of rows that the models were not fitted to.
+
+        What predicts afterwards takes scores of the same models instead of features.
+        ``estimators`` are not used, and ``cv`` only decides how weights are judged.
+
+        Parameters
+        ----------
+        S : array or data frame, shape (n_samples, n_members)
+            A column for each model, on any scale; large for the last class.
+        y : array-like, shape (n_samples,)
+            Labels of two classes.
+        sample_weight, groups
+            As for ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        S, label = validate_data(self, S, y, dtype=np.float64, ensure_all_finite=False)
+        weight = self._set_classes(label, sample_weight)
+        if self.classes_.size > 2:
+            raise ValueError(
+                f"y must hold two classes, got {self.classes_.size}: "
+                f"{describe(self.classes_.tolist())}."
+            )
+        names = getattr(self, "feature_names_in_", range(S.shape[1]))
+        self.member_names_ = [str(name) for name in names]
+        self.estimators_ = []
+        self.left_out_: dict[str, str] = {}
+        _check_finite(S[:, None, :], self.member_names_)
+        rng = check_random_state(self.random_state)
+        cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
+        folds = made_folds(cv, label, groups, rng)
+        return self._blend(S[:, None, :], label, weight, fold_of_rows(folds), rng)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Predict log-odds: of the second class, or of each class against the rest.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix, shape (n_samples, n_features)
+            Features; scores of the models, after ``fit_scores``.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if self.estimators_:
+            X, _ = self._checked(X)
+            of_member = [class_scores(model, X) for model in self.estimators_]
+            scores = np.stack(of_member, axis=-1)
+        else:
+            X = validate_data(
+                self, X, dtype=np.float64, ensure_all_finite=False, reset=False
+            )
+            scores = X[:, None, :]
+        _check_finite(scores, self.member_names_)
+        odds = [blend.log_odds(scores[:, k]) for k, blend in enumerate(self._blends)]
+        return odds[0] if len(odds) == 1 else np.column_stack(odds)
+
+    def __sklearn_tags__(self) -> Any:
+        """Take what an estimator takes: others are left out."""
+        tags = super().__sklearn_tags__()
+        inner = [get_tags(model).input_tags for _, model in self.estimators or []]
+        tags.input_tags.sparse = not inner or any(one.sparse for one in inner)
+        tags.input_tags.allow_nan = not inner or any(one.allow_nan for one in inner)
+        return tags
+
+    def _checked(self, X: Any, y: Any = "no_validation") -> tuple[Any, Any]:
+        """Check the features, and the labels where they are given."""
+        is_fit = not isinstance(y, str)
+        if not hasattr(X, "columns"):
+            checked = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if is_fit else 1,
+                reset=is_fit,
+            )
+            return checked if is_fit else (checked, None)
+        # Columns of a data frame may be of any type; its members know what to do.
+        validate_data(self, X, y, reset=is_fit, skip_check_array=True)
+        if is_fit:
+            y = column_or_1d(y, warn=True)
+            assert_all_finite(y, input_name="y")
+            check_consistent_length(X, y)
+        return X, y
+
+    def _set_classes(
+        self, label: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> NDArray[np.float64]:
+        """Find the classes, and return the weight of each row."""
+        check_classification_targets(label)
+        weight = np.ones(len(label))
+        if sample_weight is not None:
+            weight = finite_vector("sample_weight", sample_weight)
+            check_consistent_length(label, weight)
+        if weight.min() < 0:
+            raise ValueError(f"sample_weight must not be negative, got {weight.min()}.")
+        if not weight.any():
+            raise ValueError(
+                "sample_weight must have a positive entry, got only zeros."
+            )
+        self.classes_: NDArray[Any] = np.unique(label)
+        counted, n_rows = np.unique(label[weight > 0], return_counts=True)
+        if counted.size < 2:
+            raise ValueError(
+                "y must hold at least two classes with a positive weight, got one "
+                f"class: {describe(counted.tolist())}."
+            )
+        missing = np.setdiff1d(self.classes_, counted[n_rows > 1])
+        if missing.size:
+            raise ValueError(
+                "y must hold two rows of every class with a positive weight, got fewer "
+                f"of class {missing.tolist()[0]!r}."
+            )
+        return weight
+
+    def _check_settings(self) -> None:
+        if self.estimators is not None:
+            is_pair = [
+                isinstance(one, tuple) and len(one) == 2 for one in self.estimators
+            ]
+            if not is_pair or not all(is_pair):
+                raise ValueError(
+                    "estimators must be a list of (name, estimator), got "
+                    f"{describe(self.estimators)}."
+                )
+            names = [name for name, _ in self.estimators]
+            if len(set(names)) < len(names):
+                raise ValueError(f"estimators must have different names, got {names}.")
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            raise ValueError(
+                "cv must be a number, a splitter, an iterable of folds or 'prefit', "
+                f"got {self.cv!r}."
+            )
+        if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
+            raise ValueError(f"timeout must be positive, got {self.timeout}.")
+
+    def _named_estimators(
+        self, X: Any, rng: np.random.RandomState
+    ) -> Sequence[tuple[str, Any]]:
+        if self.estimators is not None:
+            return self.estimators
+        seed = rng.randint(2**31 - 1)
+        return portfolio(*X.shape, is_dense=not sparse.issparse(X), random_state=seed)
+
+    def _tell(self, left_out: Sequence[LeftOut], *, is_any_left: bool) -> None:
+        """Warn of every model that is left out, or raise if all are."""
+        self.left_out_ = {one.name: one.reason for one in left_out}
+        if not is_any_left:
+            reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in left_out)
+            raise ValueError(f"every model failed: {reasons}") from left_out[0].error
+        for one in left_out:
+            warnings.warn(
+                f"the blend leaves out {one.name!r}: {one.reason}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _blend(
+        self,
+        scores: NDArray[np.float64],
+        label: NDArray[Any],
+        weight: NDArray[np.float64],
+        fold: NDArray[np.intp],
+        rng: np.random.RandomState,
+    ) -> Self:
+        """Fit a blend for each column of scores (rows, columns, models)."""
+        is_counted = weight > 0
+        self._blends = []
+        for k in range(scores.shape[1]):
+            positive = self.classes_[k if scores.shape[1] > 1 else 1]
+            rows = LabelledRows.shuffled(
+                scores[is_counted, k],
+                (label == positive)[is_counted],
+                weight[is_counted],
+                rng,
+            )
+            self._blends.append(fit_blend(rows, fold[is_counted]))
+            self._suspect(self._blends[-1].history.member_auc)
+        weights = np.array([blend.weights for blend in self._blends])
+        self.weights_ = weights[0] if len(weights) == 1 else weights
+        self.history_ = [blend.history for blend in self._blends]
+        return self
+
+    def _suspect(self, member_auc: NDArray[np.float64]) -> None:
+        """Warn if one model is perfect where another is not nearly so."""
+        is_perfect = member_auc == 1.0
+        if is_perfect.any() and member_auc.min() < _EASY:
+            name = self.member_names_[int(is_perfect.argmax())]
+            warnings.warn(
+                f"{name!r} ranks all rows held out without an error, but other models "
+                "do not: was it fitted to these rows, or does a column tell the label?",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _check_finite(scores: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Raise if a score of (rows, columns, models) is not finite, and say which."""
+    is_bad = ~np.isfinite(scores)
+    if is_bad.any():
+        row, column, model = (int(place[0]) for place in np.nonzero(is_bad))
+        raise ValueError(
+            f"scores must be finite, got {scores[row, column, model]} from model "
+            f"{names[model]!r} for row {row}."
+        )

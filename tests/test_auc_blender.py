@@ -1,0 +1,261 @@
+"""AUCBlender keeps scikit-learn's contract, and blends what can be blended."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rocpath as rp
+
+CHEAP = [("bayes", BernoulliNB()), ("ridge", RidgeClassifier())]
+
+
+@pytest.mark.filterwarnings("ignore:.*ranks all rows held out:UserWarning")
+@parametrize_with_checks([rp.AUCBlender(CHEAP)])
+def test_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_classification(
+        400, 8, weights=[0.7], class_sep=0.7, flip_y=0.05, random_state=0
+    )
+
+
+def models(**more):
+    tree = DecisionTreeClassifier(min_samples_leaf=20, random_state=0)
+    return [("bayes", GaussianNB()), ("tree", tree), *more.items()]
+
+
+def held_out_scores(estimators, X, y, cv):
+    return np.column_stack(
+        [
+            cross_val_predict(model, X, y, cv=cv, method="predict_proba")[:, 1]
+            for _, model in estimators
+        ]
+    )
+
+
+def test_scores_held_out_are_added_by_weights_from_zero_up(rows):
+    X, y = rows
+    cv = StratifiedKFold(4)
+    estimators = models(line=LogisticRegression())
+    blend = rp.AUCBlender(estimators, cv=cv, random_state=0).fit(X, y)
+    assert blend.member_names_ == ["bayes", "tree", "line"]
+    assert blend.left_out_ == {}
+    assert (blend.weights_ >= 0).all()
+    assert blend.weights_.sum() == pytest.approx(1.0)
+    (history,) = blend.history_
+    assert history.share.sum() == pytest.approx(1.0)
+    assert len(history.tried) == history.auc.size == history.error.size
+    scores = held_out_scores(estimators, X, y, cv)
+    alone = [roc_auc_score(y, score) for score in scores.T]
+    np.testing.assert_allclose(history.member_auc, alone)
+    # The same scores from a file, with the same folds, give the same blend.
+    given = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, y)
+    np.testing.assert_allclose(given.weights_, blend.weights_)
+    fitted = np.column_stack([m.predict_proba(X)[:, 1] for m in blend.estimators_])
+    np.testing.assert_allclose(
+        given.decision_function(fitted), blend.decision_function(X)
+    )
+
+
+def test_probabilities_are_log_odds_that_fit_rows_not_seen():
+    X, y = make_classification(3000, 8, flip_y=0.3, weights=[0.8], random_state=1)
+    blend = rp.AUCBlender(models(), random_state=0).fit(X[:1500], y[:1500])
+    probability = blend.predict_proba(X[1500:])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    odds = np.log(probability[:, 1] / probability[:, 0])
+    np.testing.assert_allclose(odds, blend.decision_function(X[1500:]))
+    # Three standard errors of a share of 1,500 rows are .03 at most.
+    assert abs(probability[:, 1].mean() - y[1500:].mean()) < 0.04
+    np.testing.assert_array_equal(blend.predict(X[1500:]), odds > 0)
+
+
+def test_more_than_two_classes_have_a_blend_each():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    blend = rp.AUCBlender(models(), random_state=0).fit(X, names)
+    assert blend.weights_.shape == (3, 2)
+    np.testing.assert_allclose(blend.weights_.sum(axis=1), 1.0)
+    assert blend.predict_proba(X).shape == (150, 3)
+    assert blend.score(X, names) > 0.9
+    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
+        blend.fit_scores(X, names)
+
+
+def test_fitted_models_are_blended_as_they_are(rows):
+    X, y = rows
+    fitted = [(name, model.fit(X[:200], y[:200])) for name, model in models()]
+    blend = rp.AUCBlender(fitted, cv="prefit", random_state=0).fit(X[200:], y[200:])
+    assert [*blend.estimators_] == [model for _, model in fitted]
+    scores = np.column_stack([m.predict_proba(X[200:])[:, 1] for _, m in fitted])
+    alone = [roc_auc_score(y[200:], score) for score in scores.T]
+    np.testing.assert_allclose(blend.history_[0].member_auc, alone)
+    with pytest.raises(ValueError, match="'bayes': ValueError: it was fitted to"):
+        blend.fit(X[200:], np.array(["no", "yes"])[y[200:]])
+    with pytest.raises(ValueError, match="or 'prefit', got 'fitted'"):
+        rp.AUCBlender(fitted, cv="fitted").fit(X, y)
+
+
+def test_weights_reach_models_and_blend(rows):
+    X, y = rows
+    # A row of weight 0 does not count, wherever it stands and whatever it is.
+    weight = np.where(np.arange(y.size) % 4, 1.0, 0.0)
+    estimators = [("bayes", make_pipeline(StandardScaler(), GaussianNB()))]
+    blend = rp.AUCBlender(estimators, cv=StratifiedKFold(4)).fit(X, y, weight)
+    bayes = GaussianNB().fit(StandardScaler().fit_transform(X), y, weight)
+    np.testing.assert_allclose(blend.estimators_[0][-1].theta_, bayes.theta_)
+    other = np.where(weight > 0, y, 1 - y)
+    part = np.arange(y.size) // 100
+    cv = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(4)]
+    scores = X[:, :3]
+    one = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, y, weight)
+    two = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, other, weight)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+
+
+def test_groups_are_held_out_together(rows):
+    X, y = rows
+    group = np.arange(y.size) // 8
+    seen = []
+
+    class Recorder(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(X[:, 0])
+            return super().fit(X, y)
+
+    rp.AUCBlender([("a", Recorder())], random_state=0).fit(X, y, groups=group)
+    for column in seen[:-1]:
+        of_row = group[np.isin(X[:, 0], column)]
+        assert len(set(of_row) & set(group[~np.isin(X[:, 0], column)])) == 0
+    assert len(seen) == 6
+    rp.AUCBlender(models(), cv=GroupKFold(3)).fit(X, y, groups=group)
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """Fails in a way of its choice."""
+
+    def __init__(self, how="raises"):
+        self.how = how
+
+    def fit(self, X, y):
+        if self.how == "raises":
+            raise RuntimeError("no luck")
+        if self.how == "hangs":
+            time.sleep(600)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X):
+        share = np.full((len(X), 2), 0.5)
+        share[-1] = np.nan
+        return share
+
+
+@pytest.mark.parametrize(
+    ("member", "reason"),
+    [
+        (Broken("raises"), "RuntimeError: no luck"),
+        (Broken("gives nan"), r"its score of row \d+ is \[nan\]"),
+        (StandardScaler(), "neither predict_proba nor decision_function"),
+    ],
+)
+def test_a_member_that_fails_is_named_and_left_out(rows, member, reason):
+    X, y = rows
+    blend = rp.AUCBlender(models(bad=member), random_state=0)
+    with pytest.warns(UserWarning, match=f"leaves out 'bad': .*{reason}"):
+        blend.fit(X, y)
+    assert blend.member_names_ == ["bayes", "tree"]
+    assert list(blend.left_out_) == ["bad"]
+    assert blend.predict(X).shape == y.shape
+    with pytest.raises(ValueError, match=f"every model failed: 'bad': .*{reason}"):
+        rp.AUCBlender([("bad", member)]).fit(X, y)
+
+
+def test_a_member_that_hangs_is_stopped(rows):
+    X, y = rows
+    estimators = [("bayes", GaussianNB()), ("slow", Broken("hangs"))]
+    blend = rp.AUCBlender(estimators, timeout=15, random_state=0)
+    start = time.monotonic()
+    with pytest.warns(UserWarning, match="leaves out 'slow': it took more than 15 s"):
+        blend.fit(X, y)
+    assert time.monotonic() - start < 300
+    assert blend.member_names_ == ["bayes"]
+
+
+def test_without_estimators_a_portfolio_suits_the_table(rows):
+    X, y = rows
+    X = X.copy()
+    X[::7, 1] = np.nan
+    blend = rp.AUCBlender(cv=2, random_state=0).fit(X[::2], y[::2])
+    assert blend.member_names_ == ["linear", "trees", "boosting", "splines", "kernels"]
+    assert roc_auc_score(y[1::2], blend.decision_function(X[1::2])) > 0.8
+    counts = sparse.csr_matrix(np.maximum(np.nan_to_num(X[::4]), 0.0))
+    assert rp.AUCBlender(cv=2, random_state=0).fit(counts, y[::4]).member_names_ == [
+        "linear",
+        "trees",
+        "kernels",
+    ]
+
+
+def test_a_data_frame_reaches_the_models_as_it_is(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=list("abcdefgh"))
+    frame["kind"] = pandas.Categorical(np.where(X[:, 0] > 0, "x", "y"))
+    boosting = HistGradientBoostingClassifier(
+        categorical_features="from_dtype", max_iter=10
+    )
+    blend = rp.AUCBlender([("boosting", boosting)], random_state=0).fit(frame, y)
+    assert list(blend.feature_names_in_) == list(frame.columns)
+    assert blend.predict(frame).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"estimators": []}, r"estimators must be a list of \(name, estimator\)"),
+        ({"estimators": [GaussianNB()]}, r"must be a list of \(name, estimator\)"),
+        ({"estimators": 2 * CHEAP}, "estimators must have different names"),
+        ({"estimators": CHEAP, "timeout": -1}, "timeout must be positive, got -1"),
+        ({"estimators": CHEAP, "cv": 1}, "cv must be a whole number from 2 up, got 1"),
+        (
+            {"estimators": CHEAP, "cv": [([0, 1, 2, 3], [4, 5])]},
+            "cv must hold every row out once, got row 0 0 times",
+        ),
+    ],
+)
+def test_errors_name_the_argument(rows, settings, message):
+    X, y = rows
+    with pytest.raises(ValueError, match=message):
+        rp.AUCBlender(**settings).fit(X, y)
+
+
+def test_models_are_not_fitted_to_one_class(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match="none of class 0 without fold 0"):
+        rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)
+    with pytest.raises(ValueError, match=r"two rows of every class .* of class 2"):
+        rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
+    # Fewer rows of a class than folds: fewer folds.
+    few = np.flatnonzero(y)[3:]
+    kept = np.setdiff1d(np.arange(y.size), few)
+    blend = rp.AUCBlender(models(), random_state=0).fit(X[kept], y[kept])
+    assert blend.weights_.sum() == pytest.approx(1.0)

@@ -1,0 +1,190 @@
+"""Weights of a blend: by hand, against a grid, and for scores that are bad."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+import rocpath as rp
+from rocpath.ranking.blend import (
+    Scale,
+    _judging_folds,
+    best_weights,
+    candidates,
+    equal_weights,
+    fit_blend,
+    stacked_weights,
+)
+from rocpath.ranking.labelled_rows import LabelledRows
+
+
+def labelled(scores, y, weight=None):
+    y = np.asarray(y)
+    weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
+    rng = np.random.RandomState(0)
+    return LabelledRows.shuffled(np.asarray(scores, float), y == 1, weight, rng)
+
+
+def drawn(n_rows, n_models, seed=0, share=0.5):
+    """Draw scores of models that share a part of their errors."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_rows) < share).astype(int)
+    shared = rng.normal(size=(n_rows, 1))
+    return y[:, None] + shared + rng.normal(size=(n_rows, n_models)), y
+
+
+def test_two_models_that_err_on_different_rows_by_hand():
+    # Negatives 0, 1 and positives 2, 3. The first model puts row 1 on top, the second
+    # row 0: alone each has AUC 2/4. With weights 1/2 the sums are 1.5, 1.5, 2, 2.
+    scores = np.array([[0.0, 3.0], [3.0, 0.0], [2.0, 2.0], [2.0, 2.0]])
+    rows = labelled(scores, [0, 0, 1, 1])
+    weights = best_weights(rows, np.array([0.9, 0.1]))
+    assert rows.auc(np.array([0.9, 0.1])) == 0.5
+    assert rows.auc(weights) == 1.0
+    # Right order needs w1 * 3 < 2 and w2 * 3 < 2.
+    assert (weights < 2 / 3).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
+    scores, y = drawn(60, 2, seed)
+    rows = labelled(scores, y)
+    weights = best_weights(rows, np.array([0.5, 0.5]))
+    grid = np.linspace(0, 1, 2001)
+    best = max(rp.auc(rows.breakpoints, scores @ [1 - w, w]) for w in grid)
+    # A search stops a fifth of the standard error before the best.
+    error = rp.auc_interval(y, scores.mean(axis=1)).standard_error
+    assert rows.auc(weights) >= best - 0.25 * error
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_climbing_never_loses():
+    for seed in range(10):
+        scores, y = drawn(80, 5, seed, share=0.3)
+        rows = labelled(np.round(scores), y)
+        start = stacked_weights(rows, 1.0)
+        assert rows.auc(best_weights(rows, start)) >= rows.auc(start)
+
+
+def test_stacking_is_logistic_regression_where_no_weight_is_negative():
+    scores, y = drawn(500, 3)
+    rows = labelled(scores, y, np.arange(500) % 3 + 1)
+    free = LogisticRegression(C=0.1, tol=1e-8).fit(scores, y, np.arange(500) % 3 + 1)
+    assert (free.coef_ > 0).all()
+    expected = free.coef_[0] / free.coef_.sum()
+    np.testing.assert_allclose(stacked_weights(rows, 10.0), expected, atol=1e-4)
+
+
+def test_a_model_that_ranks_backwards_has_no_weight():
+    scores, y = drawn(300, 3)
+    scores[:, 1] *= -1
+    weights = stacked_weights(labelled(scores, y), 10.0)
+    assert weights[1] == 0
+    assert weights.sum() == pytest.approx(1.0)
+    # If all do, no score helps, and weights are equal.
+    weights = stacked_weights(labelled(-np.abs(scores) * y[:, None], y), 10.0)
+    np.testing.assert_allclose(weights, 1 / 3)
+
+
+def test_scales_by_hand():
+    scores = np.array([[0.1, 10.0], [0.5, 20.0], [0.5, 20.0], [0.9, 40.0]])
+    weight = np.ones(4)
+    rank = Scale.measured("rank", scores, weight)
+    # Shares below, ties half: 1/8, 4/8, 4/8, 7/8; deviation sqrt(2) * 3/8 / 2.
+    expected = np.array([-1.0, 0.0, 0.0, 1.0]) * np.sqrt(2)
+    np.testing.assert_allclose(rank.of(scores)[:, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(rank.of(scores)[:, 1], expected, atol=1e-12)
+    assert rank.of(np.array([[0.7, 1e9]]))[0] == pytest.approx(
+        [(6 / 8 - 0.5) / (3 / 8) * np.sqrt(2), (1 - 0.5) / (3 / 8) * np.sqrt(2)]
+    )
+    logit = Scale.measured("logit", scores, weight)
+    np.testing.assert_array_equal(logit.is_probability, [True, False])
+    # Log-odds of .1, .5, .5, .9 are -log 9, 0, 0, log 9.
+    np.testing.assert_allclose(logit.of(scores)[:, 0], expected, atol=1e-12)
+    wild = logit.of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
+    np.testing.assert_allclose(wild, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
+
+
+def test_folds_of_one_class_are_judged_with_others():
+    y = np.array([1, 1, 0, 1, 0, 0, 0, 0])
+    fold = np.array([0, 0, 1, 2, 2, 3, 3, 3])
+    joined = _judging_folds(fold, labelled(np.zeros((8, 1)), y))
+    np.testing.assert_array_equal(joined, [0, 0, 0, 1, 1, 1, 1, 1])
+    joined = _judging_folds(y, labelled(np.zeros((8, 1)), y))
+    for k in (0, 1):
+        assert set(y[joined == k]) == {0, 1}
+
+
+def test_a_blend_is_better_than_the_best_model():
+    # Each of six models adds its own error to a shared one, so that their mean, with
+    # a sixth of the variance of the first, is the best ranking.
+    scores, y = drawn(2000, 6)
+    others, z = drawn(2000, 6, seed=1)
+    blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
+    ahead = roc_auc_score(z, blend.decision_function(others))
+    best = roc_auc_score(z, others.mean(axis=1))
+    assert ahead > max(roc_auc_score(z, score) for score in others.T) + 0.02
+    assert ahead == pytest.approx(best, abs=0.003)
+
+
+def test_scores_of_any_size_give_the_same_blend():
+    scores, y = drawn(200, 3)
+    fold = np.arange(200) % 4
+    plain = fit_blend(labelled(scores, y), fold)
+    wild = fit_blend(labelled(scores * [1e-150, 1.0, 1e150] + [0, 5, 0], y), fold)
+    np.testing.assert_allclose(wild.weights, plain.weights, atol=1e-5)
+
+
+def test_equal_constant_and_many_models():
+    scores, y = drawn(30, 2)
+    twice = np.column_stack((scores, scores[:, 0], np.full(30, 3.0)))
+    blend = rp.AUCBlender(random_state=0).fit_scores(twice, y)
+    assert blend.weights_[3] == 0
+    assert blend.weights_.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(equal_weights(twice), [1 / 3, 1 / 3, 1 / 3, 0])
+    more, y = drawn(20, 40)
+    blend = rp.AUCBlender(random_state=0).fit_scores(more, y)
+    assert blend.weights_.sum() == pytest.approx(1.0)
+    blend = rp.AUCBlender(random_state=0).fit_scores(
+        np.ones((30, 2)), np.arange(30) % 2
+    )
+    np.testing.assert_allclose(blend.weights_, 0.5)
+    np.testing.assert_allclose(blend.predict_proba(np.ones((1, 2))), 0.5)
+
+
+def test_scores_that_are_missing_are_named():
+    scores, y = drawn(30, 3)
+    scores[7, 2] = np.nan
+    message = "scores must be finite, got nan from model '2' for row 7"
+    with pytest.raises(ValueError, match=message):
+        rp.AUCBlender().fit_scores(scores, y)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(scores, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="from model 'c' for row 7"):
+        rp.AUCBlender().fit_scores(frame, y)
+    blend = rp.AUCBlender().fit_scores(frame.fillna(0.0), y)
+    assert blend.member_names_ == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="got inf from model 'b' for row 0"):
+        blend.predict(pandas.DataFrame({"a": [0.0], "b": [np.inf], "c": [0.0]}))
+
+
+def test_a_perfect_model_among_others_is_suspected():
+    scores, y = drawn(200, 2)
+    with pytest.warns(UserWarning, match="'2' ranks all rows held out without an err"):
+        rp.AUCBlender().fit_scores(np.column_stack((scores, y)), y)
+    # Where all models are perfect the task is easy.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rp.AUCBlender().fit_scores(np.column_stack((y, 2 * y)), y)
+
+
+def test_many_rows_are_thinned_but_all_count_in_probabilities():
+    scores, y = drawn(30_000, 2, share=0.1)
+    blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
+    mean = blend.predict_proba(scores)[:, 1].mean()
+    assert mean == pytest.approx(y.mean(), abs=0.01)
+    rows = labelled(scores, y)
+    assert set(candidates(rows)) >= {"best AUC", "halfway to the best AUC"}
