@@ -215,7 +215,7 @@ void bind_segmentation(nb::module_& m);
 
 }  // namespace
 
-NB_MODULE(_core, m) {
+NB_MODULE(ROCPATH_MODULE, m) {
   m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
   // What is alive when the interpreter ends, as in a traceback, is no fault to tell users of.
   nb::set_leak_warnings(false);

@@ -1,0 +1,20 @@
+// What this processor can do, asked before a core is loaded that may need it.
+#include <nanobind/nanobind.h>
+
+namespace {
+
+bool has_avx2_and_fma() {
+#if defined(__x86_64__) || defined(_M_X64)
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+NB_MODULE(_cpu, m) {
+  m.def("has_avx2_and_fma", &has_avx2_and_fma,
+        "Whether the processor and the system run the quicker core.");
+}

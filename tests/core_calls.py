@@ -1,0 +1,110 @@
+"""Call every function of the core and print a digest of each answer's bits.
+
+Run by ``test_core_builds.py``, once for each build of the core.
+"""
+
+import hashlib
+import itertools
+import json
+import struct
+
+import numpy as np
+
+import rocpath as rp
+import rocpath._core as core
+from rocpath import changepoint as cp
+
+answers = {}
+
+
+def bits(answer):
+    """Give the bytes of an answer: arrays and floats as they lie in memory."""
+    if isinstance(answer, np.ndarray):
+        return answer.dtype.str.encode() + answer.tobytes()
+    if isinstance(answer, float):
+        return struct.pack("d", answer)
+    if isinstance(answer, dict):
+        return b"".join(key.encode() + bits(value) for key, value in answer.items())
+    if isinstance(answer, tuple | list):
+        return b"".join(map(bits, answer))
+    if isinstance(answer, bool | int | None):
+        return repr(answer).encode()
+    raise TypeError(f"the core answered with {type(answer).__name__}")
+
+
+def listen():
+    """Take down what each function of the core answers from now on."""
+    for name in dir(core):
+        function = getattr(core, name)
+        if name.startswith("_") or isinstance(function, type):
+            continue
+
+        def heard(*args, name=name, function=function, **keywords):
+            answer = function(*args, **keywords)
+            answers.setdefault(name, hashlib.sha256()).update(bits(answer))
+            return answer
+
+        answers[name] = hashlib.sha256()
+        setattr(core, name, heard)
+
+
+def line_problems():
+    """Predictions and directions: rounded by every operation, tied, huge and tiny."""
+    rng = np.random.default_rng(0)
+    for n, scale in itertools.product((5, 40, 300), (1.0, 1e150, 1e-150, 1 / 3)):
+        yield rng, rng.normal(size=n) * scale, rng.normal(size=n)
+        yield rng, rng.integers(-4, 5, n) / 3 * scale, rng.integers(-4, 5, n) / 7
+
+
+def search():
+    for rng, prediction, direction in line_problems():
+        n = len(prediction)
+        is_positive = np.arange(n) % 3 == 0
+        weights = rng.random(n) + 0.1
+        several = rp.ErrorBreakpoints(
+            np.r_[np.arange(n), np.arange(n)],
+            np.r_[np.zeros(n), np.ones(n)],
+            np.r_[~is_positive * 1.0, ~is_positive * -0.5],
+            np.r_[is_positive * -1.0, np.zeros(n)],
+        )
+        for bp in (
+            rp.ErrorBreakpoints.from_labels(is_positive),
+            rp.ErrorBreakpoints.from_labels(is_positive, sample_weight=weights),
+            several,
+        ):
+            rp.auc(bp, prediction)
+            rp.aum(bp, prediction)
+            rp.aum_gradient(bp, prediction)
+            rp.aum_derivatives(bp, prediction)
+            lines = rp.Lines.from_predictions(bp, prediction, direction)
+            for stop in (None, "first_min_aum", "first_max_auc"):
+                rp.sweep(lines, stop=stop)
+            core.count_crossings(lines.core)  # else only where memory is short
+            rp.best_aum_step(lines)
+            rp.aum_path(lines)
+            rp.best_auc_step(lines)
+
+
+def segment():
+    rng = np.random.default_rng(1)
+    features, errors = rng.normal(size=(20, 3)), []
+    labels = cp.Labels([0, 30], [25, 60], ["no_change", "one_change"])
+    for _ in range(20):
+        x = np.repeat([0.0, 3.0], 40) + rng.normal(size=80)
+        errors.append(cp.errors_by_penalty(x, labels, max_changes=8))
+        counts = rng.poisson(np.repeat([2.0, 7.0, 2.0], 30)).astype(float)
+        for values, cost in ((x, "normal"), (counts, "poisson")):
+            for constraint in (None, "up_down"):
+                how = {"cost": cost, "constraint": constraint}
+                cp.segment(values, 6, **how)
+                cp.segment_penalty(values, 4.0, **how)
+    rp.IntervalRegression(n_alphas=10).fit(features, errors)
+
+
+if __name__ == "__main__":
+    listen()
+    search()
+    segment()
+    digests = {name: digest.hexdigest() for name, digest in answers.items()}
+    silent = hashlib.sha256().hexdigest()
+    print(json.dumps({"core": core.__name__, "digests": digests, "silent": silent}))
