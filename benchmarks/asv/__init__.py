@@ -1,0 +1,1 @@
+"""What asv times for each commit: ``make asv`` compares two of them."""
