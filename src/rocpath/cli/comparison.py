@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 
-from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.cli.table_model import make_pipeline
-from rocpath.ranking.auc_classifier import AUCClassifier
+from rocpath.auc_statistics.intervals import auc_interval, compare_auc
+from rocpath.cli.rankers import METHODS, OF_CHOICE, OURS
+from rocpath.cli.table_model import fitted_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,23 +18,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.cli.rankers import ModelChoice
     from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
 
-OURS = "AUCClassifier"
 MOST_FOLDS = 5  # fewer where a class has fewer rows
-METHODS = (OURS, "logistic regression", "balanced logistic regression")
-
-
-class Auc(NamedTuple):
-    """An AUC, and each row's influence on it; squared they sum to its variance."""
-
-    value: float
-    influence: NDArray[np.float64]
-
-    @property
-    def standard_error(self) -> float:
-        """DeLong's standard error."""
-        return float(np.sqrt((self.influence**2).sum()))
+_SURE = 2.0  # standard errors
 
 
 class Comparison(NamedTuple):
@@ -54,10 +38,9 @@ class Comparison(NamedTuple):
     metrics: dict[str, dict[str, float]]
     roc: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
-
-def delong_auc(score: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> Auc:
-    """Compute an AUC with the influence of each row."""
-    return Auc(*auc_with_influence(score, is_positive, np.ones(score.size)))
+    def best(self, choice: ModelChoice) -> str:
+        """Return the method of the largest AUC; of equal ones the simplest."""
+        return max(OF_CHOICE[choice], key=lambda method: self.metrics[method]["auc"])
 
 
 def compare_methods(
@@ -68,7 +51,11 @@ def compare_methods(
     random_state: int,
     progress: Callable[[str], None],
 ) -> Comparison:
-    """Fit every method to all parts of the rows but one, and score that one."""
+    """Fit every method to all parts of the rows but one, and score that one.
+
+    Settings are chosen by parts of the rows that a method is fitted to, so that no row
+    it is judged by has a say in them.
+    """
     n_folds = _folds_for(label)
     frame = features.of(table)
     y = label.is_positive
@@ -79,32 +66,60 @@ def compare_methods(
     for fold, (train, test) in enumerate(folds, 1):
         for method in METHODS:
             progress(f"{method}, part {fold} of {n_folds}")
-            pipeline = make_pipeline(features, *_estimators(method, random_state))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                pipeline.fit(frame[train], y[train].astype(int))
+            pipeline = fitted_pipeline(
+                method, features, frame[train], y[train], random_state=random_state
+            )
             score[method][test] = pipeline.decision_function(frame[test])
     held_out = [test for _, test in folds]
-    auc = {method: _mean_auc(score[method], y, held_out) for method in METHODS}
     return Comparison(
         n_folds,
-        {
-            method: _metrics(auc[method], auc[OURS], score[method], y)
-            for method in METHODS
-        },
+        {method: _metrics(method, score, y, held_out) for method in METHODS},
         {method: tuple(roc_curve(y, score[method])[:2]) for method in METHODS},
     )
 
 
-def _mean_auc(
-    score: NDArray[np.float64], y: NDArray[np.bool_], parts: Sequence[NDArray[np.intp]]
-) -> Auc:
-    """Average the AUCs of parts of the rows: their scores need not be comparable."""
-    areas = [delong_auc(score[part], y[part]) for part in parts]
-    influence = np.zeros(y.size)
-    for part, area in zip(parts, areas, strict=True):
-        influence[part] = area.influence / len(parts)
-    return Auc(float(np.mean([area.value for area in areas])), influence)
+def verdict(method: str, metric: dict[str, float], label: BinaryLabel) -> str:
+    """Say what the parts held out show of our model against another."""
+    lead, error = metric["our_lead"], metric["our_lead_standard_error"]
+    by = f"{abs(lead):.3f} ± {error:.3f} on rows held out"
+    if lead and abs(lead) >= _SURE * error:
+        return f"{OURS} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
+    is_positive_scarce = label.n_positive < label.n_negative
+    kind = label.positive if is_positive_scarce else label.negative
+    n_rows = min(label.n_positive, label.n_negative)
+    lying = f"{'ahead' if lead > 0 else 'behind'} by {by}" if lead else "level"
+    return (
+        f"{OURS} against {method}: no difference that {n_rows:,} rows of {kind!r} "
+        f"could show ({lying})."
+    )
+
+
+def _metrics(
+    method: str,
+    score: dict[str, NDArray[np.float64]],
+    y: NDArray[np.bool_],
+    parts: Sequence[NDArray[np.intp]],
+) -> dict[str, float]:
+    """Average AUCs over parts: scores of different parts need not be comparable."""
+    own = score[method]
+    areas = [auc_interval(y[part], own[part]) for part in parts]
+    metrics = {
+        "auc": float(np.mean([area.value for area in areas])),
+        "standard_error": _error_of_mean([area.standard_error for area in areas]),
+        "pooled_auc": float(roc_auc_score(y, own)),
+    }
+    if method != OURS:
+        ours = score[OURS]
+        leads = [compare_auc(y[part], ours[part], own[part]) for part in parts]
+        errors = [lead.standard_error for lead in leads]
+        metrics["our_lead"] = float(np.mean([lead.difference for lead in leads]))
+        metrics["our_lead_standard_error"] = _error_of_mean(errors)
+    return metrics
+
+
+def _error_of_mean(standard_error: Sequence[float]) -> float:
+    """Combine errors of parts that share no row they are judged by."""
+    return float(np.linalg.norm(standard_error)) / len(standard_error)
 
 
 def _folds_for(label: BinaryLabel) -> int:
@@ -117,29 +132,3 @@ def _folds_for(label: BinaryLabel) -> int:
             "needed to hold one out."
         )
     return n_folds
-
-
-def _estimators(method: str, random_state: int) -> list[Any]:
-    if method == OURS:
-        return [AUCClassifier(random_state=random_state)]
-    weight = "balanced" if method.startswith("balanced") else None
-    # Without centers, such that sparse columns stay sparse; the intercept takes them.
-    return [
-        StandardScaler(with_mean=False),
-        LogisticRegression(max_iter=1000, class_weight=weight),
-    ]
-
-
-def _metrics(
-    auc: Auc, ours: Auc, score: NDArray[np.float64], y: NDArray[np.bool_]
-) -> dict[str, float]:
-    metrics = {
-        "auc": auc.value,
-        "standard_error": auc.standard_error,
-        "pooled_auc": delong_auc(score, y).value,
-    }
-    if auc is not ours:
-        lead = Auc(ours.value - auc.value, ours.influence - auc.influence)
-        metrics["our_lead"] = lead.value
-        metrics["our_lead_standard_error"] = lead.standard_error
-    return metrics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -50,6 +50,10 @@ PositiveOption = Annotated[
         metavar="VALUE",
         help="The label to rank high; of two, by default the last in the alphabet.",
     ),
+]
+ModelChoiceOption = Annotated[
+    Literal["linear", "logistic", "boosting", "auto"],
+    typer.Option(help="The model to save; auto takes the best on rows held out."),
 ]
 SeedOption = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")

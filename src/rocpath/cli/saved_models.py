@@ -21,6 +21,7 @@ _TRUSTED = [
     "rocpath.changepoint.penalty_regressor.PenaltyRegressor",
     "rocpath.ranking.starts.ConvexStart",
     "rocpath.ranking.fit.History",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 ]
 _MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}
 

@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.cli.comparison import (
-    METHODS,
-    MOST_FOLDS,
-    OURS,
-    Comparison,
-    compare_methods,
-)
+from rocpath.cli.comparison import MOST_FOLDS, Comparison, compare_methods, verdict
 from rocpath.cli.files import write_folder
+from rocpath.cli.rankers import METHODS, OURS
 from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.table_columns import binary_label, column, feature_columns
 from rocpath.cli.table_model import TableModel, fit_table_model
@@ -27,11 +22,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.cli.rankers import ModelChoice
     from rocpath.cli.table_columns import BinaryLabel
 
 _MOST_LINES = 2000  # rows of the line search, all of whose crossings can be visited
 _FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
-_SURE = 2.0  # standard errors
 _REPORT_NAMES = {
     "auc": "AUC held out",
     "standard_error": "±",
@@ -49,6 +44,7 @@ class Request(NamedTuple):
     positive: str | None = None
     left_out: tuple[str, ...] = ()
     seed: int = 0
+    model: ModelChoice = "auto"
 
 
 class TableFit(NamedTuple):
@@ -58,6 +54,7 @@ class TableFit(NamedTuple):
     title: str
     label: BinaryLabel
     model: TableModel
+    method: str
     comparison: Comparison
     dropped: dict[str, str]
 
@@ -77,13 +74,20 @@ def fit_table(
         comparison = compare_methods(
             table, label, features, random_state=seed, progress=progress
         )
-        progress("fitting all rows")
-        model = fit_table_model(table, label, features, random_state=seed)
+        method = comparison.best(request.model)
+        progress(f"{method}, all rows")
+        model = fit_table_model(
+            table, label, features, method=method, random_state=seed
+        )
         progress("writing the report")
-        fitted = TableFit(table, request.title, label, model, comparison, dropped)
+        fitted = TableFit(
+            table, request.title, label, model, method, comparison, dropped
+        )
         contents = _contents(fitted)
     write_folder(out, contents, force=force)
     _show(request.title, label, comparison)
+    why = "the largest AUC" if request.model == "auto" else f"--model {request.model}"
+    say(f"Saved: {method}, fitted to all rows ({why}).")
     if "report.html" in contents:
         say(f"Open {Path(out) / 'report.html'}")
     else:
@@ -100,6 +104,9 @@ def _note(label: BinaryLabel, dropped: dict[str, str]) -> None:
 
 def _contents(fit: TableFit) -> dict[str, bytes | str]:
     coefficients = fit.model.coefficients(fit.table)
+    importance = (
+        [] if coefficients else fit.model.importance(fit.table, fit.label.is_positive)
+    )
     metrics = {
         "rocpath": version("rocpath"),
         "table": fit.title,
@@ -107,12 +114,14 @@ def _contents(fit: TableFit) -> dict[str, bytes | str]:
         **fit.label.summary,
         "n_folds": fit.comparison.n_folds,
         "methods": fit.comparison.metrics,
+        "saved": fit.method,
         "columns": {
             "number": fit.model.number,
             "category": fit.model.category,
             "left_out": fit.dropped,
         },
         "log_odds_per_standard_deviation": coefficients,
+        "auc_lost_if_shuffled": importance,
     }
     contents: dict[str, bytes | str] = {
         "model.skops": model_bytes(fit.model),
@@ -120,14 +129,18 @@ def _contents(fit: TableFit) -> dict[str, bytes | str]:
     }
     # The report is an extra: a model is worth having without it.
     if find_spec("plotly") and find_spec("jinja2"):
-        contents["report.html"] = _report(fit, coefficients)
+        contents["report.html"] = _report(fit, coefficients, importance)
     return contents
 
 
-def _report(fit: TableFit, coefficients: list[tuple[str, float]]) -> str:
+def _report(
+    fit: TableFit,
+    coefficients: list[tuple[str, float]],
+    importance: list[tuple[str, float]],
+) -> str:
     from rocpath.pages.report import fit_report_html
 
-    label = fit.label
+    label, history = fit.label, fit.model.history
     # Rows are sampled before the search, which for all of them could take minutes.
     chosen = _some_rows(label.is_positive)
     lines = fit.model.descent_lines(fit.table[chosen], label.is_positive[chosen])
@@ -139,7 +152,12 @@ def _report(fit: TableFit, coefficients: list[tuple[str, float]]) -> str:
         },
         roc=fit.comparison.roc,
         coefficients=coefficients,
-        history=[(label.positive, fit.model.history)],
+        importance=importance,
+        verdicts=[
+            *_verdicts(label, fit.comparison),
+            f"Saved, and shown below: {fit.method}, fitted to all rows.",
+        ],
+        history=[] if history is None else [(label.positive, history)],
         lines=lines if lines.slope.any() else None,  # at a minimum no step leads on
     )
 
@@ -175,13 +193,13 @@ def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
             for method, metric in comparison.metrics.items()
         ],
     )
-    for method, metric in comparison.metrics.items():
-        if "our_lead" in metric:
-            say(f"{OURS} {_verdict(metric)} {method}.")
+    for line in _verdicts(label, comparison):
+        say(line)
 
 
-def _verdict(metric: dict[str, float]) -> str:
-    lead, error = metric["our_lead"], metric["our_lead_standard_error"]
-    if abs(lead) < _SURE * error or lead == 0:
-        return "is not surely better or worse than"
-    return "is surely better than" if lead > 0 else "is surely worse than"
+def _verdicts(label: BinaryLabel, comparison: Comparison) -> list[str]:
+    return [
+        verdict(method, metric, label)
+        for method, metric in comparison.metrics.items()
+        if "our_lead" in metric
+    ]

@@ -10,11 +10,15 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.cli.rankers import BOOSTING, fitted_steps
 from rocpath.cli.table_columns import FeatureColumns, known_label
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
@@ -28,6 +32,12 @@ if TYPE_CHECKING:
 
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
 _GAP, _RARE = "missingindicator_", "infrequent_sklearn"
+_MADE: tuple[list[type], ...] = (
+    [ColumnTransformer, AUCClassifier],
+    [ColumnTransformer, StandardScaler, LogisticRegression],
+    [ColumnTransformer, HistGradientBoostingClassifier],
+)
+_MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +45,7 @@ class TableModel:
     """Hold a fitted pipeline, the columns it reads, and what its classes mean."""
 
     kind: ClassVar = "table"
-    pipeline: Any  # steps "columns" and "ranking"; its class 1 is the positive one
+    pipeline: Any  # steps "columns" to "ranking"; its class 1 is the positive one
     number: tuple[str, ...]
     category: tuple[str, ...]
     label: str
@@ -45,8 +55,7 @@ class TableModel:
     def __post_init__(self) -> None:
         """Refuse a pipeline that a file might bring instead of ours."""
         kinds = [type(step) for _, step in self.pipeline.steps]
-        made = [ColumnTransformer, AUCClassifier]
-        if type(self.pipeline) is not Pipeline or kinds != made:
+        if type(self.pipeline) is not Pipeline or kinds not in _MADE:
             raise ValueError("the pipeline is not one that rocpath makes.")
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -70,19 +79,41 @@ class TableModel:
         )
 
     @property
-    def history(self) -> History:
-        """How the ranking was found."""
-        history: History = self.pipeline[-1].history_[0]
-        return history
+    def history(self) -> History | None:
+        """How the ranking was found, if it is ours."""
+        ranking = self.pipeline[-1]
+        return ranking.history_[0] if isinstance(ranking, AUCClassifier) else None
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
-        """Return the log-odds for one standard deviation of each input, by size."""
-        X = self.pipeline[:-1].transform(self.frame(table))
-        columns = Columns.measured(X)
-        effect = columns.scaled_coef(self.pipeline[-1].coef_[0])
+        """Return the log-odds for one standard deviation of each input, by size.
+
+        Trees have none.
+        """
+        ranking = self.pipeline[-1]
+        if not hasattr(ranking, "coef_"):
+            return []
+        columns = Columns.measured(self.pipeline[:-1].transform(self.frame(table)))
+        effect = columns.scaled_coef(ranking.coef_[0])
         names = _input_names(self.pipeline[0])
         order = np.argsort(-np.abs(effect), kind="stable")
         return [(names[k], float(effect[k])) for k in order]
+
+    def importance(
+        self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
+    ) -> list[tuple[str, float]]:
+        """Return the AUC that is lost if a column is shuffled, by size."""
+        rng = np.random.default_rng(0)
+        rows = rng.permutation(is_positive.size)[:_MOST_SHUFFLED]
+        frame, y = self.frame(table)[rows], is_positive[rows]
+        if y.all() or not y.any():
+            return []
+        whole = roc_auc_score(y, self.pipeline.decision_function(frame))
+        lost = {}
+        for name in frame.columns:
+            shuffled = frame.with_columns(frame[name].shuffle(seed=0))
+            score = self.pipeline.decision_function(shuffled)
+            lost[name] = float(whole - roc_auc_score(y, score))
+        return sorted(lost.items(), key=lambda pair: -pair[1])
 
     def descent_lines(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
@@ -101,18 +132,34 @@ def fit_table_model(
     label: BinaryLabel,
     features: FeatureColumns,
     *,
+    method: str,
     random_state: int,
 ) -> TableModel:
     """Fit a ranking to all rows of a table."""
-    pipeline = make_pipeline(features, AUCClassifier(random_state=random_state))
-    pipeline.fit(features.of(table), label.is_positive.astype(int))
+    frame, y = features.of(table), label.is_positive
+    pipeline = fitted_pipeline(method, features, frame, y, random_state=random_state)
     number, category, _ = features
     return TableModel(
         pipeline, number, category, label.column, label.positive, label.negative
     )
 
 
-def make_pipeline(features: FeatureColumns, *estimators: Any) -> Pipeline:
+def fitted_pipeline(
+    method: str,
+    features: FeatureColumns,
+    frame: pl.DataFrame,
+    is_positive: NDArray[np.bool_],
+    *,
+    random_state: int,
+) -> Pipeline:
+    """Turn columns into inputs, the same for every method, and fit one to them."""
+    columns = _inputs(features, is_dense=method == BOOSTING)
+    X = columns.fit_transform(frame)
+    steps = fitted_steps(method, X, is_positive, random_state=random_state)
+    return Pipeline([("columns", columns), *steps])
+
+
+def _inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransformer:
     """Turn columns into inputs: medians where missing, a column for each category."""
     # That a value is missing may tell more than the value would.
     number = SimpleImputer(
@@ -125,9 +172,9 @@ def make_pipeline(features: FeatureColumns, *estimators: Any) -> Pipeline:
         ("number", number, list(features.number)),
         ("category", category, list(features.category)),
     )
-    columns = ColumnTransformer([part for part in parts if part[2]])
-    names = [f"scale_{k}" for k in range(len(estimators) - 1)] + ["ranking"]
-    return Pipeline([("columns", columns), *zip(names, estimators, strict=True)])
+    return ColumnTransformer(
+        [part for part in parts if part[2]], sparse_threshold=0.0 if is_dense else 0.3
+    )
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:

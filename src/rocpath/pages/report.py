@@ -31,6 +31,8 @@ def fit_report_html(
     coefficients: Sequence[tuple[str, float]],
     history: Sequence[tuple[str, History]] = (),
     lines: Lines | None = None,
+    importance: Sequence[tuple[str, float]] = (),
+    verdicts: Sequence[str] = (),
 ) -> str:
     """Make a page about a fitted model; it needs no other file and no network.
 
@@ -52,6 +54,10 @@ def fit_report_html(
         By class, how its ranking was found.
     lines : Lines, optional
         A line search for the explorer.
+    importance : list of tuple of str and float
+        Name of each column, and the AUC that is lost if it is shuffled; shown by size.
+    verdicts : list of str
+        What the scores show, a sentence each; plain text.
 
     Returns
     -------
@@ -82,6 +88,8 @@ def fit_report_html(
         best=np.fmax.reduce(judged, initial=np.nan),
         nan=np.nan,
         coefficients=sorted(coefficients, key=lambda pair: -abs(pair[1])),
+        importance=sorted(importance, key=lambda pair: -pair[1]),
+        verdicts=verdicts,
         methods=list(roc),
         curves=[_curve(name, *rates) for name, rates in roc.items()],
         history=history,

@@ -1,0 +1,169 @@
+"""The models that a table is fitted by, and what is said of them."""
+
+import json
+import os
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+from command_tables import fails, labelled_table, read
+from rocpath.auc_statistics.intervals import compare_auc
+from rocpath.cli import comparison, main, rankers
+from rocpath.cli.table_columns import BinaryLabel
+
+LABEL = BinaryLabel("y", "yes", "no", np.arange(1000) < 135)
+
+
+def noisy_rows(n_rows, n_columns, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    return X, X[:, 0] + 2 * rng.normal(size=n_rows) > 1
+
+
+@pytest.mark.parametrize(
+    ("lead", "error", "said"),
+    [
+        (0.0124, 0.004, "is ahead of boosting by 0.012 ± 0.004 on rows held out."),
+        (-0.0124, 0.004, "is behind boosting by 0.012 ± 0.004 on rows held out."),
+        (
+            -0.01,
+            0.01,
+            "against boosting: no difference that 135 rows of 'yes' could show "
+            "(behind by 0.010 ± 0.010 on rows held out).",
+        ),
+        (
+            0.0,
+            0.0,
+            "against boosting: no difference that 135 rows of 'yes' could show "
+            "(level).",
+        ),
+    ],
+)
+def test_a_verdict_says_what_the_rows_show(lead, error, said):
+    metric = {"our_lead": lead, "our_lead_standard_error": error}
+    assert comparison.verdict("boosting", metric, LABEL) == f"AUCClassifier {said}"
+
+
+def test_leads_are_the_mean_of_delongs_over_the_parts():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    score = {method: y + rng.normal(size=60) for method in rankers.METHODS}
+    parts = [np.arange(0, 30), np.arange(30, 60)]
+    found = comparison._metrics("gradient boosting", score, y, parts)
+    pairs = [score[name] for name in ("AUCClassifier", "gradient boosting")]
+    tests = [compare_auc(y[part], *(one[part] for one in pairs)) for part in parts]
+    areas = [roc_auc_score(y[part], pairs[1][part]) for part in parts]
+    assert found["auc"] == pytest.approx(np.mean(areas))
+    assert found["our_lead"] == pytest.approx(sum(t.difference for t in tests) / 2)
+    # Parts share no row: variances add up, and the mean of two halves its error.
+    variance = sum(t.standard_error**2 for t in tests) / 4
+    assert found["our_lead_standard_error"] == pytest.approx(np.sqrt(variance))
+
+
+@pytest.mark.parametrize("weight", [None, "balanced"])
+def test_logistic_regression_has_the_penalty_that_a_grid_search_finds(weight):
+    X, _ = noisy_rows(120, 60)
+    y = X.sum(axis=1) > 4  # all columns tell a little: a strong penalty is best
+    X = StandardScaler().fit_transform(X)
+    search = GridSearchCV(
+        LogisticRegression(max_iter=1000, class_weight=weight),
+        {"C": rankers._C},
+        scoring="roc_auc",
+        cv=StratifiedKFold(3, shuffle=True, random_state=0),
+    ).fit(X, y)
+    found = rankers._tuned_logistic(X, y.astype(int), weight, 0)
+    # A warm start ends a little elsewhere, which can part two nearly as good.
+    area = search.cv_results_["mean_test_score"]
+    assert area[list(rankers._C).index(found.C)] > area.max() - 0.004
+    assert area.max() > area[-1] + 0.02
+    again = LogisticRegression(C=found.C, max_iter=1000, class_weight=weight).fit(X, y)
+    np.testing.assert_allclose(found.coef_, again.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_logistic_regression_is_the_same_in_the_space_of_the_rows(form):
+    X, y = noisy_rows(40, 200)
+    Z, back = rankers._without_spare_columns(form(X))
+    assert Z.shape[1] <= 40
+    fits = [
+        LogisticRegression(C=0.1, tol=1e-9, max_iter=2000).fit(one, y) for one in (X, Z)
+    ]
+    np.testing.assert_allclose(fits[1].coef_ @ back, fits[0].coef_, atol=1e-5)
+    narrow, nothing = rankers._without_spare_columns(X[:, :40])
+    assert narrow.shape == (40, 40)
+    assert nothing is None
+
+
+@pytest.mark.parametrize(
+    "method", [rankers.LOGISTIC, rankers.BALANCED, rankers.BOOSTING]
+)
+def test_probabilities_are_those_of_rows_as_they_occur(method):
+    X, y = noisy_rows(600, 3)
+    steps = rankers.fitted_steps(method, X, y, random_state=0)
+    for _, step in steps[:-1]:
+        X = step.transform(X)
+    # Trees and a constant fit the number of positives exactly, but for the penalty.
+    assert steps[-1][1].predict_proba(X)[:, 1].mean() == pytest.approx(
+        y.mean(), abs=0.03
+    )
+
+
+@pytest.mark.parametrize("method", rankers.METHODS)
+def test_a_class_of_one_row_can_be_fitted_without_rows_to_choose_by(method):
+    X, _ = noisy_rows(12, 2)
+    steps = rankers.fitted_steps(method, X, np.arange(12) == 3, random_state=0)
+    for _, step in steps[:-1]:
+        X = step.transform(X)
+    assert np.isfinite(steps[-1][1].decision_function(X)).all()
+
+
+def curved_table(folder):
+    """Make a table that only trees can rank: positives at both ends of a column."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=240)
+    is_far = np.abs(size) > 1
+    table = pl.DataFrame({"size": size, "y": np.where(is_far, "far", "near")})
+    kinds = rng.choice(["a", "b", "c"], size=240)
+    name = str(folder / "curved.csv")
+    table.with_columns(kind=kinds).write_csv(name)
+    return name
+
+
+def test_the_better_model_is_saved_and_a_verdict_against_us_is_plain(tmp_path, capsys):
+    table, out = curved_table(tmp_path), str(tmp_path / "model")
+    argv = ["fit", table, "--label", "y", "--positive", "far", "--out"]
+    assert main([*argv, out]) == 0
+    shown = capsys.readouterr()
+    assert "AUCClassifier is behind gradient boosting by 0." in shown.err
+    assert "Saved: gradient boosting, fitted to all rows (the largest AUC)" in shown.err
+    metrics = json.loads(read(os.path.join(out, "metrics.json")))
+    assert metrics["saved"] == "gradient boosting"
+    assert metrics["methods"]["gradient boosting"]["our_lead"] < -0.2
+    assert metrics["auc_lost_if_shuffled"][0][0] == "size"
+    report = read(os.path.join(out, "report.html"))
+    assert "AUCClassifier is behind gradient boosting by 0." in report
+    assert "AUC lost on rows of the fit" in report
+    assert main(["evaluate", out, table, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["auc"] > 0.95
+    assert main(["path", table, "--model", out]) == 0
+
+
+@pytest.mark.parametrize("choice", ["linear", "logistic", "boosting"])
+def test_a_model_asked_for_is_saved(tmp_path, capsys, choice):
+    table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
+    labelled_table().write_csv(table)
+    argv = ["fit", table, "--label", "y", "--out", out, "--model", choice]
+    assert main(argv) == 0
+    saved = json.loads(read(os.path.join(out, "metrics.json")))["saved"]
+    assert saved in rankers.OF_CHOICE[choice]
+    assert f"Saved: {saved}, fitted to all rows (--model {choice})" in (
+        capsys.readouterr().err
+    )
+    assert main(["predict", out, table]) == 0
+    assert "'trees'" in fails(capsys, [*argv, "--force", "--model", "trees"])
