@@ -50,6 +50,7 @@ def fit(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
     ] = None,
+    types: options.TypesOption = None,
     model: options.ModelChoiceOption = "auto",
     out: options.FolderOption = "rocpath-fit",
     seed: options.SeedOption = 0,
@@ -63,13 +64,18 @@ def fit(
     may hold numbers, booleans, dates, categories, and missing values. Writes
     model.skops, metrics.json and report.html into the folder.
     """
+    from rocpath.cli.column_audit import parsed_types
     from rocpath.cli.files import check_folder, read_table, shown_name
     from rocpath.cli.table_fit import Request, fit_table
 
     check_folder(out, force=force)
+    kinds = parsed_types(types or ())
     left_out = tuple(drop or ())
-    request = Request(shown_name(table), label, positive, left_out, seed, model)
-    fit_table(read_table(table), request, out=out, force=force, quiet=quiet)
+    request = Request(shown_name(table), label, positive, left_out, seed, model, kinds)
+    # As text from the start, as predict reads them too.
+    told = [name for name, kind in kinds.items() if kind == "category"]
+    rows = read_table(table, text=told)
+    fit_table(rows, request, out=out, force=force, quiet=quiet)
 
 
 @command(
@@ -95,11 +101,14 @@ def predict(
     from rocpath.cli.saved_models import load_model
     from rocpath.cli.table_columns import column
     from rocpath.cli.table_model import TableModel
+    from rocpath.cli.terminal import say
 
     check_file(out, force=force, is_table=True)
     fitted = load_model(model, TableModel)
-    rows = read_table(table, text=fitted.category)
+    rows = read_table(table, text=fitted.text)
     scores = fitted.predictions(rows)
+    for note in fitted.strange_values(rows):
+        say(f"note: {note}")
     if id_column is not None:
         name = column(rows, id_column, "id")
         if id_column in scores.columns:
@@ -137,7 +146,7 @@ def evaluate(
     from rocpath.cli.terminal import show_table
 
     fitted = load_model(model, TableModel)
-    rows = read_table(table, text=fitted.category)
+    rows = read_table(table, text=fitted.text)
     truth = fitted.labels(rows, label)
     area = auc_interval(truth.is_positive, fitted.scores(rows))
     if as_json:

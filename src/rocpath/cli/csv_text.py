@@ -21,19 +21,16 @@ def parsed_csv(
     names, rows = _header_and_rows(source, content, separator)
     # Polars does not take doubled quotes of a name as one: it gets plain numbers.
     header = separator.join(str(place) for place in range(len(names)))
+    is_text = {str(place) for place, name in enumerate(names) if name in text}
     try:
-        table = pl.read_csv(
-            io.BytesIO(f"{header}\n{rows}".encode()),
-            separator=separator,
-            null_values=_MISSING,
-            try_parse_dates=True,
-            infer_schema_length=None,  # all rows: a late value may be text
-            schema_overrides={
-                str(place): pl.String
-                for place, name in enumerate(names)
-                if name in text
-            },
-        )
+        table = _parsed(f"{header}\n{rows}", separator, is_text)
+        # Polars takes 03/04 as the third of April, which it may not be: such dates
+        # stay text, to be read in a format that someone has stated.
+        dates = {one.name for one in table if one.dtype.is_temporal()}
+        if dates:
+            raw = _parsed(f"{header}\n{rows}", separator, is_text | dates)
+            is_text |= {name for name in dates if not _has_iso_dates(raw[name])}
+            table = table.with_columns(raw[name] for name in dates & is_text)
     except pl.exceptions.PolarsError as error:
         reason = _odd_row(content, separator, len(names)) or first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
@@ -43,6 +40,23 @@ def parsed_csv(
         for column in table
         if column.dtype == pl.String and column.name not in text
     )
+
+
+def _parsed(content: str, separator: str, text: set[str]) -> pl.DataFrame:
+    return pl.read_csv(
+        io.BytesIO(content.encode()),
+        separator=separator,
+        null_values=_MISSING,
+        try_parse_dates=True,
+        infer_schema_length=None,  # all rows: a late value may be text
+        schema_overrides=dict.fromkeys(text, pl.String),
+    )
+
+
+def _has_iso_dates(series: pl.Series) -> bool:
+    """Tell whether dates start with the year, or are times of a day."""
+    is_iso = series.str.strip_chars().str.contains(r"^(\d{4}-\d|\d{1,2}:)")
+    return bool(is_iso.all())
 
 
 def _header_and_rows(

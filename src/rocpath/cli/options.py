@@ -51,6 +51,15 @@ PositiveOption = Annotated[
         help="The label to rank high; of two, by default the last in the alphabet.",
     ),
 ]
+TypesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="COLUMN=KIND",
+        help="What a column is: number, category, date, date:%d/%m/%Y or drop; may be "
+        "repeated.",
+    ),
+]
 ModelChoiceOption = Annotated[
     Literal["linear", "logistic", "boosting", "auto"],
     typer.Option(help="The model to save; auto takes the best on rows held out."),

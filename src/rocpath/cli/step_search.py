@@ -19,7 +19,7 @@ def model_lines(
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = load_model(model, TableModel)
-    rows = read_table(table, text=fitted.category)
+    rows = read_table(table, text=fitted.text)
     return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from rocpath.cli.column_audit import ColumnAudit, read_text, reading_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -46,10 +48,16 @@ class BinaryLabel:
 
 
 class FeatureColumns(NamedTuple):
-    """Columns to learn from, by what they hold."""
+    """Columns to learn from, by what they hold, and how their text is read.
+
+    ``style`` has the columns whose text becomes numbers in a way of its own, and
+    ``unreadable`` the text of such columns that is taken as missing.
+    """
 
     number: tuple[str, ...]
     category: tuple[str, ...]
+    style: Mapping[str, str]
+    unreadable: Mapping[str, tuple[str, ...]]
     min_frequency: int = 1  # how often a category must occur to count on its own
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -61,8 +69,20 @@ class FeatureColumns(NamedTuple):
                 f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
                 f"columns are: {listed(table.columns)}."
             )
-        numbers = [numbers_of(table[name]) for name in self.number]
+        numbers = [self._number(table[name]) for name in self.number]
         return pl.DataFrame(numbers + [text_of(table[name]) for name in self.category])
+
+    def _number(self, series: pl.Series) -> pl.Series:
+        style = self.style.get(series.name)
+        if style is None or series.dtype != pl.String:
+            return numbers_of(series)
+        number = read_text(series, style)
+        is_lost = number.is_null() & series.is_not_null()
+        known = list(self.unreadable.get(series.name, ()))
+        is_known = series.str.strip_chars().is_in(known)
+        what = f"dates as {style}" if style.startswith("%") else "numbers"
+        refuse(series, is_lost & ~is_known, f"must be {what}")
+        return numbers_of(number)
 
 
 def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
@@ -123,27 +143,78 @@ def known_label(
 
 
 def feature_columns(
-    table: pl.DataFrame, left_out: Iterable[str]
-) -> tuple[FeatureColumns, dict[str, str]]:
-    """Sort columns into numbers and categories; tell why others are dropped."""
+    table: pl.DataFrame, left_out: Iterable[str], types: Mapping[str, str]
+) -> tuple[FeatureColumns, list[ColumnAudit]]:
+    """Sort columns into numbers and categories; tell what each is taken for."""
+    for name in types:
+        column(table, name, "--type")
     # What is learned of rarer categories is mostly noise; small tables need them more.
     min_frequency = max(2, min(10, table.height // 50))
-    kept: dict[str, list[str]] = {"number": [], "category": []}
-    dropped = {}
+    formats: dict[str, str] = {}
+    unreadable: dict[str, tuple[str, ...]] = {}
+    audits = []
     for series in table.drop(left_out):
-        reason = _uselessness(series, min_frequency)
-        if reason:
-            dropped[series.name] = reason
-        else:
-            kept["number" if _is_number(series) else "category"].append(series.name)
+        kind, read = types.get(series.name), series
+        if series.dtype == pl.String and kind != "drop":
+            reading = reading_of(series, kind)
+            if reading is not None:
+                read = reading.number.alias(series.name)
+                formats[series.name] = reading.format
+                unreadable[series.name] = reading.unreadable
+        elif series.dtype == pl.Date:
+            # As text it is read by this format, so that a bad value can be named.
+            formats[series.name] = "%Y-%m-%d"
+        audits.append(
+            _audited(series, read, kind, formats.get(series.name), min_frequency)
+        )
+    kept = {
+        kind: tuple(audit.column for audit in audits if audit.kind in kinds)
+        for kind, kinds in (("number", ("number", "date")), ("category", ("category",)))
+    }
     if not any(kept.values()):
-        reasons = "; ".join(f"{name!r}: {why}" for name, why in dropped.items())
+        reasons = "; ".join(f"{audit.column!r}: {audit.why}" for audit in audits)
         raise ValueError(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    number, category = map(tuple, kept.values())
-    return FeatureColumns(number, category, min_frequency), dropped
+    is_read = set(kept["number"])
+    return FeatureColumns(
+        **kept,
+        style={name: one for name, one in formats.items() if name in is_read},
+        unreadable={name: one for name, one in unreadable.items() if name in is_read},
+        min_frequency=min_frequency,
+    ), audits
+
+
+def _audited(
+    series: pl.Series,
+    read: pl.Series,
+    kind: str | None,
+    style: str | None,
+    min_frequency: int,
+) -> ColumnAudit:
+    """Say what a column is taken for, given what was read from its text."""
+    n_lost = read.null_count() - series.null_count()
+    counts = {
+        "n_missing": series.null_count(),
+        "n_levels": read.drop_nulls().n_unique() if _is_plain(read) else 0,
+        "n_unreadable": n_lost,
+    }
+    if kind == "drop":
+        return ColumnAudit(series.name, "drop", "as --type says", **counts)
+    useless = _uselessness(read, min_frequency, is_told=kind is not None)
+    if useless:
+        return ColumnAudit(series.name, "drop", useless, **counts)
+    if kind is not None:
+        return ColumnAudit(series.name, kind.split(":")[0], "as --type says", **counts)
+    if not _is_number(read):
+        return ColumnAudit(series.name, "category", "it is text", **counts)
+    is_date = series.dtype.is_temporal() or (style or "").startswith("%")
+    why = f"{read.count():,} of {series.count():,} values are"
+    why += f" written with a {style}" if style and not is_date else ""
+    why += f" dates as {style}" if style and is_date else ""
+    why = why if style else f"it holds {series.dtype}"
+    return ColumnAudit(series.name, "date" if is_date else "number", why, **counts)
 
 
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
@@ -216,8 +287,11 @@ def _label_text(series: pl.Series) -> pl.Series:
     return complete(text_of(series), "label column")
 
 
-def _uselessness(series: pl.Series, min_frequency: int) -> str:
-    """Tell why nothing can be learned from a column, if so."""
+def _uselessness(series: pl.Series, min_frequency: int, *, is_told: bool) -> str:
+    """Tell why nothing can be learned from a column, if so.
+
+    Of a column whose kind was told, no more is doubted than whether it varies.
+    """
     if not series.name:
         return "it has no name, as a column of row numbers"
     if not _is_plain(series):
@@ -227,6 +301,8 @@ def _uselessness(series: pl.Series, min_frequency: int) -> str:
         return "all values are missing"
     if n_values == 1 and not series.null_count():
         return "all values are equal"
+    if is_told:
+        return ""
     if not _is_number(series):
         most = series.drop_nulls().unique_counts().to_numpy().max()
         is_rare = most < min_frequency

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,16 +16,19 @@ from rocpath.cli.comparison import MOST_FOLDS, Comparison, compare_methods, verd
 from rocpath.cli.files import write_folder
 from rocpath.cli.rankers import METHODS, OURS
 from rocpath.cli.saved_models import model_bytes
-from rocpath.cli.table_columns import binary_label, column, feature_columns
+from rocpath.cli.table_columns import binary_label, column, feature_columns, listed
 from rocpath.cli.table_model import TableModel, fit_table_model
 from rocpath.cli.terminal import progress_bar, say, show_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.cli.column_audit import ColumnAudit
     from rocpath.cli.rankers import ModelChoice
-    from rocpath.cli.table_columns import BinaryLabel
+    from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
 
 _MOST_LINES = 2000  # rows of the line search, all of whose crossings can be visited
 _FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
@@ -45,6 +50,7 @@ class Request(NamedTuple):
     left_out: tuple[str, ...] = ()
     seed: int = 0
     model: ModelChoice = "auto"
+    types: Mapping[str, str] = MappingProxyType({})
 
 
 class TableFit(NamedTuple):
@@ -56,7 +62,7 @@ class TableFit(NamedTuple):
     model: TableModel
     method: str
     comparison: Comparison
-    dropped: dict[str, str]
+    audit: list[ColumnAudit]
 
 
 def fit_table(
@@ -66,9 +72,10 @@ def fit_table(
     label = binary_label(table, request.label, request.positive)
     for name in request.left_out:
         column(table, name, "--drop")
-    features, dropped = feature_columns(table, {request.label, *request.left_out})
+    left_out = {request.label, *request.left_out}
+    features, audit = feature_columns(table, left_out, request.types)
     if not quiet:
-        _note(label, dropped)
+        _note(label, features, audit)
     seed = request.seed
     with progress_bar(len(METHODS) * MOST_FOLDS + 2, quiet=quiet) as progress:
         comparison = compare_methods(
@@ -80,9 +87,7 @@ def fit_table(
             table, label, features, method=method, random_state=seed
         )
         progress("writing the report")
-        fitted = TableFit(
-            table, request.title, label, model, method, comparison, dropped
-        )
+        fitted = TableFit(table, request.title, label, model, method, comparison, audit)
         contents = _contents(fitted)
     write_folder(out, contents, force=force)
     _show(request.title, label, comparison)
@@ -94,9 +99,27 @@ def fit_table(
         say(f"Wrote {out}; for a report too: pip install 'rocpath[report]'")
 
 
-def _note(label: BinaryLabel, dropped: dict[str, str]) -> None:
-    for name, reason in dropped.items():
-        say(f"note: column {name!r} is left out: {reason}.")
+def _note(
+    label: BinaryLabel, features: FeatureColumns, audit: list[ColumnAudit]
+) -> None:
+    kinds = Counter(one.kind for one in audit)
+    names = {"number": "numbers", "category": "categories", "date": "dates"}
+    names["drop"] = "left out"
+    taken = ", ".join(f"{kinds[kind]} {name}" for kind, name in names.items())
+    say(f"columns: {taken} (change with --type COLUMN=KIND).")
+    for one in audit:
+        if one.kind == "drop":
+            say(f"note: column {one.column!r} is left out: {one.why}.")
+            continue
+        if one.n_unreadable:
+            values = listed(map(repr, features.unreadable[one.column]))
+            say(
+                f"note: column {one.column!r} is taken for a {one.kind}; "
+                f"{one.n_unreadable:,} of its values cannot be read and are missing: "
+                f"{values}."
+            )
+        elif one.column in features.style:
+            say(f"note: column {one.column!r} is taken for a {one.kind}: {one.why}.")
     fewest = min(label.n_positive, label.n_negative)
     if fewest < _FEWEST_TO_JUDGE:
         say(f"note: one label has only {fewest} rows; too few to know an AUC.")
@@ -107,6 +130,7 @@ def _contents(fit: TableFit) -> dict[str, bytes | str]:
     importance = (
         [] if coefficients else fit.model.importance(fit.table, fit.label.is_positive)
     )
+    dropped = {one.column: one.why for one in fit.audit if one.kind == "drop"}
     metrics = {
         "rocpath": version("rocpath"),
         "table": fit.title,
@@ -118,7 +142,8 @@ def _contents(fit: TableFit) -> dict[str, bytes | str]:
         "columns": {
             "number": fit.model.number,
             "category": fit.model.category,
-            "left_out": fit.dropped,
+            "left_out": dropped,
+            "audit": [one._asdict() for one in fit.audit],
         },
         "log_odds_per_standard_deviation": coefficients,
         "auc_lost_if_shuffled": importance,
@@ -151,6 +176,7 @@ def _report(
             for method, metric in fit.comparison.metrics.items()
         },
         roc=fit.comparison.roc,
+        audit=[one._asdict() for one in fit.audit],
         coefficients=coefficients,
         importance=importance,
         verdicts=[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,6 +37,7 @@ _MADE: tuple[list[type], ...] = (
     [ColumnTransformer, StandardScaler, LogisticRegression],
     [ColumnTransformer, HistGradientBoostingClassifier],
 )
+_FAR = 1.0  # widths of the range seen, beyond its ends
 _MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
 
 
@@ -51,6 +52,9 @@ class TableModel:
     label: str
     positive: str
     negative: str
+    style: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    seen: dict[str, tuple[float, float]] = field(default_factory=dict)  # by number
 
     def __post_init__(self) -> None:
         """Refuse a pipeline that a file might bring instead of ours."""
@@ -60,7 +64,30 @@ class TableModel:
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Take the columns that it reads."""
-        return FeatureColumns(self.number, self.category).of(table)
+        return FeatureColumns(
+            self.number, self.category, self.style, self.unreadable
+        ).of(table)
+
+    @property
+    def text(self) -> set[str]:
+        """The columns that are to be read as text: some of it becomes numbers."""
+        return {*self.category, *self.style}
+
+    def strange_values(self, table: pl.DataFrame) -> list[str]:
+        """Name numbers that lie far from all that the fit has seen."""
+        frame, notes = self.frame(table), []
+        for name, (low, high) in self.seen.items():
+            reach = _FAR * (high - low)
+            number = frame[name]
+            is_far = ((number < low - reach) | (number > high + reach)).fill_null(False)
+            if is_far.any():
+                row = int(is_far.arg_true()[0])
+                notes.append(
+                    f"column {name!r} has {is_far.sum():,} values far outside those of "
+                    f"the fit ({low:g} to {high:g}), as {number[row]:g} in row "
+                    f"{row + 1}."
+                )
+        return notes
 
     def labels(self, table: pl.DataFrame, name: str | None) -> BinaryLabel:
         """Read labels that the model knows, by default from the column of the fit."""
@@ -138,9 +165,17 @@ def fit_table_model(
     """Fit a ranking to all rows of a table."""
     frame, y = features.of(table), label.is_positive
     pipeline = fitted_pipeline(method, features, frame, y, random_state=random_state)
-    number, category, _ = features
+    numbers = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
     return TableModel(
-        pipeline, number, category, label.column, label.positive, label.negative
+        pipeline,
+        features.number,
+        features.category,
+        label.column,
+        label.positive,
+        label.negative,
+        dict(features.style),
+        dict(features.unreadable),
+        {name: (float(x.min()), float(x.max())) for name, x in numbers.items()},
     )
 
 

@@ -33,6 +33,7 @@ def fit_report_html(
     lines: Lines | None = None,
     importance: Sequence[tuple[str, float]] = (),
     verdicts: Sequence[str] = (),
+    audit: Sequence[Mapping[str, str | int]] = (),
 ) -> str:
     """Make a page about a fitted model; it needs no other file and no network.
 
@@ -58,6 +59,10 @@ def fit_report_html(
         Name of each column, and the AUC that is lost if it is shuffled; shown by size.
     verdicts : list of str
         What the scores show, a sentence each; plain text.
+    audit : list of dict
+        Of each column of the table its name (``column``), what it is taken for
+        (``kind``) and why (``why``), and ``n_missing``, ``n_unreadable`` and
+        ``n_levels``.
 
     Returns
     -------
@@ -90,6 +95,7 @@ def fit_report_html(
         coefficients=sorted(coefficients, key=lambda pair: -abs(pair[1])),
         importance=sorted(importance, key=lambda pair: -pair[1]),
         verdicts=verdicts,
+        audit=audit,
         methods=list(roc),
         curves=[_curve(name, *rates) for name, rates in roc.items()],
         history=history,
