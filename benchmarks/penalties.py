@@ -83,12 +83,12 @@ def load(name):
 class Constant:
     """The penalty with the fewest errors in training."""
 
-    def fit(self, X, y, groups):  # noqa: D102
+    def fit(self, X, y, groups):
         bp = cp.error_breakpoints(y)
         self.log_penalty = -fewest_errors_constant(bp, np.zeros(len(y)))
         return self
 
-    def predict(self, X):  # noqa: D102
+    def predict(self, X):
         return np.full(len(X), self.log_penalty)
 
 
