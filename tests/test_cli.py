@@ -224,7 +224,8 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
     rows = rows.with_columns(pl.col("[bold]y").replace("yes", "[blink]<b>yes"))
     rows.write_csv(table)
     out = str(tmp_path / "model")
-    assert main(["fit", str(table), "--label", "[bold]y", "--out", out]) == 0
+    argv = ["fit", str(table), "--label", "[bold]y", "--out", out]
+    assert main([*argv, "--positive", "[blink]<b>yes"]) == 0
     shown, notes = capsys.readouterr()
     assert "'[blink]<b>yes'" in shown
     assert "'[/]'" in notes

@@ -52,6 +52,16 @@ def fit(
     ] = None,
     types: options.TypesOption = None,
     model: options.ModelChoiceOption = "auto",
+    fast: Annotated[
+        bool,
+        typer.Option("--fast", help="Fit one model, and compare it with none."),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Take the positive label by the alphabet, however frequent."
+        ),
+    ] = False,
     out: options.FolderOption = "rocpath-fit",
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
@@ -71,7 +81,9 @@ def fit(
     check_folder(out, force=force)
     kinds = parsed_types(types or ())
     left_out = tuple(drop or ())
-    request = Request(shown_name(table), label, positive, left_out, seed, model, kinds)
+    request = Request(
+        shown_name(table), label, positive, left_out, seed, model, kinds, fast, yes
+    )
     # As text from the start, as predict reads them too.
     told = [name for name, kind in kinds.items() if kind == "category"]
     rows = read_table(table, text=told)

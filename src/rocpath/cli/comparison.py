@@ -38,9 +38,17 @@ class Comparison(NamedTuple):
     metrics: dict[str, dict[str, float]]
     roc: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
+    @classmethod
+    def skipped(cls) -> Comparison:
+        """Compare nothing."""
+        return cls(0, {}, {})
+
     def best(self, choice: ModelChoice) -> str:
         """Return the method of the largest AUC; of equal ones the simplest."""
-        return max(OF_CHOICE[choice], key=lambda method: self.metrics[method]["auc"])
+        methods = OF_CHOICE[choice]
+        if not self.metrics:
+            return methods[0]
+        return max(methods, key=lambda method: self.metrics[method]["auc"])
 
 
 def compare_methods(
@@ -56,7 +64,7 @@ def compare_methods(
     Settings are chosen by parts of the rows that a method is fitted to, so that no row
     it is judged by has a say in them.
     """
-    n_folds = _folds_for(label)
+    n_folds = folds_for(label)
     frame = features.of(table)
     y = label.is_positive
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
@@ -122,7 +130,8 @@ def _error_of_mean(standard_error: Sequence[float]) -> float:
     return float(np.linalg.norm(standard_error)) / len(standard_error)
 
 
-def _folds_for(label: BinaryLabel) -> int:
+def folds_for(label: BinaryLabel) -> int:
+    """Return into how many parts the rows are split, each with both labels."""
     n_folds = min(MOST_FOLDS, label.n_positive, label.n_negative)
     if n_folds < 2:
         is_positive_scarce = label.n_positive < label.n_negative

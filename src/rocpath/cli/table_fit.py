@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.cli.comparison import MOST_FOLDS, Comparison, compare_methods, verdict
+from rocpath.cli.comparison import Comparison, compare_methods, folds_for, verdict
 from rocpath.cli.files import write_folder
 from rocpath.cli.rankers import METHODS, OURS
 from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.table_columns import binary_label, column, feature_columns, listed
 from rocpath.cli.table_model import TableModel, fit_table_model
-from rocpath.cli.terminal import progress_bar, say, show_table
+from rocpath.cli.terminal import agreed, progress_bar, say, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +51,8 @@ class Request(NamedTuple):
     seed: int = 0
     model: ModelChoice = "auto"
     types: Mapping[str, str] = MappingProxyType({})
+    is_fast: bool = False
+    accepts_positive: bool = False
 
 
 class TableFit(NamedTuple):
@@ -70,17 +72,21 @@ def fit_table(
 ) -> None:
     """Fit a model, compare it with baselines, and write the results."""
     label = binary_label(table, request.label, request.positive)
+    if request.positive is None and not request.accepts_positive:
+        _doubt(label)
     for name in request.left_out:
         column(table, name, "--drop")
     left_out = {request.label, *request.left_out}
     features, audit = feature_columns(table, left_out, request.types)
     if not quiet:
         _note(label, features, audit)
-    seed = request.seed
-    with progress_bar(len(METHODS) * MOST_FOLDS + 2, quiet=quiet) as progress:
-        comparison = compare_methods(
-            table, label, features, random_state=seed, progress=progress
-        )
+    seed, comparison = request.seed, Comparison.skipped()
+    n_fits = 0 if request.is_fast else len(METHODS) * folds_for(label)
+    with progress_bar(n_fits + 2, quiet=quiet, n_round=len(METHODS)) as progress:
+        if not request.is_fast:
+            comparison = compare_methods(
+                table, label, features, random_state=seed, progress=progress
+            )
         method = comparison.best(request.model)
         progress(f"{method}, all rows")
         model = fit_table_model(
@@ -91,7 +97,9 @@ def fit_table(
         contents = _contents(fitted)
     write_folder(out, contents, force=force)
     _show(request.title, label, comparison)
-    why = "the largest AUC" if request.model == "auto" else f"--model {request.model}"
+    is_best = request.model == "auto" and not request.is_fast
+    why = "the largest AUC" if is_best else f"--model {request.model}"
+    why += ", judged by no rows held out: --fast" if request.is_fast else ""
     say(f"Saved: {method}, fitted to all rows ({why}).")
     if "report.html" in contents:
         say(f"Open {Path(out) / 'report.html'}")
@@ -99,9 +107,30 @@ def fit_table(
         say(f"Wrote {out}; for a report too: pip install 'rocpath[report]'")
 
 
+def _doubt(label: BinaryLabel) -> None:
+    """Ask whether the more frequent label is meant to be positive."""
+    if label.n_positive <= label.n_negative:
+        return
+    chosen = (
+        "no --positive was given, and the last in the alphabet, "
+        f"{label.positive!r}, is the more frequent label ({label.n_positive:,} of "
+        f"{label.is_positive.size:,} rows)"
+    )
+    if not agreed(f"{chosen}. Rank it high?"):
+        raise ValueError(
+            f"{chosen}: name the one to rank high, as --positive {label.negative!r}, "
+            "or take it with --yes."
+        )
+
+
 def _note(
     label: BinaryLabel, features: FeatureColumns, audit: list[ColumnAudit]
 ) -> None:
+    say(
+        f"positive: {label.positive!r} of column {label.column!r}, "
+        f"{label.n_positive:,} of {label.is_positive.size:,} rows (change with "
+        "--positive)."
+    )
     kinds = Counter(one.kind for one in audit)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
     names["drop"] = "left out"
@@ -206,6 +235,8 @@ def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
             return ""
         return f"{metric['our_lead']:+.4f} ± {metric['our_lead_standard_error']:.4f}"
 
+    if not comparison.metrics:
+        return
     show_table(
         f"{title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
         f"{label.n_negative:,} of {label.negative!r}",

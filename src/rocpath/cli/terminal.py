@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 def say(message: str) -> None:
     """Show a line on standard error, such that standard output can be piped."""
     sys.stderr.write(f"{_printable(message)}\n")
+
+
+def agreed(question: str) -> bool:
+    """Ask for a yes or no; where nobody is there to ask, it is no."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    import typer
+
+    return typer.confirm(_printable(question), err=True)
 
 
 def show_table(
@@ -35,12 +45,19 @@ def show_table(
 
 
 @contextmanager
-def progress_bar(n_stages: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Give a function that starts a stage; shown only in a terminal."""
+def progress_bar(
+    n_stages: int, *, quiet: bool, n_round: int | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Give a function that starts a stage, shown as a bar in a terminal.
+
+    Rounds of so many stages take about equally long: from the first on, the time left
+    is told, where there is no terminal by a line for each round.
+    """
     from rich import progress
     from rich.console import Console
 
     console = Console(stderr=True)
+    is_bar = console.is_terminal and not quiet
     bar = progress.Progress(
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
@@ -48,12 +65,32 @@ def progress_bar(n_stages: int, *, quiet: bool) -> Iterator[Callable[[str], None
         progress.TextColumn("{task.description}", markup=False),
         console=console,
         transient=True,
-        disable=quiet or not console.is_terminal,
+        disable=not is_bar,
     )
+    started = time.monotonic()
+    n_done, left = -1, ""  # the first stage to start completes none
+
+    def start(stage: str) -> None:
+        nonlocal n_done, left
+        n_done += 1
+        if n_round and n_done and n_done % n_round == 0 and n_done < n_stages:
+            left = time_left(time.monotonic() - started, n_done, n_stages)
+            if not (quiet or is_bar):
+                say(f"{n_done} of {n_stages} steps done, {left}")
+        shown = f"{stage} ({left})" if left else stage
+        bar.update(task, advance=1, description=shown)
+
     with bar:
-        # The first stage to start completes none.
         task = bar.add_task("", total=n_stages, completed=-1)
-        yield lambda stage: bar.update(task, advance=1, description=stage)
+        yield start
+
+
+def time_left(elapsed: float, n_done: int, n_stages: int) -> str:
+    """Say how long the stages to come will take, if they are as those that were."""
+    seconds = elapsed / n_done * (n_stages - n_done)
+    if seconds < 99.5:
+        return f"about {max(seconds, 1):.0f} s left"
+    return f"about {seconds / 60:.0f} min left"
 
 
 def _plain(text: str) -> Text:

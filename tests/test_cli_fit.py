@@ -1,0 +1,64 @@
+"""What a fit says before and while it runs, and what it may leave out."""
+
+import json
+import os
+import sys
+
+import polars as pl
+
+from command_tables import fails, labelled_table, read
+from rocpath.cli import main, terminal
+
+
+def test_a_fast_fit_compares_nothing(tmp_path, capsys, fitted):
+    out = str(tmp_path / "model")
+    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
+    assert main(argv) == 0
+    shown, notes = capsys.readouterr()
+    assert shown == ""
+    assert (
+        "Saved: AUCClassifier, fitted to all rows (--model auto, judged by no" in notes
+    )
+    assert json.loads(read(os.path.join(out, "metrics.json")))["methods"] == {}
+    assert main(["predict", out, fitted[1]]) == 0
+
+
+def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(
+    tmp_path, capsys, fitted
+):
+    out = str(tmp_path / "model")
+    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
+    assert main(argv) == 0
+    # Labels above the quantile of 0.7 of 30 rows are "yes".
+    assert capsys.readouterr().err.startswith("positive: 'yes' of column 'y', 9 of 30")
+    table = str(tmp_path / "t.csv")
+    rows = labelled_table()
+    rows.with_columns(y=pl.col("y").replace({"no": "z"})).write_csv(table)
+    argv[1] = table
+    message = fails(capsys, [*argv, "--force"])
+    assert "'z', is the more frequent label (21 of 30 rows)" in message
+    assert "--positive 'yes', or take it with --yes" in message
+    assert main([*argv, "--force", "--yes"]) == 0
+    assert main([*argv, "--force", "--positive", "z"]) == 0
+
+
+def test_a_person_at_a_terminal_is_asked(monkeypatch):
+    assert not terminal.agreed("Rank it high?")
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda question, err: question == "Sure?")
+    assert terminal.agreed("Sure?")
+    assert not terminal.agreed("Really?")
+
+
+def test_time_left_is_told_after_each_round(capsys, monkeypatch):
+    # Ten seconds a step: after 2 of 6 there are 40 left, after 4 there are 20.
+    clock = iter([0.0, 20.0, 40.0, 60.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    with terminal.progress_bar(6, quiet=False, n_round=2) as progress:
+        for step in range(6):
+            progress(f"step {step}")
+    assert capsys.readouterr().err == (
+        "2 of 6 steps done, about 40 s left\n4 of 6 steps done, about 20 s left\n"
+    )
+    assert terminal.time_left(600.0, 1, 3) == "about 20 min left"
