@@ -1,5 +1,6 @@
 """What columns of a table are taken for, and that predict reads them as fit did."""
 
+import gzip
 import json
 import os
 
@@ -67,6 +68,30 @@ def test_dates_of_a_file_are_only_taken_as_such_where_the_year_is_first(tmp_path
     rows = files.read_table(write(tmp_path / "t.csv", text))
     assert rows.dtypes == [pl.Date, pl.String, pl.Int64]
     assert rows["slash"][0] == "03/04/2020"
+
+
+@pytest.mark.parametrize(
+    ("name", "coded"),
+    [
+        ("t.csv", lambda text: text.replace("\n", "\r").encode()),
+        ("t.csv", lambda text: text.encode("utf-16")),
+        ("t.csv", lambda text: text.encode("utf-8-sig")),
+        ("t.csv.gz", lambda text: gzip.compress(text.encode())),
+        ("t.tsv.gz", lambda text: gzip.compress(text.replace(",", "\t").encode())),
+    ],
+)
+def test_text_of_other_programs_is_read(tmp_path, name, coded):
+    (tmp_path / name).write_bytes(coded("größe,y\n1.5,a\n2.5,b\n"))
+    rows = files.read_table(str(tmp_path / name))
+    assert rows.equals(pl.DataFrame({"größe": [1.5, 2.5], "y": ["a", "b"]}))
+
+
+def test_packed_files_that_are_none_are_named(tmp_path):
+    name = str(tmp_path / "t.csv.gz")
+    for content in (b"a,y\n1,2\n", gzip.compress(b"a,y\n1,2\n")[:-9]):
+        (tmp_path / "t.csv.gz").write_bytes(content)
+        with pytest.raises(ValueError, match="is not readable gzip"):
+            files.read_table(name)
 
 
 @pytest.mark.parametrize("bad", ["size", "size=float", "=number", "size=date:"])

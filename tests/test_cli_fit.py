@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
 
 import polars as pl
@@ -62,3 +64,23 @@ def test_time_left_is_told_after_each_round(capsys, monkeypatch):
         "2 of 6 steps done, about 40 s left\n4 of 6 steps done, about 20 s left\n"
     )
     assert terminal.time_left(600.0, 1, 3) == "about 20 min left"
+
+
+def test_nothing_remains_of_a_fit_that_is_terminated_while_writing(tmp_path, fitted):
+    # The signal comes after the first of the files.
+    call = """
+import os, signal, sys
+from pathlib import Path
+from rocpath.cli import main
+write = Path.write_bytes
+def write_one(path, content):
+    write(path, content)
+    os.kill(os.getpid(), signal.SIGTERM)
+Path.write_bytes = write_one
+sys.exit(main())
+"""
+    out = str(tmp_path / "model")
+    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
+    done = subprocess.run([sys.executable, "-c", call, *argv], check=False)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert os.listdir(tmp_path) == []

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _BAD_INPUT = 2
-_INTERRUPTED = 130
+_SIGNALLED = 128  # and the number of the signal, as shells have it
+_INTERRUPTED = _SIGNALLED + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_missing_streams()
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         from rocpath.cli.commands import app
 
@@ -66,6 +68,11 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
             signal.raise_signal(signal.SIGINT)
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    """End in order, such that nothing half written remains."""
+    sys.exit(_SIGNALLED + number)
 
 
 def _open_missing_streams() -> None:

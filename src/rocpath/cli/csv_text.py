@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections import Counter
@@ -15,7 +16,7 @@ def parsed_csv(
     source: str, content: bytes, separator: str, text: set[str]
 ) -> pl.DataFrame:
     """Parse CSV, with numbers in quotes and after spaces taken as numbers."""
-    content = content.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
+    content = _as_utf8(source, content).strip(b"\r\n")
     if not content.strip():
         raise ValueError(f"{source} is empty: it must have a header and rows.")
     names, rows = _header_and_rows(source, content, separator)
@@ -40,6 +41,26 @@ def parsed_csv(
         for column in table
         if column.dtype == pl.String and column.name not in text
     )
+
+
+def _as_utf8(source: str, content: bytes) -> bytes:
+    """Undo what other programs do to text: byte order marks, UTF-16, CR line ends."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            content = content.decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{source} starts as UTF-16 text, but is none: save it as UTF-8."
+            ) from None
+    content = content.removeprefix(codecs.BOM_UTF8)
+    nul = content.find(b"\0")
+    if nul >= 0:
+        row = content.count(b"\n", 0, nul)
+        place = f"row {row}" if row else "the header"
+        raise ValueError(
+            f"{source} has a NUL byte in {place}: it is damaged, or no text."
+        )
+    return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
 def _parsed(content: str, separator: str, text: set[str]) -> pl.DataFrame:

@@ -6,10 +6,12 @@ then takes the target's name.
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import shutil
 import sys
+import zlib
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 STANDARD_STREAM = "-"
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
+_PACKED = ".gz"
 _EXTENSIONS = ".csv, .tsv or .parquet"
 
 
@@ -36,11 +39,15 @@ def read_table(source: str, *, text: Iterable[str] = ()) -> pl.DataFrame:
     """
     if source == STANDARD_STREAM:
         table = parsed_csv(shown_name(source), sys.stdin.buffer.read(), ",", set(text))
-    elif (extension := _extension(source)) in _PARQUET:
-        table = _parquet(source, _content(source))
     else:
-        separator = _SEPARATORS[extension]
-        table = parsed_csv(repr(source), _content(source), separator, set(text))
+        packed = source.lower().endswith(_PACKED)
+        extension = _extension(source[: -len(_PACKED)] if packed else source)
+        content = _unpacked(source, _content(source)) if packed else _content(source)
+        if extension in _PARQUET:
+            table = _parquet(source, content)
+        else:
+            separator = _SEPARATORS[extension]
+            table = parsed_csv(repr(source), content, separator, set(text))
     if table.height == 0:
         raise ValueError(f"{shown_name(source)!r} has a header but no rows.")
     return table
@@ -183,6 +190,15 @@ def _content(source: str) -> bytes:
         raise ValueError(f"{source!r} is a directory: name a file in it.") from None
     except OSError as error:
         raise ValueError(f"{source!r} cannot be read: {error.strerror}.") from None
+
+
+def _unpacked(source: str, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{source!r} is not readable gzip: {first_line(error)}."
+        ) from None
 
 
 def _parquet(source: str, content: bytes) -> pl.DataFrame:
