@@ -17,9 +17,10 @@ class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Predict log-odds: of the second class, or of each class against the rest."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def decision_function(self, X: Any) -> NDArray[np.float64]:
+            """Predict log-odds, of the second class or of each against the rest."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the largest log-odds.
