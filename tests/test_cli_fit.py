@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 
@@ -83,4 +84,32 @@ sys.exit(main())
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
     done = subprocess.run([sys.executable, "-c", call, *argv], check=False)
     assert done.returncode == 128 + signal.SIGTERM
+    assert os.listdir(tmp_path) == []
+
+
+def test_evaluate_ends_well_when_the_reader_has_left(fitted):
+    call = "import sys; from rocpath.cli import main; sys.exit(main())"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", call, "evaluate", *fitted],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_parquet_on_a_full_disk_is_told_in_one_line(
+    tmp_path, capsys, monkeypatch, fitted
+):
+    def write_half(path, content):
+        path.touch()
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    out = str(tmp_path / "scores.parquet")
+    message = fails(capsys, ["predict", *fitted, "--out", out])
+    assert "No space left on device" in message
     assert os.listdir(tmp_path) == []

@@ -41,13 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Here and not at exit, where a closed pipe could only be complained about.
         sys.stdout.flush()
     except SystemExit as end:
+        # Typer exits with an error when the reader of a pipe has left.
+        if isinstance(end.__context__, BrokenPipeError):
+            return _leave_pipe()
         return end.code if isinstance(end.code, int) else _BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader has what it wants; what is still buffered goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _leave_pipe()
     except ModuleNotFoundError as error:
         return _fail(f"{error.name} is missing: pip install 'rocpath[cli]'")
     except (ImportError, ValueError, OSError, MemoryError) as error:
@@ -80,6 +81,12 @@ def _open_missing_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
+def _leave_pipe() -> int:
+    """Let a reader go that has what it wants; what is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _usage(error: Exception) -> str:

@@ -65,7 +65,11 @@ def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
         return
     extension = _extension(target)
     if extension in _PARQUET:
-        _write_file(target, table.write_parquet, force=force)
+        # By way of memory: on a full disk Polars raises what is no OSError.
+        content = io.BytesIO()
+        table.write_parquet(content)
+        coded = content.getvalue()
+        _write_file(target, lambda path: path.write_bytes(coded), force=force)
     else:
         write = partial(table.write_csv, separator=_SEPARATORS[extension])
         _write_file(target, write, force=force)

@@ -35,13 +35,16 @@ def show_table(
     from rich.table import Table
 
     console = Console()
-    console.print(_plain(title), soft_wrap=True)
     table = Table()
     for place, name in enumerate(header):
         table.add_column(_plain(name), justify="right" if place else "left")
     for row in rows:
         table.add_row(*map(_plain, row))
-    console.print(table)
+    # Rich would exit with an error when the reader of a pipe has left.
+    with console.capture() as captured:
+        console.print(_plain(title), soft_wrap=True)
+        console.print(table)
+    sys.stdout.write(captured.get())
 
 
 @contextmanager
