@@ -145,3 +145,10 @@ def test_histories_of_given_and_of_plain_starts_are_told():
     assert "The start was given" in html
     assert "averaged start, taken" in html
     assert "Too few rows" in html
+
+
+@pytest.mark.parametrize("max_step", [0, -1.0, np.nan])
+def test_no_steps_can_be_shown_up_to_zero(max_step):
+    lines = rp.Lines([0.0, 1.0], [1.0, 0.0], [1, 0], [0, -1])
+    with pytest.raises(ValueError, match="max_step must be above 0"):
+        explorer_html(lines, max_step=max_step)

@@ -81,6 +81,8 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     >>> [(one.name, one.aum, one.auc) for one in view.variants[:2]]
     [('first min', 0.0, 1.0), ('linear', 0.0, 0.875)]
     """
+    if max_step is not None and not max_step > 0:
+        raise ValueError(f"max_step must be above 0 to show steps, got {max_step}.")
     kinks = aum_path(lines, max_step=max_step)
     first_crossings = sweep(lines, max_crossings=len(lines), max_step=max_step)
     tol = 0.0 if len(lines) <= _MOST_CERTIFIED else _TOLERANCE
