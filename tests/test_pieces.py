@@ -23,18 +23,29 @@ def near(expected):
 @given(x=st.lists(st.integers(0, 6), min_size=1, max_size=30), size=st.integers(1, 7))
 def test_pieces_of_any_size_give_the_same(cost, constraint, x, size):
     settings = {"cost": cost, "constraint": constraint}
+    # Whole numbers often have several best segmentations, of which it may be any.
     whole = cp.segment_penalty(x, 2.0, **settings)
     parts = cp.segment_penalty(cp.array_pieces(x, size=size), 2.0, **settings)
-    assert parts.changes.tolist() == whole.changes.tolist()
-    assert parts.mean == near(whole.mean)
-    assert parts.cost == near(whole.cost)
+    assert parts.cost + 2 * parts.n_changes == near(whole.cost + 2 * whole.n_changes)
     max_changes = min(4, len(x) - 1)
     models = cp.segment(x, max_changes, **settings)
     in_parts = cp.segment(cp.array_pieces(x, size=size), max_changes, **settings)
-    assert [c.tolist() for c in in_parts.changes] == [
-        c.tolist() for c in models.changes
-    ]
     assert in_parts.cost == near(models.cost)
+
+
+@pytest.mark.parametrize(("cost", "constraint"), BOTH)
+@given(x=st.lists(st.integers(0, 6), min_size=1, max_size=30), size=st.integers(1, 7))
+def test_pieces_of_values_that_never_tie_change_at_the_same_places(
+    cost, constraint, x, size
+):
+    settings = {"cost": cost, "constraint": constraint}
+    apart = np.array(x) + 0.01 * np.sqrt(np.arange(1.0, len(x) + 1.0))
+    whole = cp.segment_penalty(apart, 2.0, **settings)
+    parts = cp.segment_penalty(cp.array_pieces(apart, size=size), 2.0, **settings)
+    if constraint is None:  # with it, equal means may stand at several places
+        assert parts.changes.tolist() == whole.changes.tolist()
+        assert parts.mean == near(whole.mean)
+    assert parts.cost + 2 * parts.n_changes == near(whole.cost + 2 * whole.n_changes)
 
 
 @given(x=st.lists(st.integers(0, 6), min_size=8, max_size=20), size=st.integers(1, 7))
