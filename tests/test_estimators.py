@@ -300,7 +300,7 @@ def test_bad_input_is_named(change, message):
         rp.AUCClassifier().fit(**arguments)
 
 
-@pytest.mark.parametrize("name", ["cv", "n_rounds"])
+@pytest.mark.parametrize("name", ["n_folds", "n_rounds"])
 def test_bad_parameters_are_named(name):
     X, y = unbalanced()
     with pytest.raises(ValueError, match=f"{name} must be a whole number"):
@@ -316,8 +316,8 @@ def test_bad_class_weights_are_named(weight):
 
 def test_more_folds_than_rows_of_a_class_are_as_many_as_those():
     X, y = unbalanced(200)  # twenty positives
-    model = rp.AUCClassifier(cv=100, random_state=0).fit(X, y)
-    same = rp.AUCClassifier(cv=20, random_state=0).fit(X, y)
+    model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
+    same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
     assert model.history_[0].start_auc.size > 1
     assert (model.coef_ == same.coef_).all()
 

@@ -173,7 +173,7 @@ def test_works_with_the_tools_of_scikit_learn(problem):
         ({"start": "one"}, "start must be 'interval_regression' or 'zero', got 'one'"),
         ({"monitor": "all"}, "monitor must be 'errors' or 'auc' or 'aum', got 'all'"),
         ({"alpha_ratio": 1}, "alpha_ratio must be between 0 and 1, got 1"),
-        ({"cv": 1}, "cv must be a whole number from 2 up, got 1"),
+        ({"n_folds": 1}, "n_folds must be a whole number from 2 up, got 1"),
         ({"max_steps": -1}, "max_steps must be a whole number from 0 up, got -1"),
         ({"step": "validation_auc"}, "step must be"),
     ],
@@ -215,5 +215,5 @@ def test_folds_without_a_trade_are_passed_over():
     usual = cp.PenaltyErrors([0, 1, 4], fp=[1, 0, 0], fn=[0, 0, 1])
     y = [hump, hump, hump, usual]
     X = np.arange(4.0)[:, None]
-    model = rp.PenaltyRegressor(cv=4, max_steps=3, monitor="auc").fit(X, y)
+    model = rp.PenaltyRegressor(n_folds=4, max_steps=3, monitor="auc").fit(X, y)
     assert np.isfinite(model.predict(X)).all()

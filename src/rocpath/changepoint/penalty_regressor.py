@@ -73,7 +73,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         that need validation data.
     monitor : {"errors", "auc", "aum"}
         What judges on the groups held out: label errors, or one of the areas.
-    cv : int
+    n_folds : int
         Into how many parts the groups are put, at most; without groups, parts are of
         neighbouring rows.
     n_alphas : int
@@ -134,7 +134,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         max_steps: int = 0,
         step: StepChoice = "first_min",
         monitor: Monitor = "errors",
-        cv: int = 10,
+        n_folds: int = 10,
         n_alphas: int = 15,
         alpha_ratio: float = 0.01,
         margin: float = 1.0,
@@ -145,7 +145,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_steps = max_steps
         self.step = step
         self.monitor = monitor
-        self.cv = cv
+        self.n_folds = n_folds
         self.n_alphas = n_alphas
         self.alpha_ratio = alpha_ratio
         self.margin = margin
@@ -173,7 +173,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
         sequences = LabelledSequences(X, _error_functions(y, len(X)))
         self._check_parameters()
-        splits = group_splits(len(X), groups, self.cv, self.random_state)
+        splits = group_splits(len(X), groups, self.n_folds, self.random_state)
         n_alphas = 1 if self.start == "zero" else self.n_alphas
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
         tried = Candidates(self.alphas_, self.margin, self.step, self.tol)
@@ -300,7 +300,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         one_of("start", self.start, ("interval_regression", "zero"))
         one_of("monitor", self.monitor, MONITORS)
         one_of("step", self.step, tuple(c for c in STEP_CHOICES if "valid" not in c))
-        whole_number("cv", self.cv, least=2)
+        whole_number("n_folds", self.n_folds, least=2)
         whole_number("n_alphas", self.n_alphas, least=2)
         whole_number("max_steps", self.max_steps, least=0)
         number_from_zero("tol", self.tol)

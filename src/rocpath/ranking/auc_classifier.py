@@ -43,7 +43,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    cv : int
+    n_folds : int
         Parts of the rows, each held out once; only two of them if the rows to choose
         by have more than ten million entries.
     widths : tuple of float
@@ -97,7 +97,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        cv: int = 5,
+        n_folds: int = 5,
         widths: tuple[float, ...] = (0.3, 0.1),
         n_rounds: int = 2,
         class_weight: dict[Any, float] | str | None = None,
@@ -105,7 +105,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.cv = cv
+        self.n_folds = n_folds
         self.widths = widths
         self.n_rounds = n_rounds
         self.class_weight = class_weight
@@ -231,7 +231,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
                 f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}."
             )
         return Settings(
-            n_folds=whole_number("cv", self.cv, least=2),
+            n_folds=whole_number("n_folds", self.n_folds, least=2),
             ascent=Ascent(
                 widths=tuple(widths.tolist()),
                 n_rounds=whole_number("n_rounds", self.n_rounds, least=0),
