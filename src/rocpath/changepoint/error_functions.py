@@ -136,8 +136,8 @@ def errors_by_penalty(
     cost: SegmentCost = "normal",
     weights: ArrayLike | None = None,
     constraint: Constraint = None,
-    position: ArrayLike | None = None,
     min_length: int = 1,
+    position: ArrayLike | None = None,
 ) -> PenaltyErrors:
     """Count the label errors of a sequence for every penalty.
 
