@@ -1,5 +1,6 @@
 """Settings of the documentation."""
 
+import os
 import sys
 import warnings
 from importlib.metadata import version as installed_version
@@ -90,3 +91,14 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }
+# On a site of several versions, a menu of them; pages read from disk have none.
+if "DOCS_SITE" in os.environ:
+    html_theme_options |= {
+        "switcher": {
+            "json_url": os.environ["DOCS_SITE"] + "/versions.json",
+            "version_match": os.environ["DOCS_VERSION"],
+        },
+        "check_switcher": False,  # the first version is built before there is a list
+        "navbar_start": ["navbar-logo", "version-switcher"],
+        "show_version_warning_banner": True,
+    }
