@@ -1,1 +1,1 @@
-"""Pages that work offline: the report of a fit and the explorer of a line search."""
+"""Pages that work offline: report of a fit, explorer of a line search, labelling."""

@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 
 
 def page_html(
-    template: str, *, title: str, scripts: Sequence[str], **values: Any
+    template: str,
+    *,
+    title: str,
+    scripts: Sequence[str],
+    styles: Sequence[str] = ("page",),
+    needs_plotly: bool = True,
+    **values: Any,
 ) -> str:
     """Render a template that extends ``page.html``.
 
     The policy in its head allows plotly.js and the named scripts of this package by
     their hashes, and nothing else. All text in the values is escaped.
     """
-    texts = {"plotly": plotly_script()}
+    texts = {"plotly": plotly_script()} if needs_plotly else {}
     texts |= {name: web_file(f"{name}.js") for name in scripts}
     page: str = (
         environment()
         .get_template(template)
         .render(
             title=title,
-            style=web_file("page.css"),
+            style="".join(web_file(f"{name}.css") for name in styles),
             scripts=texts,
             hashes=[_hash(text) for text in texts.values()],
             **values,

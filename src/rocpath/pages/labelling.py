@@ -1,0 +1,300 @@
+"""A page to label sequences in a browser, with what each label decides beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import describe, finite_vector, whole_number
+from rocpath.changepoint import Labels, model_selection, segment
+from rocpath.pages.page import page_html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+
+_TITLE = "Label changes"
+_SCRIPTS = (
+    "signal",
+    "labels",
+    "models",
+    "drawing",
+    "overview",
+    "edits",
+    "input",
+    "page",
+)
+
+
+def labelling_html(
+    names: Sequence[str],
+    positions: Sequence[ArrayLike],
+    values: Sequence[ArrayLike],
+    *,
+    labels: Sequence[tuple[str, Any, Any, str]] | None = None,
+    max_changes: int = 20,
+    cost: SegmentCost = "normal",
+    constraint: Constraint = None,
+    weights: Sequence[ArrayLike | None] | None = None,
+    penalties: Sequence[float] | None = None,
+    title: str = _TITLE,
+) -> str:
+    """Make a page to mark where sequences change and where they do not.
+
+    It shows all sequences small and one large, the segmentations that penalties select
+    from few to many changes, and the label errors of each. Labels are saved as CSV with
+    the columns sequence, start, end and kind, which ``rocpath changepoint fit`` reads.
+    The page needs no other file and no network.
+
+    Parameters
+    ----------
+    names : list of str
+        A name for each sequence, none twice.
+    positions : list of array-like
+        Where the observations of each sequence lie, increasing: numbers, or text such
+        as times, which the labels then have too. Text that is neither numbers nor times
+        is taken as evenly spaced.
+    values : list of array-like
+        The sequences.
+    labels : list of tuple, optional
+        Labels to begin with: name of the sequence, start, end, and kind as for
+        `Labels`; start and end in the form of the positions.
+    max_changes : int
+        The most changes of the segmentations shown.
+    cost, constraint
+        As for `segment`; labels of peaks are offered with ``"up_down"``.
+    weights : list of array-like or None, optional
+        As for `segment`, for each sequence; the values are then drawn as runs.
+    penalties : list of float, optional
+        The penalty of the segmentation that each sequence shows at first.
+    title : str
+        Plain text.
+
+    Returns
+    -------
+    str
+        HTML, to be written as UTF-8.
+
+    Examples
+    --------
+    >>> from rocpath.pages.labelling import labelling_html
+    >>> page = labelling_html(["a"], [[0, 1, 2]], [[1, 1, 5]], title="a < b")
+    >>> "<title>a &lt; b</title>" in page
+    True
+    """
+    n_sequences = _checked_names(names, positions, values)
+    max_changes = whole_number("max_changes", max_changes, least=0)
+    sequences = []
+    for k, name in enumerate(names):
+        value = finite_vector(f"values of {name!r}", values[k])
+        weight = None if weights is None else weights[k]
+        models = _models(value, weight, max_changes, cost, constraint)
+        penalty = _first_penalty(value, cost) if penalties is None else penalties[k]
+        shown = int((models["min_penalty"] > penalty).sum())
+        sequences.append(
+            {
+                "name": name,
+                "position": _position(name, positions[k], value.size),
+                "value": _scaled(value),
+                "is_runs": weight is not None,
+                "models": _coded_models(models, value),
+                "shown": min(shown, len(models["min_penalty"]) - 1),
+            }
+        )
+    rows = _checked_labels(labels or [], names)
+    data: dict[str, Any] = {
+        "sequences": sequences,
+        "labels": rows,
+        "has_peaks": constraint == "up_down" or any("peak" in row[3] for row in rows),
+    }
+    # The same sequences and first labels, so the labels kept in the browser fit.
+    data["key"] = _digest([[one["name"], one["value"]] for one in sequences], rows)
+    return page_html(
+        "labelling.html",
+        title=title,
+        scripts=[f"labelling_{name}" for name in _SCRIPTS],
+        styles=("page", "labelling"),
+        needs_plotly=False,
+        data=data,
+        n_sequences=n_sequences,
+        n_values=sum(np.size(one) for one in values),
+    )
+
+
+def _checked_names(
+    names: Sequence[str], positions: Sequence[Any], values: Sequence[Any]
+) -> int:
+    if not len(names) == len(positions) == len(values):
+        raise ValueError(
+            "names, positions and values must have the same length, got "
+            f"{len(names)}, {len(positions)} and {len(values)}."
+        )
+    if len(names) == 0:
+        raise ValueError("names must have at least one sequence, got none.")
+    if len(set(names)) < len(names):
+        twice = next(one for k, one in enumerate(names) if one in names[:k])
+        raise ValueError(f"names must not repeat, got {twice!r} twice.")
+    return len(names)
+
+
+def _checked_labels(
+    labels: Sequence[tuple[str, Any, Any, str]], names: Sequence[str]
+) -> list[list[Any]]:
+    """Return rows for the page, with one name for each kind; the page places them."""
+    known = set(names)
+    for row, (name, *_) in enumerate(labels):
+        if name not in known:
+            raise ValueError(
+                f"labels must be of sequences in names, got {name!r} in row {row}."
+            )
+    if not labels:
+        return []
+    # Of the regions only the kinds are checked: their ends may be times.
+    place = np.arange(float(len(labels)))
+    kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind
+    return [
+        [name, *(one if isinstance(one, str) else float(one) for one in ends), kind]
+        for (name, *ends, _), kind in zip(labels, kinds, strict=True)
+    ]
+
+
+def _models(
+    value: NDArray[np.float64],
+    weight: ArrayLike | None,
+    max_changes: int,
+    cost: SegmentCost,
+    constraint: Constraint,
+) -> dict[str, Any]:
+    """Find the models that some penalty selects, from few to many changes."""
+    found = segment(
+        value,
+        min(max_changes, value.size - 1),
+        cost=cost,
+        weights=weight,
+        constraint=constraint,
+    )
+    selection = model_selection(found.cost)
+    order = selection.model[::-1]
+    return {
+        "min_penalty": selection.min_penalty[::-1],
+        "changes": [found.changes[k] for k in order],
+        "mean": [found.mean[k] for k in order],
+    }
+
+
+def _first_penalty(value: NDArray[np.float64], cost: SegmentCost) -> float:
+    """Return the penalty of the Schwarz criterion, where nothing better is known."""
+    log_n = np.log(max(value.size, 2))
+    if cost == "poisson" or value.size < 3:
+        return float(log_n)
+    # The spread of differences, which changes hardly touch.
+    spread = np.median(np.abs(np.diff(value))) / (0.6745 * np.sqrt(2))
+    return float(2 * spread**2 * log_n)
+
+
+def _scale(value: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the middle and half the range, which is never zero."""
+    low, high = float(value.min()), float(value.max())
+    return low / 2 + high / 2, (high / 2 - low / 2) or 1.0
+
+
+def _scaled(value: NDArray[np.float64]) -> dict[str, Any]:
+    """Code values as single precision within their own range: they are only drawn."""
+    middle, half = _scale(value)
+    return {
+        "middle": middle,
+        "half": half,
+        "float32": _coded(((value - middle) / half).astype("<f4")),
+    }
+
+
+def _coded_models(
+    models: dict[str, Any], value: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    middle, half = _scale(value)
+    return [
+        {
+            "min_penalty": float(penalty),
+            "changes": changes,
+            "mean": ((mean - middle) / half).round(5),
+        }
+        for penalty, changes, mean in zip(
+            models["min_penalty"], models["changes"], models["mean"], strict=True
+        )
+    ]
+
+
+def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
+    """Code positions as numbers, and as text if they come as text."""
+    given = np.asarray(position)
+    if given.shape != (n,):
+        raise ValueError(
+            f"positions of {name!r} must have one entry for each of the {n} values, "
+            f"got shape {given.shape}."
+        )
+    if given.dtype.kind not in "USO":
+        number = finite_vector(f"positions of {name!r}", given)
+        _refuse_disorder(name, number)
+        return {"kind": "number", **_coded_places(number)}
+    text = [str(one) for one in given]
+    for kind, place in (("number", _numbers(text)), ("time", _times(text))):
+        if place is not None and (np.diff(place) > 0).all():
+            return {"kind": kind, "text": text, **_coded_places(place)}
+    return {"kind": "order", "text": text, "first": 0.0, "step": 1.0, "n": n}
+
+
+def _refuse_disorder(name: str, place: NDArray[np.float64]) -> None:
+    is_bad = np.diff(place) <= 0
+    if is_bad.any():
+        at = int(is_bad.argmax()) + 1
+        raise ValueError(
+            f"positions of {name!r} must increase, got {place[at]} at index {at} after "
+            f"{place[at - 1]}."
+        )
+
+
+def _coded_places(place: NDArray[np.float64]) -> dict[str, Any]:
+    """Code evenly spaced places as two numbers, if they give exactly the same."""
+    n = place.size
+    step = float(place[1] - place[0]) if n > 1 else 1.0
+    first = float(place[0])
+    if np.array_equal(first + step * np.arange(n), place):
+        return {"first": first, "step": step, "n": n}
+    return {"float64": _coded(place.astype("<f8"))}
+
+
+def _numbers(text: list[str]) -> NDArray[np.float64] | None:
+    try:
+        place = np.array(text, dtype=np.float64)
+    except ValueError:
+        return None
+    return place if np.isfinite(place).all() else None
+
+
+def _times(text: list[str]) -> NDArray[np.float64] | None:
+    """Read times as milliseconds since 1970, as browsers count them."""
+    with warnings.catch_warnings():
+        # Of zones numpy warns; all are taken as one.
+        warnings.simplefilter("ignore")
+        try:
+            time = np.array(text, dtype="datetime64[us]")
+        except ValueError:
+            return None
+    return None if np.isnat(time).any() else time.astype(np.int64) / 1000.0
+
+
+def _coded(array: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+
+
+def _digest(*parts: Any) -> str:
+    text = json.dumps(parts, default=describe)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]

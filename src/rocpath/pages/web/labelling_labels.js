@@ -1,0 +1,173 @@
+/* Labels: what they ask, the errors of segmentations, undo, CSV and storage. */
+(function (shared) {
+  "use strict";
+  const MOST_UNDONE = 500;
+  // As in Python: what is counted in a region, and how many are right. Colours are of
+  // the palette of Okabe and Ito, which the colour-blind can tell apart.
+  const KINDS = {
+    no_change: { counts: "change", least: 0, most: 0, key: "n", color: "#F0E442",
+      text: "No change", short: "0" },
+    one_change: { counts: "change", least: 1, most: 1, key: "o", color: "#CC79A7",
+      text: "One change", short: "1" },
+    at_least_one_change: { counts: "change", least: 1, most: Infinity, key: "a",
+      color: "#56B4E9", text: "At least one change", short: "≥ 1" },
+    no_peaks: { counts: "peak", least: 0, most: 0, key: "b", color: "#999999",
+      text: "Background, no peak", short: "0" },
+    peaks: { counts: "peak", least: 1, most: Infinity, key: "p", color: "#009E73",
+      text: "Peaks", short: "≥ 1" },
+    peak_start: { counts: "peakStart", least: 1, most: 1, key: "s", color: "#E69F00",
+      text: "Start of a peak", short: "start" },
+    peak_end: { counts: "peakEnd", least: 1, most: 1, key: "e", color: "#0072B2",
+      text: "End of a peak", short: "end" },
+  };
+  const ALIASES = { normal: "no_change", "0breakpoints": "no_change",
+    "0changes": "no_change", "1breakpoint": "one_change", "1change": "one_change",
+    breakpoint: "at_least_one_change", ">0breakpoints": "at_least_one_change",
+    ">0changes": "at_least_one_change", noPeaks: "no_peaks", peakStart: "peak_start",
+    peakEnd: "peak_end" };
+
+  /* How many of every second (or every) place are in a stretch. */
+  function count(places, offset, stride, isBefore) {
+    const n = Math.ceil((places.length - offset) / stride);
+    return shared.firstIndex(Math.max(n, 0), (k) => !isBefore(places[offset + k * stride]));
+  }
+
+  /* Changes in (start, end]; starts and ends of peaks; peaks that overlap. */
+  function counted(places, label, what) {
+    const { start, end } = label;
+    const upTo = (offset, stride, edge) => count(places, offset, stride, (p) => p <= edge);
+    if (what === "change") return upTo(0, 1, end) - upTo(0, 1, start);
+    if (what === "peakStart") return upTo(0, 2, end) - upTo(0, 2, start);
+    if (what === "peakEnd") return upTo(1, 2, end) - upTo(1, 2, start);
+    // Those that start before the end of the region, less those that end before it.
+    return count(places, 0, 2, (p) => p < end) - upTo(1, 2, start);
+  }
+
+  /* "fp", "fn" or null: what a segmentation with changes at these places gets wrong. */
+  function verdict(places, label) {
+    const kind = KINDS[label.kind], n = counted(places, label, kind.counts);
+    if (n > kind.most) return "fp";
+    return n < kind.least ? "fn" : null;
+  }
+
+  function errors(places, labels) {
+    let fp = 0, fn = 0;
+    for (const label of labels) {
+      const wrong = verdict(places, label);
+      if (wrong === "fp") fp++;
+      if (wrong === "fn") fn++;
+    }
+    return { fp, fn };
+  }
+
+  function sorted(labels) { return [...labels].sort((a, b) => a.start - b.start); }
+
+  /* The labels of every sequence, never changed but replaced, so that undoing is to
+     take the last ones again. */
+  function history(first) {
+    let past = [], future = [], now = first;
+    return {
+      get now() { return now; },
+      get canUndo() { return past.length > 0; },
+      get canRedo() { return future.length > 0; },
+      set(next) {
+        past = [...past.slice(-MOST_UNDONE + 1), now];
+        future = [];
+        now = next;
+      },
+      of(k, labels) {
+        this.set(now.map((one, place) => (place === k ? sorted(labels) : one)));
+      },
+      undo() { if (past.length) { future.push(now); now = past.pop(); } },
+      redo() { if (future.length) { past.push(now); now = future.pop(); } },
+    };
+  }
+
+  /* Rows of (name, start, end, kind) become labels by sequence; what cannot be used is
+     told, by its row. */
+  function placed(rows, signals) {
+    const known = new Map(signals.map((one, k) => [one.name, k]));
+    const labels = signals.map(() => []), problems = [];
+    rows.forEach(([name, start, end, kind], row) => {
+      const refuse = (reason) => problems.push(`row ${row + 1}: ${reason}`);
+      if (!known.has(name)) return refuse(`no sequence ${name} in this page`);
+      const k = known.get(name), { position } = signals[k];
+      const label = { start: position.read(start), end: position.read(end),
+        texts: [String(start), String(end)], kind: ALIASES[kind] || kind };
+      if (!Object.hasOwn(KINDS, label.kind)) return refuse(`unknown kind ${kind}`);
+      if (!Number.isFinite(label.start)) return refuse(`unknown start ${start}`);
+      if (!Number.isFinite(label.end)) return refuse(`unknown end ${end}`);
+      if (label.start >= label.end) return refuse("start must be below end");
+      if (label.end <= signals[k].low || label.start >= signals[k].high) {
+        return refuse(`outside of ${name}`);
+      }
+      if (labels[k].some((one) => one.start < label.end && label.start < one.end)) {
+        return refuse(`overlaps another label of ${name}`);
+      }
+      return labels[k].push(label);
+    });
+    return { labels: labels.map(sorted), problems };
+  }
+
+  function quoted(text) {
+    return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+
+  function rowsOf(labels, signals) {
+    return labels.flatMap((own, k) => own.map(
+      (one) => [signals[k].name, ...one.texts, one.kind]));
+  }
+
+  function csv(labels, signals) {
+    return [["sequence", "start", "end", "kind"], ...rowsOf(labels, signals)]
+      .map((row) => `${row.map(quoted).join(",")}\n`).join("");
+  }
+
+  function fields(text) {
+    const rows = [[""]];
+    let isQuoted = false;
+    for (let k = 0; k < text.length; k++) {
+      const row = rows[rows.length - 1], sign = text[k];
+      if (isQuoted && sign === '"' && text[k + 1] === '"') { row[row.length - 1] += '"'; k++; }
+      else if (sign === '"' && (isQuoted || row[row.length - 1].trim() === "")) {
+        if (!isQuoted) row[row.length - 1] = "";
+        isQuoted = !isQuoted;
+      } else if (isQuoted) row[row.length - 1] += sign;
+      else if (sign === ",") row.push("");
+      else if (sign === "\n") rows.push([""]);
+      else row[row.length - 1] += sign;
+    }
+    return rows.filter((row) => row.length > 1 || row[0].trim() !== "");
+  }
+
+  /* Rows of (name, start, end, kind) of a CSV file, with its columns in any order. */
+  function csvRows(text) {
+    const [head = [], ...rows] = fields(text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n"));
+    const names = head.map((one) => one.trim());
+    const places = ["sequence", "start", "end", "kind"].map((one) => names.indexOf(one));
+    if (places.includes(-1)) {
+      throw new Error("the file must have the columns sequence, start, end and kind");
+    }
+    return rows.map((row) => places.map((place, k) => {
+      const field = row[place] === undefined ? "" : row[place];
+      return k === 0 ? field : field.trim();
+    }));
+  }
+
+  /* The browser's own storage; a browser may refuse it, and then says no. */
+  function storage(key) {
+    const name = `rocpath-labels-${key}`;
+    return {
+      save(rows) {
+        try { localStorage.setItem(name, JSON.stringify(rows)); return true; }
+        catch { return false; }
+      },
+      load() {
+        try { return JSON.parse(localStorage.getItem(name)); } catch { return null; }
+      },
+    };
+  }
+
+  Object.assign(shared, { KINDS, verdict, errors, history, placed, rowsOf, csv, csvRows,
+    storage });
+})(window.rocpathLabelling);

@@ -1,0 +1,333 @@
+/* The labelling page: writes what the editor knows, and offers what it can do. */
+(function (shared) {
+  "use strict";
+  const { KINDS } = shared;
+
+  function plural(n, word) { return `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`; }
+
+  function element(name, attributes, text) {
+    const made = document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  /* What a person reads of an error count. */
+  function errorText({ fp, fn }) {
+    if (fp + fn === 0) return "no label error";
+    const parts = [];
+    if (fp) parts.push(`${fp} with too many`);
+    if (fn) parts.push(`${fn} missing`);
+    return `${plural(fp + fn, "label error")}: ${parts.join(", ")}`;
+  }
+
+  function penaltyText({ minPenalty, maxPenalty }) {
+    const round = (one) => String(Number(one.toPrecision(3)));
+    if (minPenalty === 0 && maxPenalty === Infinity) return "any penalty";
+    if (maxPenalty === Infinity) return `penalties from ${round(minPenalty)} up`;
+    if (minPenalty === 0) return `penalties below ${round(maxPenalty)}`;
+    return `penalties ${round(minPenalty)} to ${round(maxPenalty)}`;
+  }
+
+  function makeKinds(page) {
+    page.kinds.forEach((kind) => {
+      const { key, text, color } = KINDS[kind];
+      const button = element("button", { type: "button", "data-kind": kind,
+        "aria-keyshortcuts": key.toUpperCase(), style: `--kind: ${color}` });
+      button.append(element("span", { class: "swatch", "aria-hidden": "true" }), text,
+        element("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
+      button.addEventListener("click", () => { page.setKind(kind); page.large.focus(); });
+      page.find(".kinds").prepend(button);
+    });
+    page.find(".kinds").prepend(...[...page.find(".kinds").querySelectorAll("[data-kind]")]
+      .reverse());
+  }
+
+  /* A small multiple for each sequence, drawn when it comes into sight. */
+  function makeThumbs(page) {
+    const seen = new IntersectionObserver((entries) => {
+      entries.forEach((entry) => {
+        page.thumbs[Number(entry.target.dataset.place)].isSeen = entry.isIntersecting;
+      });
+      page.render();
+    }, { root: page.find(".thumbs"), rootMargin: "200px" });
+    page.thumbs = page.editor.signals.map((signal, k) => {
+      const button = element("button", { type: "button", class: "thumb", "data-place": k });
+      const caption = element("span", { class: "caption" });
+      const name = element("span", { class: "name" }, signal.name);
+      const badge = element("span", { class: "badge" });
+      caption.append(name, badge);
+      button.append(caption, element("canvas", { "aria-hidden": "true" }));
+      button.addEventListener("click", () => page.go(k));
+      page.find(".thumbs").append(button);
+      seen.observe(button);
+      return { button, badge, canvas: button.lastChild, isSeen: false, drawn: null };
+    });
+  }
+
+  function writeThumbs(page) {
+    const { editor } = page, { history, decisions, signals } = editor;
+    page.thumbs.forEach((thumb, k) => {
+      thumb.button.setAttribute("aria-current", String(k === editor.state.current));
+      if (!thumb.isSeen) return;
+      const labels = history.now[k], m = editor.modelOf(k);
+      const state = [labels, m, thumb.canvas.clientWidth];
+      if (thumb.drawn && state.every((one, i) => one === thumb.drawn[i])) return;
+      thumb.drawn = state;
+      const { fp, fn } = decisions.of(k, labels).errors[m];
+      thumb.badge.textContent = labels.length === 0 ? ""
+        : fp + fn > 0 ? `✗ ${fp + fn} of ${labels.length}` : `✓ ${labels.length}`;
+      thumb.badge.classList.toggle("wrong", fp + fn > 0);
+      thumb.button.setAttribute("aria-label", `${signals[k].name}: ${labels.length === 0
+        ? "no labels" : `${plural(labels.length, "label")}, ${errorText({ fp, fn })}`}`);
+      shared.drawSmall(thumb.canvas, signals[k], labels, signals[k].models[m]);
+    });
+  }
+
+  function writeTotals(page) {
+    const { history, decisions, modelOf, state, signals } = page.editor;
+    const all = history.now, labelled = [...all.keys()].filter((k) => all[k].length > 0);
+    const n = labelled.reduce((sum, k) => sum + all[k].length, 0);
+    let shown = 0, fewest = 0;
+    labelled.forEach((k) => {
+      const found = decisions.of(k, all[k]), { fp, fn } = found.errors[modelOf(k)];
+      shown += fp + fn;
+      fewest += found.fewest;
+    });
+    page.find("[data-value=totals]").textContent = n === 0
+      ? `No labels yet, of ${plural(signals.length, "sequence")}.`
+      : `${plural(n, "label")} in ${labelled.length} of ${plural(signals.length, "sequence")}. `
+        + `Label errors: ${shown} as shown, ${fewest} with the best segmentation of each `
+        + `sequence, ${decisions.onePenalty(all)} with the best one penalty for all.`;
+    const next = decisions.next(all, state.current), button = page.find("[data-do=next]");
+    button.disabled = next < 0;
+    page.find("[data-value=next]").textContent = next < 0 ? "nothing in doubt"
+      : signals[next].name;
+    page.nextPlace = next;
+  }
+
+  function writeChoice(page) {
+    const { editor } = page, { models } = editor.signal(), k = editor.model;
+    const labels = editor.labels(), errors = models.map(
+      (model) => shared.errors(model.places, labels));
+    const { slider } = page, model = models[k];
+    slider.max = String(models.length - 1);
+    slider.value = String(k);
+    const verdict = labels.length ? errorText(errors[k]) : "no labels to judge by";
+    const text = `${plural(model.changes.length, "change")}, ${penaltyText(model)}: ${verdict}`;
+    slider.setAttribute("aria-valuetext", text);
+    page.find("[data-value=model]").textContent = text;
+    page.find("[data-do=best]").disabled = labels.length === 0;
+    shared.drawErrors(page.errors, models, errors, k);
+  }
+
+  function writeTable(page) {
+    const { editor } = page, labels = editor.labels();
+    const { places } = editor.signal().models[editor.model];
+    const state = [editor.state.current, labels, editor.model, editor.state.selected];
+    if (page.written && state.every((one, k) => one === page.written[k])) return;
+    page.written = state;
+    const rows = labels.map((label, k) => {
+      const row = element("tr", { "aria-selected": String(k === editor.state.selected) });
+      const choose = element("button", { type: "button", class: "plain",
+        "aria-label": `Select label ${k + 1}` }, `${label.texts[0]} – ${label.texts[1]}`);
+      choose.addEventListener("click", () => {
+        editor.select(k);
+        editor.reveal(label.start);
+        page.large.focus();
+        page.render();
+      });
+      const wrong = shared.verdict(places, label), kind = element("td", {});
+      kind.append(element("span", { class: "swatch", "aria-hidden": "true",
+        style: `--kind: ${KINDS[label.kind].color}` }), KINDS[label.kind].text);
+      const cell = element("td", {});
+      cell.append(choose);
+      row.append(cell, kind, element("td", wrong ? { class: "wrong" } : {},
+        wrong === null ? "✓ right" : wrong === "fp" ? "✗ too many" : "✗ missing"));
+      return row;
+    });
+    page.find(".own-labels").hidden = rows.length === 0;
+    page.find(".own-labels tbody").replaceChildren(...rows);
+  }
+
+  /* The line under the view: what is selected, and what can be done. */
+  function hint(page) {
+    const { editor } = page, { state } = editor, chosen = editor.region();
+    const keys = page.kinds.map((kind) => `${KINDS[kind].key.toUpperCase()} ${
+      KINDS[kind].text.toLowerCase()}`).join(", ");
+    if (page.message) return page.message;
+    if (state.pending) {
+      return `Region ${chosen.texts.join(" to ")}. What is right there? Press ${keys}.`;
+    }
+    if (chosen) {
+      return `${KINDS[chosen.kind].text}, ${chosen.texts.join(" to ")}. Drag an edge, press `
+        + "another kind's key, or Delete.";
+    }
+    if (state.cursor !== null) {
+      const { position, values } = editor.signal(), value = editor.signal().number(
+        values[state.cursor]);
+      return `At ${position.text(state.cursor)}: ${Number(value.toPrecision(5))}. Shift and an `
+        + "arrow key mark a region from here.";
+    }
+    return "Drag over a stretch to say what is right there. Scroll to zoom, Shift and drag to move.";
+  }
+
+  function writeControls(page) {
+    const { editor } = page, { state, history } = editor, chosen = editor.region();
+    page.find("[data-value=name]").textContent = editor.signal().name;
+    page.find("[data-do=undo]").disabled = !history.canUndo;
+    page.find("[data-do=redo]").disabled = !history.canRedo;
+    page.find("[data-do=delete]").disabled = !chosen;
+    page.section.querySelectorAll("[data-kind]").forEach((button) => {
+      button.disabled = !chosen;
+      button.setAttribute("aria-pressed", String(Boolean(chosen)
+        && chosen.kind === button.dataset.kind));
+    });
+    const text = hint(page), place = page.find("[data-value=hint]");
+    if (place.textContent !== text) place.textContent = text;
+    place.classList.toggle("problem", Boolean(page.isProblem));
+    page.large.setAttribute("aria-label", `${editor.signal().name}, sequence ${
+      state.current + 1} of ${editor.signals.length}: signal, segmentation and labels`);
+  }
+
+  function draw(page) {
+    const { editor } = page, { state } = editor, signal = editor.signal();
+    const began = performance.now();
+    const shown = { signal, labels: editor.labels(), view: editor.view(),
+      model: signal.models[editor.model], selected: state.selected, edge: state.edge,
+      pending: state.pending && editor.region(),
+      doubts: editor.decisions.of(state.current, editor.history.now[state.current])
+        .undecided.places,
+      cursor: state.cursor === null ? null : signal.position.at(state.cursor) };
+    page.scale = shared.drawLarge(page.canvas, shown);
+    page.wholeScale = shared.drawOverview(page.overview, shown);
+    writeControls(page);
+    writeChoice(page);
+    writeTable(page);
+    writeTotals(page);
+    writeThumbs(page);
+    page.section.dataset.milliseconds = String(performance.now() - began);
+    page.section.dataset.drawn = String(Number(page.section.dataset.drawn || 0) + 1);
+  }
+
+  function say(page, message, isProblem) {
+    Object.assign(page, { message, isProblem: Boolean(isProblem) });
+  }
+
+  function save(page) {
+    const { editor } = page;
+    const text = shared.csv(editor.history.now, editor.signals);
+    const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    const link = element("a", { href: address, download: "labels.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    say(page, "Saved as labels.csv, among your downloads.");
+    page.render();
+  }
+
+  async function load(page, file) {
+    const { editor } = page;
+    try {
+      const rows = shared.csvRows(await file.text());
+      const { labels, problems } = shared.placed(rows, editor.signals);
+      editor.replace(labels);
+      const taken = plural(rows.length - problems.length, "label");
+      say(page, problems.length === 0 ? `Took ${taken} from ${file.name}.`
+        : `Took ${taken} from ${file.name}, and not ${plural(problems.length, "row")}: ${
+          problems.slice(0, 3).join("; ")}${problems.length > 3 ? "; …" : ""}.`,
+      problems.length > 0);
+      page.changed(true);
+    } catch (error) {
+      say(page, `Nothing was taken from ${file.name}: ${error.message}.`, true);
+    }
+    page.render();
+  }
+
+  function actions(page) {
+    const { editor } = page, file = page.find("input[type=file]");
+    const doing = {
+      undo: () => { editor.travel("undo"); page.changed(); },
+      redo: () => { editor.travel("redo"); page.changed(); },
+      delete: () => { editor.remove(); page.changed(); page.large.focus(); },
+      "zoom-in": () => editor.zoom(0.6), "zoom-out": () => editor.zoom(1 / 0.6),
+      all: () => editor.seeAll(), next: () => page.next(), best: () => page.best(),
+      import: () => file.click(), save: () => page.save(),
+    };
+    page.section.querySelectorAll("[data-do]").forEach((button) => {
+      button.addEventListener("click", () => { doing[button.dataset.do](); page.render(); });
+    });
+    file.addEventListener("change", () => {
+      if (file.files.length) load(page, file.files[0]);
+      file.value = "";
+    });
+    page.slider.addEventListener("input", () => {
+      editor.setModel(Number(page.slider.value));
+      page.render();
+    });
+    page.errors.addEventListener("click", (event) => {
+      editor.setModel(shared.modelAt(event.offsetX, editor.signal().models.length,
+        page.errors.clientWidth));
+      page.render();
+    });
+    new ResizeObserver(() => page.render()).observe(page.section);
+  }
+
+  function makePage(section, data, editor) {
+    const find = (selector) => section.querySelector(selector), kept = shared.storage(data.key);
+    let isAsked = false;
+    const page = { section, find, editor, large: find(".large"), canvas: find(".large canvas"),
+      overview: find("canvas.overview"), slider: find("input[type=range]"),
+      errors: find("canvas.errors"), message: null,
+      kinds: Object.keys(KINDS).filter((one) => data.has_peaks || !one.includes("peak")),
+      /* Many moves in one frame are drawn once. */
+      render() {
+        if (!isAsked) requestAnimationFrame(() => { isAsked = false; draw(page); });
+        isAsked = true;
+      },
+      changed(keepsMessage) {
+        if (!keepsMessage) say(page, null);
+        const isKept = kept.save(shared.rowsOf(editor.history.now, editor.signals));
+        if (!isKept) say(page, "This browser keeps nothing: save the labels before you leave.",
+          true);
+      },
+      setKind(kind) { if (editor.setKind(kind)) page.changed(); page.render(); },
+      go(k) {
+        say(page, null);
+        editor.go(k);
+        page.thumbs[editor.state.current].button.scrollIntoView({ block: "nearest",
+          inline: "nearest" });
+        page.render();
+      },
+      next() { if (page.nextPlace >= 0) page.go(page.nextPlace); },
+      best() {
+        const { state, history, decisions } = editor;
+        editor.setModel(decisions.of(state.current, history.now[state.current]).best);
+        page.render();
+      },
+      save: () => save(page),
+    };
+    return page;
+  }
+
+  function start(section) {
+    const data = JSON.parse(section.querySelector("script[type='application/json']").text);
+    const signals = data.sequences.map(shared.signal);
+    const kept = shared.storage(data.key).load();
+    const { labels, problems } = shared.placed(kept || data.labels, signals);
+    const page = makePage(section, data, shared.editor(signals, labels));
+    makeKinds(page);
+    makeThumbs(page);
+    shared.hear(section, page.canvas, page.overview, page.editor, page);
+    // What was said holds until the next thing is done, whoever hears of that.
+    ["pointerdown", "keydown"].forEach((name) => section.addEventListener(name,
+      () => say(page, null), { capture: true }));
+    actions(page);
+    if (problems.length) say(page, `Left out ${plural(problems.length, "label")}: ${
+      problems.slice(0, 3).join("; ")}.`, true);
+    else if (kept && kept.length) say(page, `${plural(kept.length, "label")} kept by this browser.`);
+    draw(page);
+    section.dataset.ready = "true";
+  }
+
+  document.querySelectorAll(".labelling:not([data-ready])").forEach(start);
+})(window.rocpathLabelling);

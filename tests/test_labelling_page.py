@@ -1,0 +1,144 @@
+"""The text and the data of the labelling page, without a browser."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+from rocpath import changepoint as cp
+from rocpath.pages.labelling import labelling_html
+
+X = np.array([1.0, 1, 5, 5, 5, 2])
+
+
+def embedded(html):
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    return json.loads(text)
+
+
+def page(**changes):
+    arguments = {"names": ["a"], "positions": [np.arange(6)], "values": [X]}
+    return labelling_html(**{**arguments, **changes})
+
+
+def sequence(**changes):
+    (one,) = embedded(page(**changes))["sequences"]
+    return one
+
+
+def numbers(text, dtype):
+    return np.frombuffer(base64.b64decode(text), dtype)
+
+
+def test_models_are_those_that_penalties_select_from_few_to_many_changes():
+    # Costs 20.8, 6.75 and 0: both differences are gains of a penalty.
+    models = sequence(max_changes=2)["models"]
+    assert [one["changes"] for one in models] == [[], [2], [2, 5]]
+    selection = cp.model_selection(cp.segment(X, 2).cost)
+    penalty = [one["min_penalty"] for one in models]
+    assert penalty == selection.min_penalty[::-1].tolist()
+    # Values 1 to 5 are -1 to 1 in units of half the range, from its middle.
+    assert models[2]["mean"] == [-1, 1, -0.5]
+
+
+def test_values_keep_their_shape_at_any_scale():
+    for factor in (1e-90, 1.0, 1e90):
+        value = sequence(values=[factor * X], max_changes=1)["value"]
+        scaled = numbers(value["float32"], "<f4")
+        restored = value["middle"] + value["half"] * scaled.astype(float)
+        np.testing.assert_allclose(restored / factor, X, rtol=1e-6)
+
+
+def test_even_positions_are_two_numbers_and_others_exact():
+    even = sequence(positions=[0.5 + 0.25 * np.arange(6)])["position"]
+    assert even == {"kind": "number", "first": 0.5, "step": 0.25, "n": 6}
+    odd = np.array([0.1, 0.2, 0.4, 5, 7, 1e9 + 0.1])
+    coded = sequence(positions=[odd])["position"]
+    assert numbers(coded["float64"], "<f8").tolist() == odd.tolist()
+
+
+def test_text_of_positions_is_kept():
+    time = [f"2024-05-01T10:2{k}" for k in range(6)]
+    coded = sequence(positions=[time])["position"]
+    assert (coded["kind"], coded["text"], coded["step"]) == ("time", time, 60_000)
+    number = [f"{k}.50" for k in range(6)]
+    coded = sequence(positions=[number])["position"]
+    assert (coded["kind"], coded["text"], coded["first"]) == ("number", number, 0.5)
+    order = ["first", "second", "x", "y", "z", "<b>"]
+    coded = sequence(positions=[order])["position"]
+    assert (coded["kind"], coded["text"], coded["step"]) == ("order", order, 1)
+
+
+def test_labels_have_one_name_for_each_kind():
+    labels = [("a", 0, 2, "1change"), ("a", "3", "5", "noPeaks")]
+    data = embedded(page(labels=labels))
+    assert data["labels"] == [
+        ["a", 0, 2, "one_change"],
+        ["a", "3", "5", "no_peaks"],
+    ]
+    assert data["has_peaks"]
+    assert not embedded(page())["has_peaks"]
+    assert embedded(page(constraint="up_down"))["has_peaks"]
+
+
+def test_the_first_model_shown_is_that_of_the_penalty():
+    assert sequence(penalties=[1e9])["shown"] == 0
+    assert sequence(penalties=[0], max_changes=2)["shown"] == 2
+    # 2 log n times the variance of noise without changes: none are shown.
+    noise = np.random.default_rng(0).normal(size=200)
+    one = sequence(values=[noise], positions=[np.arange(200)])
+    assert one["models"][one["shown"]]["changes"] == []
+
+
+def test_other_data_and_other_first_labels_are_kept_apart():
+    keys = {
+        embedded(page(**changes))["key"]
+        for changes in (
+            {},
+            {"names": ["b"]},
+            {"values": [X + np.arange(6)]},
+            {"labels": [("a", 0, 2, "no_change")]},
+        )
+    }
+    assert len(keys) == 4
+    assert embedded(page(title="other"))["key"] in keys
+
+
+def test_names_cannot_end_the_script():
+    name = "</script><script>alert(1)</script>"
+    html = page(names=[name], title=name)
+    assert name not in html
+    assert embedded(html)["sequences"][0]["name"] == name
+
+
+def test_the_page_is_light_and_its_policy_names_its_scripts():
+    html = page()
+    assert len(html) < 150_000
+    assert "http://" not in html.replace("http://www.w3.org", "")
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    (policy,) = re.findall(r'Policy" content="(.*?)"', html)
+    assert len(re.findall(r"'sha256-[^']+'", policy)) == len(scripts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": ["a", "b"]}, "must have the same length, got 2, 1 and 1"),
+        (
+            {"names": ["a", "a"], "positions": [[0]] * 2, "values": [[1]] * 2},
+            "names must not repeat, got 'a' twice",
+        ),
+        ({"names": [], "positions": [], "values": []}, "at least one sequence"),
+        ({"positions": [np.arange(5)]}, "one entry for each of the 6 values"),
+        ({"positions": [[0, 1, 1, 2, 3, 4]]}, "must increase, got 1.0 at index 2"),
+        ({"values": [[1, 2, 3, np.nan, 5, 6]]}, "values of 'a' must be finite"),
+        ({"labels": [("b", 0, 1, "no_change")]}, "got 'b' in row 0"),
+        ({"labels": [("a", 0, 1, "change")]}, "got 'change' in row 0"),
+        ({"max_changes": -1}, "max_changes must be a whole number from 0 up"),
+    ],
+)
+def test_what_cannot_be_shown_is_named(changes, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        page(**changes)
