@@ -55,6 +55,15 @@ def test_segments_are_not_shorter_than_asked_for():
         assert (np.diff([0, *found, 40]) >= 7).all()
 
 
+def test_a_regressor_segments_as_the_detector_that_holds_it():
+    x, labels = noisy_steps(20, 5)
+    detector = cp.LearnedDetector(max_changes=8, min_length=7).fit(x, labels)
+    found = detector.regressor_.predict_changes(x, min_length=7)
+    for one, other in zip(found, detector.segment(x), strict=True):
+        np.testing.assert_array_equal(one.changes, other.changes)
+        assert one.penalty == other.penalty
+
+
 def test_it_is_cloned_and_cross_validated_by_group():
     x, labels = noisy_steps(30, 4)
     detector = clone(cp.LearnedDetector(max_changes=6, cost="normal"))

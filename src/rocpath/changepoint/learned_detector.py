@@ -13,7 +13,7 @@ from rocpath.changepoint.error_functions import errors_by_penalty
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
-from rocpath.changepoint.segmentation import segment_penalty
+from rocpath.changepoint.segmentation import segment_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,18 +153,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         -------
         list of Segmentation
         """
-        return [
-            segment_penalty(
-                sequence,
-                float(penalty),
-                cost=self.cost,
-                constraint=self.constraint,
-                min_length=self.min_length,
-            )
-            for sequence, penalty in zip(
-                sequences, self.predict_penalty(sequences), strict=True
-            )
-        ]
+        return segment_each(
+            sequences,
+            self.predict_penalty(sequences),
+            cost=self.cost,
+            constraint=self.constraint,
+            min_length=self.min_length,
+        )
 
     def predict(self, sequences: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
         """Detect the changes of each sequence.

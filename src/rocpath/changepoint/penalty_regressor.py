@@ -24,7 +24,7 @@ from rocpath.changepoint.penalty_candidates import (
     LinearModels,
     steps_to_try,
 )
-from rocpath.changepoint.segmentation import segment_penalty
+from rocpath.changepoint.segmentation import segment_each
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
@@ -238,6 +238,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         cost: SegmentCost = "normal",
         weights: Sequence[ArrayLike] | None = None,
         constraint: Constraint = None,
+        min_length: int = 1,
     ) -> list[Segmentation]:
         """Segment sequences with the penalties predicted for them.
 
@@ -255,6 +256,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Weights of the observations of each sequence.
         constraint : str, optional
             As ``cost``.
+        min_length : int
+            As ``cost``.
 
         Returns
         -------
@@ -268,15 +271,14 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"X must have a row for each of the {len(sequences)} sequences, got "
                 f"{len(penalty)}."
             )
-        every_weight = [None] * len(sequences) if weights is None else list(weights)
-        return [
-            segment_penalty(
-                sequence, one, cost=cost, weights=weight, constraint=constraint
-            )
-            for sequence, one, weight in zip(
-                sequences, penalty, every_weight, strict=True
-            )
-        ]
+        return segment_each(
+            sequences,
+            penalty,
+            weights=weights,
+            cost=cost,
+            constraint=constraint,
+            min_length=min_length,
+        )
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
         """Return the AUC of the label errors.
