@@ -229,6 +229,26 @@ def test_a_data_frame_reaches_the_models_as_it_is(rows):
 
 
 @pytest.mark.parametrize(
+    ("library", "name"), [("lightgbm", "LGBMClassifier"), ("xgboost", "XGBClassifier")]
+)
+def test_boosting_of_other_libraries_is_blended(rows, library, name):
+    X, y = rows
+    boosting = getattr(pytest.importorskip(library), name)
+    small = boosting(n_estimators=20, max_depth=2, n_jobs=1, random_state=0)
+    if library == "lightgbm":
+        small.set_params(verbose=-1)
+    weight = np.where(np.arange(y.size) % 3, 1.0, 0.5)
+    blend = rp.AUCBlender(models(boosting=small), cv=3, random_state=0)
+    blend.fit(X[::2], y[::2], weight[::2])
+    assert blend.member_names_ == ["bayes", "tree", "boosting"]
+    assert blend.left_out_ == {}
+    alone = blend.estimators_[2].predict_proba(X[1::2])[:, 1]
+    area = roc_auc_score(y[1::2], blend.decision_function(X[1::2]))
+    # Boosting is the best of the three; a standard error of the difference is .01.
+    assert area > roc_auc_score(y[1::2], alone) - 0.03
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"estimators": []}, r"estimators must be a list of \(name, estimator\)"),

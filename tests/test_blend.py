@@ -118,6 +118,17 @@ def test_folds_of_one_class_are_judged_with_others():
         assert set(y[joined == k]) == {0, 1}
 
 
+def test_scores_with_a_fold_of_one_class_are_blended():
+    scores, y = drawn(60, 3)
+    order = np.argsort(y, kind="stable")
+    part = np.arange(60) // 12
+    cv = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(5)]
+    assert set(y[order][:12]) == {0}
+    blend = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores[order], y[order])
+    assert blend.weights_.sum() == pytest.approx(1.0)
+    assert np.isfinite(blend.history_[0].auc).all()
+
+
 def test_a_blend_is_better_than_the_best_model():
     # Each of six models adds its own error to a shared one, so that their mean, with
     # a sixth of the variance of the first, is the best ranking.
@@ -144,6 +155,12 @@ def test_equal_constant_and_many_models():
     blend = rp.AUCBlender(random_state=0).fit_scores(twice, y)
     assert blend.weights_[3] == 0
     assert blend.weights_.sum() == pytest.approx(1.0)
+    # Weights that differ between equal models would be a matter of their order.
+    alone = rp.AUCBlender(random_state=0).fit_scores(scores, y).decision_function
+    both = blend.decision_function(twice)
+    assert roc_auc_score(y, both) == pytest.approx(
+        roc_auc_score(y, alone(scores)), abs=0.03
+    )
     np.testing.assert_allclose(equal_weights(twice), [1 / 3, 1 / 3, 1 / 3, 0])
     more, y = drawn(20, 40)
     blend = rp.AUCBlender(random_state=0).fit_scores(more, y)

@@ -50,6 +50,11 @@ _ENOUGH_TO_CLIMB = 3_000
 _ENOUGH_TO_STACK = 20_000
 
 
+def are_probabilities(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell for each model whether all its scores are from 0 to 1."""
+    return np.asarray((scores.min(axis=0) >= 0) & (scores.max(axis=0) <= 1))
+
+
 class Scale(NamedTuple):
     """Puts the scores of each model on a scale where they can be added.
 
@@ -77,9 +82,11 @@ class Scale(NamedTuple):
         name: ScaleName,
         scores: NDArray[np.float64],
         sample_weight: NDArray[np.float64],
+        is_probability: NDArray[np.bool_] | None = None,
     ) -> Scale:
         """Measure the scores of rows that models were not fitted to."""
-        is_probability = (scores.min(axis=0) >= 0) & (scores.max(axis=0) <= 1)
+        if is_probability is None:
+            is_probability = are_probabilities(scores)
         n_models = scores.shape[1]
         as_is = Columns(center=np.zeros(n_models), scale=np.ones(n_models))
         scale = cls(name, np.sort(scores, axis=0), is_probability, as_is)
@@ -212,7 +219,12 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     # The ranks of rows are dealt out within a class, so these are the ones kept.
     few = rows.thinned(_ENOUGH_TO_CLIMB)
     few_fold = judged_fold[rows.rank < _ENOUGH_TO_CLIMB]
-    scales = [Scale.measured(name, rows.X, rows.sample_weight) for name in _SCALES]
+    # Thousands of rows measure a scale as well as all of them, which take long to sort.
+    is_probability = are_probabilities(rows.X)
+    scales = [
+        Scale.measured(name, few.X, few.sample_weight, is_probability)
+        for name in _SCALES
+    ]
     tried = [_Trial.made(few, few_fold, scale) for scale in scales]
     trial = _chosen_trial(tried)
     share = trial.judge.shares(_ERRORS_BEHIND, _LEAST_SHARE)
