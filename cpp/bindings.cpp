@@ -14,6 +14,7 @@
 #include "interval_path.hpp"
 #include "roc.hpp"
 #include "segment_models.hpp"
+#include "sorting.hpp"
 #include "whole_numbers.hpp"
 
 namespace nb = nanobind;
@@ -167,6 +168,10 @@ nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, dou
   }));
 }
 
+Array<std::uint32_t> sorted_order(const Array<double>& key) {
+  return to_array(released([&] { return rocpath::sorted_order(view(key)); }));
+}
+
 nb::dict best_aum_step(const Lines& lines, double max_step) {
   return to_dict(
       released([&] { return rocpath::AumSearch(lines.arrays(), max_step, SignalCheck()).run(); }));
@@ -240,6 +245,7 @@ NB_MODULE(ROCPATH_MODULE, m) {
       .value("first_max_auc", rocpath::Stop::first_max_auc);
 
   m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");
+  m.def("sorted_order", &sorted_order, "key"_a.noconvert(), "Permutation that sorts numbers.");
   m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");
   m.def("auc", &auc, "bp"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
   m.def("aum_gradient", &aum_gradient, "bp"_a, "prediction"_a.noconvert(),

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 
 import oracle_auc
 import rocpath as rp
-from rocpath.auc_statistics.influence import auc_with_influence
+from rocpath.auc_statistics.influence import auc_with_influence, falling_order
 
 rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
 
@@ -189,3 +189,17 @@ def test_errors_name_the_argument_the_rule_and_the_value(change, message):
     arguments = {"y": [0, 0, 1], "scores": [1, 2, 3], **change}
     with pytest.raises(ValueError, match=message):
         rp.auc_interval(**arguments)
+
+
+@pytest.mark.parametrize("n", [1, 2, 399, 400, 5000])
+def test_rows_are_sorted_from_the_largest_score_down(n):
+    rng = np.random.default_rng(n)
+    for score in (
+        rng.integers(-3, 4, n).astype(float),
+        rng.normal(size=n),
+        rng.choice([-0.0, 0.0, 5e-324, -1e308, 1e308], n),
+        np.full(n, 7.0),
+    ):
+        order = falling_order(score)
+        np.testing.assert_array_equal(score[order], np.sort(score)[::-1])
+        assert np.unique(order).size == n

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rocpath import _core
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,7 +44,7 @@ class Placements(NamedTuple):
     negative: NDArray[np.float64]
     tp: NDArray[np.float64]
     fp: NDArray[np.float64]
-    order: NDArray[np.intp]
+    order: NDArray[np.unsignedinteger]
     start: NDArray[np.intp]
 
     def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -70,7 +72,7 @@ def place_rows(
     integral of min(1, (t - F) / a) over t from F to max_fpr to the area. What a
     negative adds is the derivative of the sum of all these.
     """
-    order = np.argsort(score)[::-1]
+    order = falling_order(score)
     start = _group_starts(score, is_positive, order)
     tp, fp = class_sums(is_positive, weight, order, start)
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
@@ -86,10 +88,20 @@ def place_rows(
     return Placements(area, of_positive - area, of_negative, tp, fp, order, start)
 
 
+def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
+    """Sort rows from the largest score down."""
+    # The core's sort takes a third of numpy's time, which would be half of an
+    # interval's, but its indices have 32 bits.
+    if score.size >= 2**32:
+        return np.argsort(score)[::-1].astype(np.uint64)
+    order: NDArray[np.unsignedinteger] = _core.sorted_order(score)
+    return order[::-1]
+
+
 def _group_starts(
     score: NDArray[np.float64],
     is_positive: NDArray[np.bool_],
-    order: NDArray[np.intp],
+    order: NDArray[np.unsignedinteger],
 ) -> NDArray[np.intp]:
     """Start a group where the class changes, and before and after ties of both."""
     label = is_positive[order]
@@ -111,7 +123,7 @@ def _group_starts(
 def class_sums(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
-    order: NDArray[np.intp],
+    order: NDArray[np.unsignedinteger],
     start: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum the weights of both classes in each group."""

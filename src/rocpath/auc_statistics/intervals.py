@@ -239,7 +239,9 @@ class _Rows(NamedTuple):
 
 
 def _ranks_alike(
-    score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.intp]
+    score: NDArray[np.float64],
+    other: NDArray[np.float64],
+    order: NDArray[np.unsignedinteger],
 ) -> bool:
     """Tell whether both scores rank all rows alike; ``order`` sorts the first."""
     fall = -np.diff(score[order])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rocpath.auc_statistics.influence import falling_order
 from rocpath.auc_statistics.rate_bounds import rate_bounds, simultaneous_rates
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class RankedRows(NamedTuple):
         cls, is_positive: NDArray[np.bool_], score: NDArray[np.float64]
     ) -> RankedRows:
         """Sort rows by their scores."""
-        order = np.argsort(score)[::-1]
+        order = falling_order(score)
         ranked = score[order]
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         tp = np.cumsum(is_positive[order])[last]
