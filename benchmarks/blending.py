@@ -1,24 +1,36 @@
 """Compare ways to blend models by test AUC, all given the same scores.
 
-Every table is split into folds. The models of the default portfolio of AUCBlender and a
-forest, neighbours and naive Bayes score the training rows out of fold and are fitted to
-all of them; every blend is then made from the same scores, and judged on the test fold.
+Every table is split into 2 x 5 folds. The models of the default portfolio of AUCBlender
+and a forest, neighbours and naive Bayes score the training rows out of fold and are
+fitted to all of them; every blend is then made from the same scores, and judged on the
+test fold.
 
 - best single: the model with the largest AUC out of fold.
-- mean, rank mean: of standardised log-odds, of ranks.
-- stacking: what scikit-learn's StackingClassifier does, a logistic regression on
-  probabilities; stacking, logits: the same on standardised log-odds.
-- greedy: selection with replacement, 100 rounds, on log-odds (Caruana et al.).
-- hillclimbers: the PyPI package of that name, where it is installed.
+- mean, rank mean: of probabilities, of ranks.
+- stacking: what scikit-learn's StackingClassifier does as it comes, a logistic
+  regression on what predict_proba gives (the kernel machine's decision_function).
+- stacking, log-odds: the same on standardised log-odds; tuned: its penalty chosen among
+  seven by AUC in five folds.
+- greedy: selection with replacement, 100 rounds (Caruana et al.), on probabilities and
+  on standardised log-odds.
+- hillclimbers: the PyPI package of that name on probabilities, where it is installed
+  (nothing else here needs it: ``pip install --no-deps hillclimbers colorama``).
 - AUCBlender: fit_scores.
 
-Prints for each way the mean gain over the best single model, and how far AUCBlender is
-ahead of it, with standard errors over tables, and saves ``blending.csv`` beside this
-script (``blending_quick.csv`` with ``--quick``: three tables, two folds, small models).
-With ``--speed`` only a blend of 100,000 rows and 50 models is timed.
+A score that is no probability becomes one by a logistic function fitted to it where a
+way needs it.
 
-Tables are those of accuracy.py, at most 2,000 rows of each. Set ROCPATH_SETS for only
-the sets whose name has these letters.
+Prints the mean gain of each way over the best single model, and how far AUCBlender is
+ahead of it, with standard errors over tables; the tables where the best single model is
+ahead; and saves ``blending.csv`` beside this script (``blending_quick.csv`` with
+``--quick``: three tables, two folds, small models). With ``--scores FOLDER`` the scores
+are kept there and read again. With ``--speed`` only a blend of 100,000 rows and 50
+models is timed.
+
+Tables are those of accuracy.py, one of each family (the name up to a digit or a dash),
+3,000 rows drawn of larger ones, with at least 40 rows of the rarer class, and on which
+50 trees alone do not reach an AUC of .995 out of fold: elsewhere nothing is left to
+gain. Set ROCPATH_SETS for only the sets whose name has these letters.
 """
 
 import argparse
@@ -26,6 +38,7 @@ import contextlib
 import csv
 import io
 import os
+import re
 import time
 import warnings
 from collections import defaultdict
@@ -34,10 +47,10 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -49,12 +62,15 @@ from rocpath.ranking.blend import Scale
 from rocpath.ranking.members import class_scores, portfolio, scored_members
 
 HERE = Path(__file__).parent
-MOST_ROWS = 2_000
+MOST_ROWS = 3_000
+FEWEST_OF_CLASS = 40
+EASY = 0.995
 N_ROUNDS = 100
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
 def estimators(shape, *, is_quick):
-    forest = RandomForestClassifier(200, min_samples_leaf=2, random_state=0)
+    forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=0)
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(25))
     bayes = make_pipeline(StandardScaler(), GaussianNB())
     extra = [("forest", forest), ("neighbours", neighbours), ("bayes", bayes)]
@@ -63,41 +79,42 @@ def estimators(shape, *, is_quick):
     return [(name, model) for name, model in chosen if name not in slow]
 
 
-def weighted(weights, scale, scores):
-    return scale.of(scores) @ weights
+def area(y, score):
+    """Compute AUC, ten times as fast as roc_auc_score."""
+    bp = rp.ErrorBreakpoints.from_labels(y, positive=1)
+    return rp.auc(bp, np.ascontiguousarray(score, dtype=float))
 
 
 def greedy(scores, y):
     """Add the model that helps most, again and again."""
+    bp = rp.ErrorBreakpoints.from_labels(y, positive=1)
     total, count = np.zeros(len(y)), np.zeros(scores.shape[1])
     for _ in range(N_ROUNDS):
-        areas = [roc_auc_score(y, total + score) for score in scores.T]
+        areas = [rp.auc(bp, total + score) for score in scores.T]
         best = int(np.argmax(areas))
         total += scores[:, best]
         count[best] += 1
     return count / count.sum()
 
 
-def climbed_hill(scores, y, new_scores):
+def climbed_hill(scores, y, new_scores, metric=area):
     import pandas as pd
     from hillclimbers import climb_hill
 
     names = [f"model {k}" for k in range(scores.shape[1])]
     with contextlib.redirect_stdout(io.StringIO()):
-        predictions, _ = climb_hill(
+        return climb_hill(
             train=pd.DataFrame({"y": y}),
             oof_pred_df=pd.DataFrame(scores, columns=names),
             test_pred_df=pd.DataFrame(new_scores, columns=names),
             target="y",
             objective="maximize",
-            eval_metric=partial(roc_auc_score),
+            eval_metric=partial(metric),
             negative_weights=False,
             precision=0.01,
             plot_hill=False,
             plot_hist=False,
-            return_oof_preds=True,
         )
-    return predictions
 
 
 def has_hillclimbers():
@@ -109,112 +126,178 @@ def has_hillclimbers():
     return True
 
 
+def probabilities(scores, y, new_scores):
+    """Leave probabilities as they are, and fit a logistic function to other scores."""
+    given, new = scores.copy(), new_scores.copy()
+    for k in np.flatnonzero((scores.min(axis=0) < 0) | (scores.max(axis=0) > 1)):
+        platt = make_pipeline(StandardScaler(), LogisticRegression(C=1e3))
+        platt.fit(scores[:, [k]], y)
+        given[:, k] = platt.predict_proba(scores[:, [k]])[:, 1]
+        new[:, k] = platt.predict_proba(new_scores[:, [k]])[:, 1]
+    return given, new
+
+
 def blends(scores, y, new_scores, *, with_hillclimbers):
     """Give the name of each blend and its scores of new rows."""
-    logit, rank = (
-        Scale.measured(k, scores, np.ones(len(y))) for k in ("logit", "rank")
+    scale = Scale.measured(scores, np.ones(len(y)))
+    odds, new_odds = scale.odds_of(scores), scale.odds_of(new_scores)
+    share, new_share = probabilities(scores, y, new_scores)
+    yield "best single", new_scores[:, np.argmax([area(y, one) for one in scores.T])]
+    yield "mean", new_share.mean(axis=1)
+    yield "rank mean", scale.ranks_of(new_scores).mean(axis=1)
+    logistic = LogisticRegression(max_iter=1000)
+    yield "stacking", logistic.fit(scores, y).decision_function(new_scores)
+    yield "stacking, log-odds", logistic.fit(odds, y).decision_function(new_odds)
+    tuned = LogisticRegressionCV(
+        Cs=np.logspace(-4, 2, 7), cv=FOLDS, scoring="roc_auc", max_iter=1000
     )
-    single = [roc_auc_score(y, score) for score in scores.T]
-    yield "best single", new_scores[:, int(np.argmax(single))]
-    yield "mean", logit.of(new_scores).mean(axis=1)
-    yield "rank mean", rank.of(new_scores).mean(axis=1)
-    stack = LogisticRegression(max_iter=1000).fit(scores, y)
-    yield "stacking", stack.decision_function(new_scores)
-    stack = LogisticRegression(max_iter=1000).fit(logit.of(scores), y)
-    yield "stacking, logits", stack.decision_function(logit.of(new_scores))
-    yield "greedy", weighted(greedy(logit.of(scores), y), logit, new_scores)
+    yield "stacking, tuned", tuned.fit(odds, y).decision_function(new_odds)
+    yield "greedy", new_share @ greedy(share, y)
+    yield "greedy, log-odds", new_odds @ greedy(odds, y)
     if with_hillclimbers:
-        yield "hillclimbers", climbed_hill(scores, y, new_scores)
+        yield "hillclimbers", climbed_hill(share, y, new_share)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     yield "AUCBlender", blend.decision_function(new_scores)
 
 
-def cross_validate(X, y, *, repeats, n_folds_used, is_quick, with_hillclimbers):
+def member_scores(X, y, train, test, *, is_quick):
+    """Score the training rows out of fold, and the test rows."""
+    members, left_out = scored_members(
+        estimators(X[train].shape, is_quick=is_quick),
+        X[train],
+        y[train],
+        None,
+        folds=list(FOLDS.split(X[train], y[train])),
+        n_jobs=None,
+        timeout=None,
+    )
+    for one in left_out:
+        print(f"{one.name} is left out: {one.reason}")
+    return {
+        "S": np.hstack([member.score for member in members]),
+        "y": y[train],
+        "T": np.hstack([class_scores(one.estimator, X[test]) for one in members]),
+        "z": y[test],
+        "names": np.array([member.name for member in members]),
+    }
+
+
+def kept_scores(folder, name, make):
+    """Read scores from a file, or make them and write it."""
+    if folder is None:
+        return make()
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        np.savez(path, **make())
+    with np.load(path) as file:
+        return dict(file)
+
+
+def cross_validate(table, X, y, arguments, *, with_hillclimbers):
     """Yield repeat, fold, name and test AUC of every model and blend."""
-    for repeat in range(repeats):
+    is_quick = arguments.quick
+    for repeat in range(1 if is_quick else 2):
         outer = StratifiedKFold(5, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(outer.split(X, y)):
-            if fold >= n_folds_used:
+            if is_quick and fold >= 2:
                 break
-            inner = StratifiedKFold(5, shuffle=True, random_state=0)
-            members, left_out = scored_members(
-                estimators(X[train].shape, is_quick=is_quick),
-                X[train],
-                y[train],
-                None,
-                folds=list(inner.split(X[train], y[train])),
-                n_jobs=None,
-                timeout=None,
+            make = partial(member_scores, X, y, train, test, is_quick=is_quick)
+            made = kept_scores(arguments.scores, f"{table}_{repeat}_{fold}", make)
+            for name, score in zip(made["names"], made["T"].T, strict=True):
+                yield repeat, fold, str(name), area(made["z"], score)
+            found = blends(
+                made["S"], made["y"], made["T"], with_hillclimbers=with_hillclimbers
             )
-            for one in left_out:
-                print(f"{one.name} is left out: {one.reason}")
-            scores = np.hstack([member.score for member in members])
-            new = np.hstack([class_scores(one.estimator, X[test]) for one in members])
-            for member, score in zip(members, new.T, strict=True):
-                yield repeat, fold, member.name, roc_auc_score(y[test], score)
-            made = blends(scores, y[train], new, with_hillclimbers=with_hillclimbers)
-            for name, score in made:
-                yield repeat, fold, name, roc_auc_score(y[test], score)
+            for name, score in found:
+                yield repeat, fold, name, area(made["z"], score)
 
 
-def chosen_tables(*, is_quick):
+def is_easy(X, y):
+    trees = ExtraTreesClassifier(50, min_samples_leaf=2, random_state=0)
+    score = cross_val_predict(trees, X, y, cv=FOLDS, method="predict_proba")[:, 1]
+    return area(y, score) > EASY
+
+
+def chosen_tables():
     letters = os.environ.get("ROCPATH_SETS", "")
-    n_given = 0
+    families = set()
     for name, X, y in data_sets():
-        if letters not in name:
+        family = re.split(r"[-_ 0-9(]", name.removeprefix("keel "))[0]
+        if letters not in name or family in families:
             continue
-        if is_quick and n_given == 3:
-            return
-        n_given += 1
         kept = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
-        X = X[kept].toarray() if sparse.issparse(X) else X[kept]
-        yield name, X, y[kept]
+        X = X[kept].toarray() if sparse.issparse(X) else np.asarray(X[kept], float)
+        y = y[kept]
+        if np.bincount(y).min() < FEWEST_OF_CLASS:
+            continue
+        families.add(family)
+        if not is_easy(X, y):
+            yield name, X, y
+
+
+def mean_and_error(values):
+    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+    return values.mean(), error
 
 
 def summarize(rows):
     by_name = defaultdict(lambda: defaultdict(list))
-    for table, _, _, name, area in rows:
-        by_name[name][table].append(area)
+    for table, _, _, name, value in rows:
+        by_name[name][table].append(float(value))
     tables = list(by_name["AUCBlender"])
     mean = {
         name: np.array([np.mean(areas.get(table, np.nan)) for table in tables])
         for name, areas in by_name.items()
     }
-    print(f"{len(tables)} tables; gain over the best single | AUCBlender ahead by")
+    print(f"{len(tables)} tables\n")
+    print("| | gain over best single | worst | AUCBlender ahead by | worst |")
+    print("|---|---|---|---|---|")
     for name, areas in mean.items():
-        gain = areas - mean["best single"]
-        ahead = (mean["AUCBlender"] - areas)[np.isfinite(areas)]
-        error = ahead.std(ddof=1) / np.sqrt(ahead.size) if ahead.size > 1 else np.nan
+        is_known = np.isfinite(areas)
+        gain = (areas - mean["best single"])[is_known]
+        ahead = (mean["AUCBlender"] - areas)[is_known]
         print(
-            f"{name:18s} {np.nanmean(gain):+.4f} (worst {np.nanmin(gain):+.4f}) | "
-            f"{ahead.mean():+.4f} ± {error:.4f} (worst {ahead.min():+.4f})"
+            f"| {name} | {'{:+.4f} ± {:.4f}'.format(*mean_and_error(gain))} "
+            f"| {gain.min():+.4f} "
+            f"| {'{:+.4f} ± {:.4f}'.format(*mean_and_error(ahead))} "
+            f"| {ahead.min():+.4f} |"
         )
+    print("\nbest single model ahead by more than .003 (± over folds):")
+    for table in tables:
+        pair = [np.array(by_name[k][table]) for k in ("best single", "AUCBlender")]
+        loss, error = mean_and_error(pair[0] - pair[1])
+        if loss > 0.003:
+            print(f"{table}: {loss:.4f} ± {error:.4f}")
 
 
 def time_blends(*, with_hillclimbers):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 100_000)
-    quality = np.linspace(0.2, 0.8, 50)
-    shared = rng.normal(size=(y.size, 1))
-    scores = y[:, None] * quality + shared + rng.normal(size=(y.size, 50))
+    n_rows, n_models = 200_000, 50
+    y = rng.integers(0, 2, n_rows)
+    quality = np.linspace(0.2, 0.8, n_models)
+    shared = rng.normal(size=(n_rows, 1))
+    scores = y[:, None] * quality + shared + rng.normal(size=(n_rows, n_models))
     scores = 1 / (1 + np.exp(-scores))
+    train, test = slice(n_rows // 2), slice(n_rows // 2, None)
     start = time.process_time()
-    blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
+    blend = rp.AUCBlender(random_state=0).fit_scores(scores[train], y[train])
     ours = time.process_time() - start
-    area = roc_auc_score(y, blend.decision_function(scores))
-    print(f"AUCBlender: {ours:.1f} s of CPU, AUC {area:.5f} on the same rows")
+    new = roc_auc_score(y[test], blend.decision_function(scores[test]))
+    print(f"AUCBlender: {ours:.2f} s of CPU, AUC of new rows {new:.5f}", flush=True)
     if with_hillclimbers:
         start = time.process_time()
-        climbed = climbed_hill(scores, y, scores)
+        climbed = climbed_hill(scores[train], y[train], scores[test], roc_auc_score)
         theirs = time.process_time() - start
-        print(f"hillclimbers: {theirs:.1f} s, AUC {roc_auc_score(y, climbed):.5f}")
-        print(f"ratio {theirs / ours:.1f}")
+        new = roc_auc_score(y[test], climbed)
+        print(f"hillclimbers: {theirs:.1f} s of CPU, AUC of new rows {new:.5f}")
+        print(f"ratio {theirs / ours:.0f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--scores", type=Path)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     with_hillclimbers = has_hillclimbers()
@@ -222,17 +305,14 @@ def main():
         time_blends(with_hillclimbers=with_hillclimbers)
         return
     rows = []
-    for table, X, y in chosen_tables(is_quick=arguments.quick):
+    for number, (table, X, y) in enumerate(chosen_tables()):
+        if arguments.quick and number == 3:
+            break
         made = cross_validate(
-            X,
-            y,
-            repeats=1 if arguments.quick else 2,
-            n_folds_used=2 if arguments.quick else 5,
-            is_quick=arguments.quick,
-            with_hillclimbers=with_hillclimbers,
+            table, X, y, arguments, with_hillclimbers=with_hillclimbers
         )
         rows += [(table, *row) for row in made]
-        print(table, flush=True)
+        print(table, X.shape, y.sum(), flush=True)
     name = "blending_quick.csv" if arguments.quick else "blending.csv"
     with (HERE / name).open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

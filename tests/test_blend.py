@@ -91,21 +91,23 @@ def test_a_model_that_ranks_backwards_has_no_weight():
 
 def test_scales_by_hand():
     scores = np.array([[0.1, 10.0], [0.5, 20.0], [0.5, 20.0], [0.9, 40.0]])
-    weight = np.ones(4)
-    rank = Scale.measured("rank", scores, weight)
+    scale = Scale.measured(scores, np.ones(4))
     # Shares below, ties half: 1/8, 4/8, 4/8, 7/8; deviation sqrt(2) * 3/8 / 2.
     expected = np.array([-1.0, 0.0, 0.0, 1.0]) * np.sqrt(2)
-    np.testing.assert_allclose(rank.of(scores)[:, 0], expected, atol=1e-12)
-    np.testing.assert_allclose(rank.of(scores)[:, 1], expected, atol=1e-12)
-    assert rank.of(np.array([[0.7, 1e9]]))[0] == pytest.approx(
+    np.testing.assert_allclose(scale.ranks_of(scores)[:, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(scale.ranks_of(scores)[:, 1], expected, atol=1e-12)
+    assert scale.ranks_of(np.array([[0.7, 1e9]]))[0] == pytest.approx(
         [(6 / 8 - 0.5) / (3 / 8) * np.sqrt(2), (1 - 0.5) / (3 / 8) * np.sqrt(2)]
     )
-    logit = Scale.measured("logit", scores, weight)
-    np.testing.assert_array_equal(logit.is_probability, [True, False])
+    np.testing.assert_array_equal(scale.is_probability, [True, False])
     # Log-odds of .1, .5, .5, .9 are -log 9, 0, 0, log 9.
-    np.testing.assert_allclose(logit.of(scores)[:, 0], expected, atol=1e-12)
-    wild = logit.of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
+    np.testing.assert_allclose(scale.odds_of(scores)[:, 0], expected, atol=1e-12)
+    wild = scale.odds_of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
     np.testing.assert_allclose(wild, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
+    # The second scores are no probabilities: mean 22.5, squared deviations 156.25,
+    # 6.25, 6.25 and 306.25 of mean 118.75.
+    odds = np.array([-12.5, -2.5, -2.5, 17.5]) / np.sqrt(118.75)
+    np.testing.assert_allclose(scale.of(scores)[:, 1], (odds + expected) / 2)
 
 
 def test_folds_of_one_class_are_judged_with_others():

@@ -45,9 +45,10 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     """Blend the scores of any models such that the area under the ROC curve is large.
 
     Every model scores rows that it was not fitted to, by cross-validation. Scores are
-    put on a common scale and added with weights from 0 up that sum to one: those of
-    logistic stacking, and those to which exact searches for the best AUC
-    (:func:`best_auc_step`) lead from there, each counting by its AUC on rows held out.
+    put on a common scale, the mean of their log-odds and ranks, and added with weights
+    from 0 up that sum to one: those of logistic stacking, and those to which exact
+    searches for the best AUC (:func:`best_auc_step`) lead from there, each counting by
+    its AUC on rows held out.
     The models are then fitted to all rows. Of more than 20,000 rows of a class, the
     others are left out when stacking, and of more than 3,000 when searching, judging.
 

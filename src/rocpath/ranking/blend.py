@@ -3,13 +3,13 @@
 Logistic stacking with weights from 0 up is the start. From there one weight after the
 other is set to its best value from 0 up, found by an exact search of all
 (`best_auc_step`): AUC on the rows given never falls. How much of that holds on other
-rows, and on which scale scores are added, is decided by AUC on rows held out.
+rows is decided by AUC on rows held out.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from rocpath.matrices import LinearModel
     from rocpath.ranking.labelled_rows import LabelledRows
 
-ScaleName = Literal["logit", "rank"]
-
-_SCALES: tuple[ScaleName, ...] = ("logit", "rank")
 # L2 terms of the stacking, each 1/C of scikit-learn's LogisticRegression, and the one
 # from which AUC is climbed: alone it was the best of all candidates on 32 tables.
 _PENALTIES = (100.0, 10.0, 1.0)
@@ -58,28 +55,27 @@ def are_probabilities(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
 class Scale(NamedTuple):
     """Puts the scores of each model on a scale where they can be added.
 
+    It is the mean of log-odds and ranks, both standardised: a model that is too sure of
+    itself has log-odds with long tails, and ranks cut off those that are right.
+
     Attributes
     ----------
-    name : {"logit", "rank"}
-        Log-odds, where scores are probabilities, else scores as they are; or the share
-        of measured rows with a smaller score.
     sorted_score : array, shape (n_measured, n_models)
         For ranks.
     is_probability : array of bool, shape (n_models,)
-        Whether all scores measured are from 0 to 1.
-    columns : Columns
-        Center and spread of the values.
+        Whether all scores are from 0 to 1; else they are taken for log-odds.
+    odds, rank : Columns
+        Center and spread of log-odds, and of ranks.
     """
 
-    name: ScaleName
     sorted_score: NDArray[np.float64]
     is_probability: NDArray[np.bool_]
-    columns: Columns
+    odds: Columns
+    rank: Columns
 
     @classmethod
     def measured(
         cls,
-        name: ScaleName,
         scores: NDArray[np.float64],
         sample_weight: NDArray[np.float64],
         is_probability: NDArray[np.bool_] | None = None,
@@ -89,26 +85,32 @@ class Scale(NamedTuple):
             is_probability = are_probabilities(scores)
         n_models = scores.shape[1]
         as_is = Columns(center=np.zeros(n_models), scale=np.ones(n_models))
-        scale = cls(name, np.sort(scores, axis=0), is_probability, as_is)
-        values = scale.of(scores)
-        return scale._replace(columns=Columns.measured(values, sample_weight))
+        raw = cls(np.sort(scores, axis=0), is_probability, as_is, as_is)
+        return raw._replace(
+            odds=Columns.measured(raw.odds_of(scores), sample_weight),
+            rank=Columns.measured(raw.ranks_of(scores), sample_weight),
+        )
 
     def of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return scaled scores: mean 0 and variance 1 where they were measured."""
-        if self.name == "rank":
-            # The middle of the ranks of equal scores, as a share of all rows.
-            ends = [
-                np.searchsorted(measured, score, side="left")
-                + np.searchsorted(measured, score, side="right")
-                for measured, score in zip(self.sorted_score.T, scores.T, strict=True)
-            ]
-            values = np.column_stack(ends) / (2.0 * len(self.sorted_score))
-        else:
-            share = np.clip(np.where(self.is_probability, scores, 0.5), 0.0, 1.0)
-            with np.errstate(divide="ignore"):
-                odds = np.clip(logit(share), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
-            values = np.where(self.is_probability, odds, scores)
-        return self.columns.scaled(values)
+        """Return scaled scores, with mean 0 where they were measured."""
+        return 0.5 * (self.odds_of(scores) + self.ranks_of(scores))
+
+    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return standardised log-odds."""
+        share = np.clip(np.where(self.is_probability, scores, 0.5), 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            odds = np.clip(logit(share), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        return self.odds.scaled(np.where(self.is_probability, odds, scores))
+
+    def ranks_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return standardised ranks: the share of measured rows with lower scores."""
+        # The middle of the ranks of equal scores.
+        ends = [
+            np.searchsorted(measured, score, side="left")
+            + np.searchsorted(measured, score, side="right")
+            for measured, score in zip(self.sorted_score.T, scores.T, strict=True)
+        ]
+        return self.rank.scaled(np.column_stack(ends) / (2.0 * len(self.sorted_score)))
 
 
 def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -220,13 +222,8 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     few = rows.thinned(_ENOUGH_TO_CLIMB)
     few_fold = judged_fold[rows.rank < _ENOUGH_TO_CLIMB]
     # Thousands of rows measure a scale as well as all of them, which take long to sort.
-    is_probability = are_probabilities(rows.X)
-    scales = [
-        Scale.measured(name, few.X, few.sample_weight, is_probability)
-        for name in _SCALES
-    ]
-    tried = [_Trial.made(few, few_fold, scale) for scale in scales]
-    trial = _chosen_trial(tried)
+    scale = Scale.measured(few.X, few.sample_weight, are_probabilities(rows.X))
+    trial = _Trial.made(few, few_fold, scale)
     share = trial.judge.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     scaled = rows.thinned(_ENOUGH_TO_STACK)
     scaled = replace(scaled, X=trial.scale.of(scaled.X))
@@ -235,7 +232,7 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     class_weight = [rows.sample_weight[rows.is_positive == k].sum() for k in (0, 1)]
     odds = held_out.rows.log_odds(held_out.score, (class_weight[0], class_weight[1]))
     model = odds.after(scaled.standardized(weights))
-    history = _history(rows, tried, trial, share)
+    history = _history(rows, trial, share)
     return Blend(trial.scale, weights, model, history)
 
 
@@ -253,7 +250,7 @@ def candidates(rows: LabelledRows) -> dict[str, NDArray[np.float64]]:
 
 
 class _Trial(NamedTuple):
-    """The candidates on one scale, each fitted without one fold after the other."""
+    """The candidates, each fitted without one fold after the other."""
 
     scale: Scale
     names: list[str]
@@ -272,37 +269,13 @@ class _Trial(NamedTuple):
         return cls(scale, list(found[0]), folds, weights, judge)
 
 
-def _chosen_trial(tried: list[_Trial]) -> _Trial:
-    """Take the first scale, unless another is ahead by more than a standard error."""
-    judge = HeldOutAUC(
-        np.array([trial.judge.auc.max() for trial in tried]),
-        np.column_stack(
-            [trial.judge.influence[:, trial.judge.auc.argmax()] for trial in tried]
-        ),
-    )
-    gain, error = judge.gain(0)
-    return tried[int(np.where(gain > error, gain, 0.0).argmax())]
-
-
 def _history(
-    rows: LabelledRows,
-    tried: list[_Trial],
-    chosen: _Trial,
-    share: NDArray[np.float64],
+    rows: LabelledRows, trial: _Trial, share: NDArray[np.float64]
 ) -> BlendHistory:
-    bp = rows.breakpoints
-    judge = HeldOutAUC(
-        np.concatenate([trial.judge.auc for trial in tried]),
-        np.hstack([trial.judge.influence for trial in tried]),
-    )
+    bp, judge = rows.breakpoints, trial.judge
     _, error = judge.gain(int(judge.auc.argmax()))
-    return BlendHistory(
-        member_auc=np.array([auc(bp, score) for score in rows.X.T]),
-        tried=[f"{one.scale.name}: {name}" for one in tried for name in one.names],
-        auc=judge.auc,
-        error=error,
-        share=np.concatenate([share * (trial is chosen) for trial in tried]),
-    )
+    member_auc = np.array([auc(bp, score) for score in rows.X.T])
+    return BlendHistory(member_auc, trial.names, judge.auc, error, share)
 
 
 def _judging_folds(fold: NDArray[np.intp], rows: LabelledRows) -> NDArray[np.intp]:
