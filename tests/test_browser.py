@@ -1,28 +1,15 @@
 """The explorer and the report in a real browser, opened from disk."""
 
-import os
-import shutil
-
 import numpy as np
 import pytest
 
 import rocpath as rp
+from browsing import find, wait_until
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
 from rocpath.pages.step_view import step_view
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1280,900",
-)
 MOVE = """
 const [tick, done] = arguments;
 const page = document.querySelector(".explorer");
@@ -32,28 +19,6 @@ slider.dispatchEvent(new Event("input"));
 requestAnimationFrame(() => requestAnimationFrame(
   () => done(Number(page.dataset.milliseconds))));
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None:
-        reason = "no chromium and chromedriver: apt-get install chromium-driver"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=driver)
-    chrome = webdriver.Chrome(options=options, service=service)
-    chrome.set_script_timeout(30)
-    yield chrome
-    chrome.quit()
 
 
 @pytest.fixture
@@ -70,18 +35,6 @@ def show(browser, tmp_path):
 
     yield opened
     assert browser.get_log("browser") == []
-
-
-def wait_until(browser, script, seconds=20):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, seconds, poll_frequency=0.05).until(
-        lambda driver: driver.execute_script(script)
-    )
-
-
-def find(browser, selector):
-    return browser.find_element("css selector", selector)
 
 
 def move(browser, tick):
