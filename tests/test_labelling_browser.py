@@ -381,7 +381,8 @@ def test_thinned_signals_show_every_extreme(show):
     script = """
       const canvas = document.querySelector(".large canvas");
       const pen = canvas.getContext("2d"), signal = [122, 133, 144];
-      const { data, width, height } = pen.getImageData(0, 0, canvas.width, canvas.height);
+      const { width, height } = canvas;
+      const { data } = pen.getImageData(0, 0, width, height);
       const has = (y) => {
         for (let k = 4 * (y * width + 62); k < 4 * (y * width + width - 20); k += 4)
           if (signal.every((one, i) => Math.abs(data[k + i] - one) < 30)) return true;
