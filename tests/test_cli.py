@@ -247,6 +247,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
         ["changepoint"],
         ["changepoint", "fit"],
         ["changepoint", "predict"],
+        ["changepoint", "label"],
     ],
 )
 def test_every_command_has_help_with_examples(command, capsys):

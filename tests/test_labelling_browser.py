@@ -385,7 +385,7 @@ def test_thinned_signals_show_every_extreme(show):
       const { data } = pen.getImageData(0, 0, width, height);
       const has = (y) => {
         for (let k = 4 * (y * width + 62); k < 4 * (y * width + width - 20); k += 4)
-          if (signal.every((one, i) => Math.abs(data[k + i] - one) < 30)) return true;
+          if (signal.every((one, i) => Math.abs(data[k + i] - one) < 60)) return true;
         return false;
       };
       return [has(60), has(height - 70)];"""

@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from command_tables import fails, long_tables, read, write
 from rocpath import changepoint as cp
+from rocpath.cli import main
 from rocpath.pages.labelling import labelling_html
 
 X = np.array([1.0, 1, 5, 5, 5, 2])
@@ -142,3 +144,30 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
 def test_what_cannot_be_shown_is_named(changes, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         page(**changes)
+
+
+def test_the_command_writes_the_page_with_the_labels_as_written(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    out = str(tmp_path / "page.html")
+    argv = ["changepoint", "label", sequences, "--labels", labels, "--out", out]
+    assert main(argv) == 0
+    assert "page.html; open it in a browser" in capsys.readouterr().err
+    data = embedded(read(out))
+    assert [one["name"] for one in data["sequences"]] == [f"0{k}" for k in range(12)]
+    assert data["labels"][:2] == [
+        ["00", "0", "15", "no_change"],
+        ["00", "15", "25", "one_change"],
+    ]
+    assert "already exists" in fails(capsys, argv)
+    assert main([*argv, "--force", "--max-changes", "3", "--quiet"]) == 0
+    models = embedded(read(out))["sequences"][0]["models"]
+    assert len(models[-1]["changes"]) == 3
+
+
+def test_the_command_refuses_labels_that_cannot_be_placed(tmp_path, capsys):
+    sequences, _ = long_tables(tmp_path)
+    labels = write(tmp_path / "bad.csv", "sequence,start,end,kind\n00,50,60,no_change")
+    out = str(tmp_path / "page.html")
+    argv = ["changepoint", "label", sequences, "--labels", labels, "--out", out]
+    assert "must lie within the sequence" in fails(capsys, argv)
+    assert not (tmp_path / "page.html").exists()

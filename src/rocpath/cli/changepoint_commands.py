@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from rocpath.cli import options
+from rocpath.cli.label_command import add_label
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ app = typer.Typer(
     ),
     rich_markup_mode=None,
 )
+add_label(app)
 
 _NAMES = ("sequence",)
 

@@ -63,7 +63,9 @@
     }
     pen.lineWidth = 1;
     pen.strokeStyle = SIGNAL;
+    pen.globalAlpha = 0.7;  // what lies under it shines through
     pen.stroke();
+    pen.globalAlpha = 1;
   }
 
   function drawRuns(pen, signal, scale) {
@@ -149,29 +151,41 @@
     return texts.find((one) => pen.measureText(one).width <= width) || "";
   }
 
-  function drawRegion(pen, label, wrong, scale, isSelected) {
-    const { box } = scale, kind = shared.KINDS[label.kind];
-    const left = Math.max(scale.x(label.start), box.left);
-    const right = Math.min(scale.x(label.end), box.left + box.width);
-    const width = right - left;
-    if (width < 0) return;
+  /* The part of a region within the box, or null. */
+  function extent(label, scale) {
+    const { box } = scale, left = Math.max(scale.x(label.start), box.left);
+    const width = Math.min(scale.x(label.end), box.left + box.width) - left;
+    return width < 0 ? null : { left, width: Math.max(width, 1), top: box.top,
+      height: box.height };
+  }
+
+  function drawShade(pen, label, wrong, scale) {
+    const at = extent(label, scale);
+    if (!at) return;
     pen.globalAlpha = 0.22;
-    pen.fillStyle = kind.color;
-    pen.fillRect(left, box.top, Math.max(width, 1), box.height);
-    if (wrong) hatch(pen, left, box.top + BAND, width, box.height - BAND);
+    pen.fillStyle = shared.KINDS[label.kind].color;
+    pen.fillRect(at.left, at.top, at.width, at.height);
+    if (wrong) hatch(pen, at.left, at.top, at.width, at.height);
     pen.globalAlpha = 1;
-    pen.fillRect(left, box.top, Math.max(width, 1), BAND);
+  }
+
+  /* The frame of a region and its name, over everything else. */
+  function drawName(pen, label, wrong, scale, isSelected) {
+    const at = extent(label, scale), kind = shared.KINDS[label.kind];
+    if (!at) return;
+    pen.fillStyle = kind.color;
+    pen.fillRect(at.left, at.top, at.width, BAND);
     pen.strokeStyle = isSelected ? INK : kind.color;
     pen.lineWidth = isSelected ? 2 : 1;
-    pen.strokeRect(left, box.top, Math.max(width, 1), box.height);
-    const isDark = ["peaks", "peak_end"].includes(label.kind);
-    pen.fillStyle = isDark ? "#fff" : INK;
+    pen.strokeRect(at.left, at.top, at.width, at.height);
+    pen.fillStyle = kind.isDark ? "#fff" : INK;
     pen.textBaseline = "middle";
-    pen.textAlign = "left";
+    pen.textAlign = "center";
     const reason = { fp: "too many", fn: "missing" }[wrong];
     const texts = wrong ? [`✗ ${kind.text}: ${reason}`, `✗ ${reason}`, "✗"]
       : [kind.text, kind.short];
-    pen.fillText(fitting(pen, texts, width - 8), left + 4, box.top + BAND / 2 + 1);
+    pen.fillText(fitting(pen, texts, at.width - 4), at.left + at.width / 2,
+      at.top + BAND / 2 + 1);
   }
 
   function drawHandles(pen, region, edge, scale) {
@@ -200,7 +214,7 @@
   }
 
   function shown(number, step) {
-    if (Math.abs(number) >= 1e7 || (step < 1e-6 && number !== 0)) {
+    if (Math.abs(number) >= 1e10 || (step < 1e-6 && number !== 0)) {
       return Number(number.toPrecision(10)).toExponential().replace("e+", "e");
     }
     if (number === 0) return "0";  // and not -0
@@ -258,7 +272,7 @@
     pen.textBaseline = "top";
     pen.textAlign = "center";
     pen.beginPath();
-    for (const [place, text] of placeTicks(signal, view, Math.max(2, box.width / 110))) {
+    for (const [place, text] of placeTicks(signal, view, Math.max(2, box.width / 90))) {
       const x = scale.x(place), half = pen.measureText(text).width / 2;
       pen.moveTo(x, box.top);
       pen.lineTo(x, box.top + box.height + 4);
@@ -319,11 +333,13 @@
     pen.beginPath();
     pen.rect(box.left, box.top - 1, box.width, box.height + 2);
     pen.clip();
-    labels.forEach((label, k) => drawRegion(pen, label,
-      shared.verdict(model.places, label), scale, k === state.selected));
+    const wrong = labels.map((label) => shared.verdict(model.places, label));
+    labels.forEach((label, k) => drawShade(pen, label, wrong[k], scale));
     drawSignal(pen, signal, scale);
     drawModel(pen, signal, model, scale, 2.4);
     drawDoubts(pen, state.doubts, scale);
+    labels.forEach((label, k) => drawName(pen, label, wrong[k], scale,
+      k === state.selected));
     if (state.pending) drawPending(pen, state.pending, scale);
     if (state.cursor !== null) drawCursor(pen, state.cursor, scale);
     pen.restore();

@@ -114,7 +114,7 @@
     slider.max = String(models.length - 1);
     slider.value = String(k);
     const verdict = labels.length ? errorText(errors[k]) : "no labels to judge by";
-    const text = `${plural(model.changes.length, "change")}, ${penaltyText(model)}: ${verdict}`;
+    const text = `${plural(model.changes.length, "change")}, ${penaltyText(model)}; ${verdict}`;
     slider.setAttribute("aria-valuetext", text);
     page.find("[data-value=model]").textContent = text;
     page.find("[data-do=best]").disabled = labels.length === 0;
