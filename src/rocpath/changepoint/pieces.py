@@ -173,11 +173,7 @@ def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Lab
     ('no_peaks', 'peak_start')
     """
     path = Path(path)
-    with _opened(path) as file:
-        lines = [line.split() for line in file if not _is_comment(line)]
-    for row in lines:
-        if len(row) < 4:
-            raise ValueError(f"{path.name} must have four columns, got {row}.")
+    lines = read_bed(path)
     chrom = _the_chromosome(path, {row[0].decode() for row in lines}, chrom)
     rows = [row for row in lines if row[0].decode() == chrom]
     return Labels(
@@ -186,6 +182,27 @@ def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Lab
         tuple(row[3].decode() for row in rows),
         sequence=chrom,
     )
+
+
+def read_bed(path: str | os.PathLike[str]) -> list[list[bytes]]:
+    """Return the words of each line of a BED file with at least four columns."""
+    path = Path(path)
+    with _opened(path) as file:
+        lines = [line.split() for line in file if not _is_comment(line)]
+    for row in lines:
+        if len(row) < 4:
+            raise ValueError(f"{path.name} must have four columns, got {row}.")
+    return lines
+
+
+def chromosomes(path: str | os.PathLike[str]) -> dict[str, int]:
+    """Return the chromosomes of a bedGraph file, and the line where each begins."""
+    first: dict[str, int] = {}
+    with _opened(Path(path)) as file:
+        for place, line in enumerate(file, 1):
+            if not _is_comment(line):
+                first.setdefault(line.split(None, 1)[0].decode(), place)
+    return first
 
 
 def _vector(name: str, values: ArrayLike) -> NDArray[np.generic]:

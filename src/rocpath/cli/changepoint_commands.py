@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rocpath.cli import options
 from rocpath.cli.label_command import add_label
 from rocpath.cli.options import command, examples
+
+if TYPE_CHECKING:
+    pass
 
 app = typer.Typer(
     help="Learn where sequences change, from labelled regions.",
@@ -20,37 +23,80 @@ app = typer.Typer(
 )
 add_label(app)
 
-_NAMES = ("sequence",)
+
+def _column(role: str, usual: str) -> object:
+    text = f"Column of {role}; by default {usual}."
+    return typer.Option(metavar="COLUMN", help=text)
+
 
 SequencesArgument = Annotated[
     str,
     typer.Argument(
         metavar="SEQUENCES",
-        help="Table with columns sequence, value, and if need be position and weight.",
+        help="Table with columns sequence, value, and if need be position and weight; "
+        "or a bedGraph file.",
     ),
+]
+SequenceOption = Annotated[str | None, _column("names of sequences", "sequence")]
+PositionOption = Annotated[str | None, _column("positions", "position, if it is there")]
+ValueOption = Annotated[str | None, _column("values", "value")]
+WeightOption = Annotated[str | None, _column("weights", "weight, if it is there")]
+FillOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="Value where no run of a bedGraph file is; by default a gap is a fault.",
+    ),
+]
+CostOption = Annotated[
+    Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
+]
+ConstraintOption = Annotated[
+    Literal["up_down"] | None,
+    typer.Option(help="Means go up and down in turn, as for labels of peaks."),
+]
+MaxChangesOption = Annotated[
+    int, typer.Option(min=1, help="Most changes of a sequence to try.")
 ]
 
 
-@command(app, "rocpath changepoint fit signals.csv labels.csv --out signals-model")
+@command(
+    app,
+    "rocpath changepoint fit signals.csv labels.csv --out signals-model",
+    "rocpath changepoint fit load.csv labels.csv --sequence host --position time "
+    "--value latency_ms --group rack",
+    "rocpath changepoint fit coverage.bedGraph.gz labels.bed --fill 0 --cost poisson "
+    "--constraint up_down",
+)
 def fit(
     sequences: SequencesArgument,
     labels: Annotated[
         str,
         typer.Argument(
-            metavar="LABELS", help="Table with columns sequence, start, end, kind."
+            metavar="LABELS",
+            help="Table with columns sequence, start, end, kind; or a BED file.",
         ),
     ],
     out: options.FolderOption = "rocpath-changepoint",
-    max_changes: Annotated[
-        int, typer.Option(min=1, help="Most changes of a sequence to try.")
-    ] = 50,
-    cost: Annotated[
-        Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
-    ] = "normal",
-    constraint: Annotated[
-        Literal["up_down"] | None,
-        typer.Option(help="Means go up and down in turn, as for labels of peaks."),
+    sequence: SequenceOption = None,
+    position: PositionOption = None,
+    value: ValueOption = None,
+    weight: WeightOption = None,
+    start: Annotated[str | None, _column("starts of labels", "start")] = None,
+    end: Annotated[str | None, _column("ends of labels", "end")] = None,
+    kind: Annotated[str | None, _column("kinds of labels", "kind")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column, of either table, of what belongs together: a region, a "
+            "person. Sequences of a group are held out together.",
+        ),
     ] = None,
+    max_changes: MaxChangesOption = 50,
+    cost: CostOption = "normal",
+    constraint: ConstraintOption = None,
+    fill: FillOption = None,
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
@@ -59,18 +105,31 @@ def fit(
 
     A label says what is right in (start, end]: no_change, one_change,
     at_least_one_change, or of peaks no_peaks, peaks, peak_start, peak_end. Positions
-    are row numbers from 0 within a sequence, unless there is a column of them. Whole
-    weights are lengths of runs of equal values. Writes model.skops and metrics.json.
+    are numbers or times, or without a column of them row numbers from 0 within a
+    sequence. Whole weights are lengths of runs of equal values. A sequence that cannot
+    be read is named and left out. Writes model.skops and metrics.json.
     """
-    from rocpath.cli.files import check_folder, read_table
-    from rocpath.cli.long_tables import labels_of, sequences_of
+    from rocpath.cli.files import check_folder
+    from rocpath.cli.labelled_tables import read_labelled
+    from rocpath.cli.long_labels import LabelColumns
+    from rocpath.cli.long_tables import SequenceColumns
     from rocpath.cli.penalty_fit import Request, fit_sequences
+    from rocpath.cli.penalty_model import check_columns
 
     check_folder(out, force=force)
-    every = sequences_of(read_table(sequences, text=_NAMES), cost=cost)
-    known = labels_of(read_table(labels, text=_NAMES), every)
-    request = Request(max_changes, cost, constraint, seed)
-    fit_sequences(every, known, request, out=out, force=force, quiet=quiet)
+    columns = SequenceColumns(sequence, position, value, weight)
+    check_columns(columns)
+    every = read_labelled(
+        sequences,
+        labels,
+        columns,
+        LabelColumns(start, end, kind),
+        group=group,
+        cost=cost,
+        fill=fill,
+    )
+    request = Request(max_changes, cost, constraint, seed, columns, group)
+    fit_sequences(every, request, out=out, force=force, quiet=quiet)
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")
@@ -78,18 +137,34 @@ def predict(
     model: options.ModelArgument,
     sequences: SequencesArgument,
     out: options.TableFileOption = "-",
+    sequence: SequenceOption = None,
+    position: PositionOption = None,
+    value: ValueOption = None,
+    weight: WeightOption = None,
+    fill: FillOption = None,
     force: options.ForceOption = False,
 ) -> None:
     """Find the changes of sequences, with the penalties that a model predicts.
 
-    The position of a change is that of the first observation after it.
+    The position of a change is that of the first observation after it, as it was
+    written. Columns have by default the names that they had in the fit. A sequence that
+    cannot be read is named, and has a row with a note in place of a change.
     """
-    from rocpath.cli.files import check_file, read_table, write_table
-    from rocpath.cli.long_tables import sequences_of
-    from rocpath.cli.penalty_model import PenaltyModel
+    from rocpath.cli.files import check_file, write_table
+    from rocpath.cli.labelled_tables import read_sequences
+    from rocpath.cli.long_tables import SequenceColumns
+    from rocpath.cli.penalty_fit import refuse_if_all_left_out, warn_of
+    from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
     from rocpath.cli.saved_models import load_model
 
     check_file(out, force=force, is_table=True)
     fitted = load_model(model, PenaltyModel)
-    found = sequences_of(read_table(sequences, text=_NAMES), cost=fitted.cost)
-    write_table(fitted.changes(found), out, force=force)
+    told = SequenceColumns(sequence, position, value, weight)
+    columns = fitted.sequence_columns(told)
+    check_columns(columns)
+    table = read_sequences(sequences, columns, cost=fitted.cost, fill=fill)
+    segmented, at_fault = fitted.segmented(table.sequences)
+    left_out = [*table.left_out, *at_fault]
+    refuse_if_all_left_out([one for one, _ in segmented], left_out)
+    warn_of(left_out)
+    write_table(changes_table(segmented, left_out, columns), out, force=force)

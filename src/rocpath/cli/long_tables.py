@@ -1,130 +1,252 @@
-"""Sequences and their labels from long tables, one row an observation or a label."""
+"""Sequences from long tables, one row an observation; bad ones are named, not fatal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from rocpath.changepoint import Labels, label_errors, sequence_features
-from rocpath.cli.table_columns import (
-    column,
-    complete,
-    listed,
-    numbers_of,
-    refuse,
-    text_of,
-)
+from rocpath.changepoint import sequence_features
+from rocpath.cli.positions import Places, places
+from rocpath.cli.table_columns import LARGEST_NUMBER, listed, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rocpath.changepoint.segmentation import SegmentCost
 
 _MOST_REPEATED = 10**8  # values of a sequence: 0.8 GB
+_ONLY_SEQUENCE = "sequence"  # the name of the one in a table that names none
+
+
+class SequenceColumns(NamedTuple):
+    """Names of columns that were told; None for the usual ones."""
+
+    sequence: str | None = None
+    position: str | None = None
+    value: str | None = None
+    weight: str | None = None
+
+    def name(self, role: str) -> str:
+        """Return the name of a column, told or usual."""
+        return getattr(self, role) or role
+
+    def optional(self, table: pl.DataFrame, role: str) -> pl.Series | None:
+        """Return a column that may be missing, unless it was told."""
+        if getattr(self, role) is None and role not in table.columns:
+            return None
+        return self.needed(table, role)
+
+    def needed(self, table: pl.DataFrame, role: str) -> pl.Series:
+        """Return a column, or raise."""
+        return named_column(table, self.name(role), role, "sequences")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongSequence:
-    """One sequence: its values, where they lie, and how much each counts."""
+    """One sequence: its values, where they lie, and how much each counts.
+
+    ``shown`` has the positions as they were written; None if they are row numbers.
+    """
 
     name: str
+    row: int
     value: NDArray[np.float64]
     position: NDArray[np.float64]
-    weight: NDArray[np.float64] | None
+    weight: NDArray[np.float64] | None = None
+    shown: pl.Series | None = None
 
     @property
     def has_runs(self) -> bool:
         """Whether all weights are whole, so that they can be lengths of runs."""
         return self.weight is not None and bool((self.weight % 1 == 0).all())
 
-
-def sequences_of(table: pl.DataFrame, *, cost: SegmentCost) -> list[LongSequence]:
-    """Split a table by its column ``sequence``, in order of first appearance."""
-    value = numbers_of(column(table, "value", "sequences"), may_miss=False)
-    columns = [value]
-    for name in ("position", "weight"):
-        if name in table.columns:
-            columns.append(numbers_of(table[name], may_miss=False))
-    if "weight" in table.columns:
-        refuse(columns[-1], columns[-1] <= 0, "must be positive")
-    if cost == "poisson":
-        refuse(value, value < 0, "must not be negative for Poisson cost")
-    parts = _by_sequence(table, "sequences", columns)
-    return [_sequence(name, part) for name, part in parts.items()]
+    def form(self, index: int) -> Any:
+        """Return the position of an observation as it was written."""
+        return index if self.shown is None else self.shown[index]
 
 
-def labels_of(table: pl.DataFrame, sequences: list[LongSequence]) -> dict[str, Labels]:
-    """Collect labels by the name of their sequence, which must be known."""
-    columns = [
-        numbers_of(column(table, name, "labels"), may_miss=False)
-        for name in ("start", "end")
-    ]
-    columns.append(text_of(column(table, "kind", "labels")))
-    known = {sequence.name: sequence for sequence in sequences}
-    labels = {}
-    for name, part in _by_sequence(table, "labels", columns).items():
-        row, start, end, kind = (
-            part[one].to_numpy() for one in ("row", "start", "end", "kind")
+class LeftOut(NamedTuple):
+    """A sequence that is not used, the row of the file that is to blame, and why."""
+
+    sequence: str
+    row: int
+    reason: str
+
+    def __str__(self) -> str:
+        """Say all of it in one line."""
+        name = f"sequence {self.sequence!r}" if self.sequence else "rows without a name"
+        return f"left out {name}: {self.reason} in row {self.row}."
+
+
+class LongTable(NamedTuple):
+    """What a table of sequences holds."""
+
+    sequences: list[LongSequence]
+    left_out: list[LeftOut]
+    is_time: bool = False  # positions are times, not numbers
+
+
+class _Check(NamedTuple):
+    """A rule for the values of a column, and the rows that break it."""
+
+    series: pl.Series
+    is_bad: pl.Series
+    rule: str
+
+    def reason(self, row: int) -> str:
+        got = self.series[row - 1]
+        got = "nothing" if got is None else repr(got)
+        return f"column {self.series.name!r} {self.rule}, got {got}"
+
+
+def named_column(table: pl.DataFrame, name: str, role: str, of: str) -> pl.Series:
+    """Return a column, or raise with the option that names it."""
+    if name not in table.columns:
+        raise ValueError(
+            f"{of} column {name!r} not found: name it with --{role}; columns are: "
+            f"{listed(table.columns)}."
         )
-        if name not in known:
-            raise ValueError(
-                f"labels name sequence {name!r} in row {row[0]}, which is not among "
-                f"the sequences: {listed(sorted(known))}."
+    return table[name]
+
+
+def sequences_of(
+    table: pl.DataFrame, columns: SequenceColumns, *, cost: SegmentCost
+) -> LongTable:
+    """Split a table by the names of its sequences, in order of first appearance."""
+    raw = columns.needed(table, "value")
+    value, checks = _checked_numbers(raw)
+    if cost == "poisson":
+        checks.append(_Check(raw, value < 0, "must not be negative for Poisson cost"))
+    parts = [value.alias("value")]
+    shown = columns.optional(table, "position")
+    place = None if shown is None else places(shown)
+    if shown is not None and place is not None:
+        checks.append(_checked_places(shown, place))
+        parts += [place.number.alias("position"), shown.alias("shown")]
+    weight = columns.optional(table, "weight")
+    if weight is not None:
+        number, more = _checked_numbers(weight)
+        checks += [*more, _Check(weight, number <= 0, "must be positive")]
+        parts.append(number.alias("weight"))
+    names = sequence_names(table, columns)
+    checks.append(_Check(names, names.is_null(), "must name the sequence"))
+    frame = pl.DataFrame([names.fill_null("").alias("sequence"), *parts])
+    return _split(frame, checks, is_time=place is not None and place.is_time)
+
+
+def without_runs_at_fault(
+    sequences: Sequence[LongSequence], *, has_runs: bool
+) -> tuple[list[LongSequence], list[LeftOut]]:
+    """Leave out sequences whose weights should be, but cannot be, lengths of runs."""
+    good, left_out = [], []
+    for one in sequences:
+        weight = one.weight
+        reason = ""
+        if has_runs and (weight is None or not one.has_runs):
+            got = "none" if weight is None else str(weight[weight % 1 != 0][0])
+            reason = (
+                "weights must be whole numbers, the lengths of runs, as when the model "
+                f"was fitted, got {got}"
             )
-        labels[name] = Labels(start, end, tuple(kind), sequence=name, row=row)
-        # The errors of no change at all: labels outside are refused before the work.
-        label_errors([[]], labels[name], position=known[name].position)
-    return labels
+        elif has_runs and weight is not None and weight.sum() > _MOST_REPEATED:
+            reason = (
+                f"weights must sum to at most {_MOST_REPEATED:g}, got {weight.sum():g}"
+            )
+        if reason:
+            left_out.append(LeftOut(one.name, one.row, reason))
+        else:
+            good.append(one)
+    return good, left_out
 
 
 def features_of(
-    sequences: list[LongSequence], *, has_runs: bool
+    sequences: Sequence[LongSequence], *, has_runs: bool
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Compute features, and their names; runs count by their lengths."""
-    values = []
-    for sequence in sequences:
-        if has_runs and sequence.weight is not None:
-            if not sequence.has_runs:
-                raise ValueError(
-                    f"column 'weight' of sequence {sequence.name!r} must be whole "
-                    "numbers, the lengths of runs, as when the model was fitted."
-                )
-            if sequence.weight.sum() > _MOST_REPEATED:
-                raise ValueError(
-                    f"column 'weight' of sequence {sequence.name!r} must sum to at "
-                    f"most {_MOST_REPEATED:g}, got {sequence.weight.sum():g}."
-                )
-            values.append(np.repeat(sequence.value, sequence.weight.astype(np.int64)))
-        else:
-            values.append(sequence.value)
+    values = [
+        np.repeat(one.value, one.weight.astype(np.int64))
+        if has_runs and one.weight is not None
+        else one.value
+        for one in sequences
+    ]
     features = sequence_features(values)
     return features.value, features.name
 
 
-def _by_sequence(
-    table: pl.DataFrame, role: str, columns: list[pl.Series]
-) -> dict[str, pl.DataFrame]:
-    """Split columns by sequence, in order of first appearance; rows keep numbers."""
-    names = complete(text_of(column(table, "sequence", role)))
-    frame = pl.DataFrame([names, *columns]).with_row_index("row", offset=1)
+def sequence_names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
+    """Return the name of the sequence of each row."""
+    used = [columns.name(role) for role in ("position", "value", "weight")]
+    is_alone = columns.sequence is None and "sequence" not in table.columns
+    if is_alone and set(table.columns) <= set(used):
+        return pl.Series("sequence", [_ONLY_SEQUENCE] * table.height)
+    return text_of(columns.needed(table, "sequence"))
+
+
+def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
+    """Return float64, and the rows that are no number or too large."""
+    source = series
+    if series.dtype == pl.String:
+        source = series.str.strip_chars()
+    try:
+        number = source.cast(pl.Float64, strict=False).fill_nan(None)
+    except pl.exceptions.PolarsError:
+        raise ValueError(
+            f"column {series.name!r} must be numbers, got {series.dtype}."
+        ) from None
+    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size"
+    return number, [
+        _Check(series, number.is_null(), "must be a number"),
+        _Check(series, number.abs() > LARGEST_NUMBER, rule),
+    ]
+
+
+def _checked_places(shown: pl.Series, place: Places) -> _Check:
+    is_bad = place.number.is_null() | ~place.number.is_finite()
+    return _Check(shown, is_bad, place.rule)
+
+
+def _split(frame: pl.DataFrame, checks: list[_Check], *, is_time: bool) -> LongTable:
+    """Make the sequences; those with a row that breaks a rule are left out."""
+    fault = pl.coalesce(
+        *(
+            pl.when(check.is_bad.fill_null(value=False)).then(pl.lit(place))
+            for place, check in enumerate(checks)
+        )
+    )
+    frame = frame.with_columns(fault.alias("fault")).with_row_index("row", offset=1)
     parts = frame.partition_by("sequence", maintain_order=True, as_dict=True)
-    return {str(name): part for (name,), part in parts.items()}
+    table = LongTable([], [], is_time)
+    for (name,), part in parts.items():
+        faulty = part.filter(pl.col("fault").is_not_null())
+        if faulty.height:
+            row = faulty["row"][0]
+            reason = checks[faulty["fault"][0]].reason(row)
+            table.left_out.append(LeftOut(str(name), row, reason))
+            continue
+        found = _sequence(str(name), part)
+        if isinstance(found, LeftOut):
+            table.left_out.append(found)
+        else:
+            table.sequences.append(found)
+    return table
 
 
-def _sequence(name: str, part: pl.DataFrame) -> LongSequence:
+def _sequence(name: str, part: pl.DataFrame) -> LongSequence | LeftOut:
+    row = int(part["row"][0])
     position = np.arange(float(part.height))
+    shown = None
     if "position" in part.columns:
         part = part.sort("position", maintain_order=True)
-        position = part["position"].to_numpy()
+        position, shown = part["position"].to_numpy(), part["shown"]
         is_repeated = np.diff(position, prepend=np.nan) == 0
         if is_repeated.any():
             at = int(is_repeated.argmax())
-            raise ValueError(
-                f"column 'position' must not repeat within sequence {name!r}, got "
-                f"{position[at]} again in row {part['row'][at]}."
-            )
+            reason = f"positions must not repeat, got {shown[at]!r} again"
+            return LeftOut(name, int(part["row"][at]), reason)
     weight = part["weight"].to_numpy() if "weight" in part.columns else None
-    return LongSequence(name, part["value"].to_numpy(), position, weight)
+    return LongSequence(name, row, part["value"].to_numpy(), position, weight, shown)

@@ -6,28 +6,30 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from rocpath import changepoint as cp
 from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.cli.files import write_folder
-from rocpath.cli.long_tables import LongSequence, features_of
+from rocpath.cli.long_tables import (
+    LeftOut,
+    LongSequence,
+    SequenceColumns,
+    features_of,
+    without_runs_at_fault,
+)
+from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penalties
 from rocpath.cli.penalty_model import PenaltyModel
 from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.terminal import progress_bar, say, show_table
-from rocpath.roc import auc, inside_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.cli.penalty_comparison import Comparison
 
-OURS = "PenaltyRegressor"
-METHODS = (OURS, "interval regression", "constant penalty")
-MOST_FOLDS = 5
 _PEAK_KINDS = ("no_peaks", "peaks", "peak_start", "peak_end")
+_MOST_NAMED = 10  # sequences left out, in the terminal
 
 
 class Request(NamedTuple):
@@ -37,55 +39,114 @@ class Request(NamedTuple):
     cost: SegmentCost
     constraint: Constraint
     seed: int = 0
+    columns: SequenceColumns = SequenceColumns()
+    group: str | None = None
+
+
+class Labelled(NamedTuple):
+    """Sequences with labels, what belongs together of them, and what cannot be used."""
+
+    sequences: Sequence[LongSequence]
+    labels: dict[str, cp.Labels]
+    groups: dict[str, str] | None
+    left_out: list[LeftOut]
 
 
 def fit_sequences(
-    sequences: Sequence[LongSequence],
-    labels: dict[str, cp.Labels],
-    request: Request,
-    *,
-    out: str,
-    force: bool,
-    quiet: bool,
+    every: Labelled, request: Request, *, out: str, force: bool, quiet: bool
 ) -> None:
     """Fit penalties to the labelled sequences, compare, and write the results."""
-    used = [sequence for sequence in sequences if sequence.name in labels]
-    n_all, n_left = len(sequences), len(sequences) - len(used)
+    used = [one for one in every.sequences if one.name in every.labels]
+    n_all, n_left = len(every.sequences), len(every.sequences) - len(used)
     if n_left and not quiet:
         say(f"note: left out, as without labels: {n_left} of {n_all} sequences.")
-    has_runs = all(sequence.has_runs for sequence in used)
+    has_runs = all(one.has_runs for one in used)
+    used, too_long = without_runs_at_fault(used, has_runs=has_runs)
+    left_out = [*every.left_out, *too_long]
+    warn_of(left_out)
     with progress_bar(len(used) + MOST_FOLDS + 1, quiet=quiet) as progress:
-        functions = error_functions(used, labels, request, progress=progress)
+        functions = error_functions(used, every.labels, request, progress=progress)
         X, names = features_of(used, has_runs=has_runs)
-        metrics = compare_penalties(
-            X, functions, random_state=request.seed, progress=progress
+        problem = Problem(
+            X,
+            np.log([[one.value.size] for one in used]),
+            functions,
+            _groups(used, every.groups),
+            request.seed,
         )
+        comparison = compare_penalties(problem, progress=progress)
         progress("fitting all sequences")
-        regressor = cp.PenaltyRegressor(random_state=request.seed).fit(X, functions)
-    model = PenaltyModel(regressor, names, request.cost, request.constraint, has_runs)
-    n_labels = sum(len(one) for one in labels.values())
+        regressor = cp.PenaltyRegressor(random_state=request.seed)
+        regressor.fit(X, functions, groups=problem.groups)
+    model = PenaltyModel(
+        regressor,
+        names,
+        request.cost,
+        request.constraint,
+        has_runs,
+        request.columns._asdict(),
+    )
+    n_labels = sum(len(every.labels[one.name]) for one in used)
+    headline = comparison.headline(n_labels)
     summary = {
         "n_sequences": len(used),
         "n_labels": n_labels,
-        "n_folds": min(MOST_FOLDS, len(used)),
+        "n_folds": comparison.n_folds,
+        "n_groups": None if problem.groups is None else problem.n_units,
         **request._asdict(),
-        "methods": metrics,
+        "columns": request.columns._asdict(),
+        "headline": headline,
+        "methods": comparison.metrics,
+        "left_out": [one._asdict() for one in left_out],
     }
     contents: dict[str, bytes | str] = {
         "model.skops": model_bytes(model),
         "metrics.json": json.dumps(summary, indent=2) + "\n",
     }
     write_folder(out, contents, force=force)
-    _show(f"{n_labels} labels of {len(used)} sequences", metrics)
+    _show(f"{n_labels} labels of {len(used)} sequences", comparison)
+    say(headline)
     say(f"Wrote {out}")
 
 
-def _show(title: str, metrics: dict[str, dict[str, float]]) -> None:
+def warn_of(left_out: Sequence[LeftOut]) -> None:
+    """Name the sequences that are not used, the first of very many."""
+    for one in left_out[:_MOST_NAMED]:
+        say(f"warning: {one}")
+    if left_out[_MOST_NAMED:]:
+        say(f"warning: left out {len(left_out) - _MOST_NAMED} more sequences.")
+
+
+def refuse_if_all_left_out(
+    sequences: Sequence[LongSequence], left_out: Sequence[LeftOut]
+) -> None:
+    """Raise if there is nothing to work with, with the first reason."""
+    if not sequences:
+        one = left_out[0]
+        raise ValueError(
+            f"no sequence can be used; of the first, {one.sequence!r}: {one.reason} in "
+            f"row {one.row}."
+        )
+
+
+def _groups(
+    used: Sequence[LongSequence], groups: dict[str, str] | None
+) -> np.ndarray | None:
+    return None if groups is None else np.array([groups[one.name] for one in used])
+
+
+def _show(title: str, comparison: Comparison) -> None:
     rows = [
-        (method, f"{metric['auc']:.4f}", f"{metric['label_errors']:,}")
-        for method, metric in metrics.items()
+        (
+            method,
+            f"{metric['auc']:.4f}",
+            f"{metric['label_errors']:,}",
+            f"± {metric['standard_error']:.1f}",
+        )
+        for method, metric in comparison.metrics.items()
     ]
-    show_table(title, ("method, on sequences held out", "AUC", "label errors"), rows)
+    header = ("method, on sequences held out", "AUC", "label errors", "")
+    show_table(title, header, rows)
 
 
 def error_functions(
@@ -118,61 +179,3 @@ def error_functions(
             "both where changes are and where none are, of values that change."
         )
     return functions
-
-
-def compare_penalties(
-    X: NDArray[np.float64],
-    functions: Sequence[cp.PenaltyErrors],
-    *,
-    random_state: int,
-    progress: Callable[[str], None],
-) -> dict[str, dict[str, float]]:
-    """Measure AUC and label errors of each method on sequences held out."""
-    n_folds = min(MOST_FOLDS, len(functions))
-    if n_folds < 2:
-        raise ValueError("labels must be of at least two sequences, to hold one out.")
-    log_penalty = {method: np.zeros(len(functions)) for method in METHODS}
-    parts = KFold(n_folds, shuffle=True, random_state=random_state)
-    for fold, (train, test) in enumerate(parts.split(X), 1):
-        progress(f"part {fold} of {n_folds}")
-        known = [functions[row] for row in train]
-        for method in METHODS:
-            log_penalty[method][test] = _predicted(
-                method, X[train], known, X[test], random_state
-            )
-    bp = cp.error_breakpoints(functions)
-    return {
-        method: {
-            "auc": auc(bp, -predicted),  # large penalties make few changes
-            "label_errors": int(
-                sum(f.at(one) for f, one in zip(functions, predicted, strict=True))
-            ),
-            "fewest_label_errors": int(sum((f.fp + f.fn).min() for f in functions)),
-        }
-        for method, predicted in log_penalty.items()
-    }
-
-
-def _predicted(
-    method: str,
-    X: NDArray[np.float64],
-    functions: Sequence[cp.PenaltyErrors],
-    X_new: NDArray[np.float64],
-    random_state: int,
-) -> NDArray[np.float64]:
-    # Parts of a few sequences may lack what a regression needs; a constant always is.
-    if method == "constant penalty" or not can_be_learned(functions):
-        return np.full(len(X_new), _best_constant(functions))
-    ours = cp.PenaltyRegressor(random_state=random_state)
-    model = ours if method == OURS else cp.IntervalRegression()
-    return np.asarray(model.fit(X, functions).predict(X_new))
-
-
-def _best_constant(functions: Sequence[cp.PenaltyErrors]) -> float:
-    """Return a log penalty with the fewest errors of all sequences together."""
-    penalty = np.unique(np.concatenate([f.min_penalty for f in functions]))
-    rows = [np.searchsorted(f.min_penalty, penalty, "right") - 1 for f in functions]
-    pairs = list(zip(functions, rows, strict=True))
-    fp = np.sum([f.fp[row] for f, row in pairs], axis=0)
-    fn = np.sum([f.fn[row] for f, row in pairs], axis=0)
-    return inside_interval(*cp.target_interval(cp.PenaltyErrors(penalty, fp, fn)))

@@ -1,0 +1,269 @@
+"""The commands on sequences: columns, forms of positions, groups, and bad sequences."""
+
+import gzip
+import json
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command_tables import fails, long_tables, read, write
+from rocpath.cli import main
+
+START = datetime(2024, 5, 1, 10, 20)
+BAD = {
+    "text": ["1", "two", "3"],
+    "gap": ["1", "", "3"],
+    "infinite": ["1", "2", "-inf"],
+    "too large": ["1e101", "2", "3"],
+}
+# Sequences that can be read, however odd they are.
+ODD = {
+    "constant": ["5"] * 9,
+    "negative": ["-3.5", "-2", "-9", "-8.5", "-7"],
+    "one value": ["7"],
+    "huge": ["1e99", "-2e99", "3e99"],
+    "tiny": ["1e-99", "2e-99", "-1e-99"],
+}
+COLUMNS = ["--sequence", "host", "--position", "time", "--value", "latency_ms"]
+LABEL_COLUMNS = ["--start", "from", "--end", "to", "--kind", "what"]
+
+
+def with_more(sequences, more):
+    """Add sequences to a file; return in which row each begins."""
+    text = read(sequences).rstrip("\n")
+    row, first = text.count("\n"), {}
+    for name, values in more.items():
+        first[name] = row + 1
+        text += "".join(f"\n{name},{value}" for value in values)
+        row += len(values)
+    write_over(sequences, text)
+    return first
+
+
+def write_over(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def timed_tables(folder, form, n=8):
+    """Make hosts whose latency jumps at the twentieth time, written in some form."""
+    rng = np.random.default_rng(0)
+    sequences = ["host,time,latency_ms,rack"]
+    labels = ["host,from,to,what"]
+    for name in range(n):
+        spread = rng.choice([0.2, 2.0])
+        value = 100 + np.repeat([0, 8 * spread], 20) + spread * rng.normal(size=40)
+        sequences += [
+            f"h{name},{form(at)},{one},r{name // 2}" for at, one in enumerate(value)
+        ]
+        for start, end, kind in (
+            (0, 15, "no_change"),
+            (15, 25, "one_change"),
+            (25, 39, "no_change"),
+        ):
+            labels.append(f"h{name},{form(start)},{form(end)},{kind}")
+    return (
+        write(folder / "latency.csv", "\n".join(sequences)),
+        write(folder / "labels.csv", "\n".join(labels)),
+    )
+
+
+def fit_argv(sequences, labels, out, *more):
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "6"]
+    return [*argv, "--out", str(out), "--quiet", *more]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("changepoint")
+    sequences, labels = long_tables(folder)
+    assert main(fit_argv(sequences, labels, folder / "model")) == 0
+    return str(folder / "model"), sequences
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda at: (START + timedelta(minutes=5 * at)).strftime("%Y-%m-%dT%H:%M"),
+        lambda at: (START + timedelta(days=at)).strftime("%Y-%m-%d"),
+        lambda at: (START + timedelta(seconds=at)).isoformat(" ") + "+02:00",
+        lambda at: (START + timedelta(seconds=0.25 * at)).isoformat() + "Z",
+        lambda at: str(1_700_000_000 + at),
+        lambda at: f"{at / 4:.3f}",
+    ],
+)
+def test_positions_come_back_in_the_form_they_came_in(tmp_path, form):
+    sequences, labels = timed_tables(tmp_path, form)
+    out = str(tmp_path / "changes.csv")
+    argv = fit_argv(sequences, labels, tmp_path / "model", *COLUMNS, *LABEL_COLUMNS)
+    assert main([*argv, "--group", "rack"]) == 0
+    # The model remembers the columns.
+    argv = ["changepoint", "predict", str(tmp_path / "model"), sequences]
+    assert main([*argv, "--out", out]) == 0
+    found = pl.read_csv(out, infer_schema=False)
+    assert found.columns == ["host", "time", "mean_before", "mean_after", "note"]
+    assert found["host"].to_list() == [f"h{name}" for name in range(8)]
+    assert set(found["time"]) == {form(20)}
+    metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
+    assert metrics["n_groups"] == 4
+
+
+def test_labels_in_another_form_than_the_positions_are_refused(tmp_path, capsys):
+    sequences, _ = timed_tables(tmp_path, lambda at: f"2024-05-{at % 28 + 1:02}")
+    _, labels = timed_tables(tmp_path, str)
+    argv = fit_argv(sequences, labels, tmp_path / "m", *COLUMNS, *LABEL_COLUMNS)
+    timed_tables(tmp_path, lambda at: (START + timedelta(days=at)).strftime("%Y-%m-%d"))
+    write_over(labels, "host,from,to,what\nh0,0,15,no_change\n")
+    assert "which are times, got a number, '0', in row 1" in fails(capsys, argv)
+    write_over(labels, "host,from,to,what\nh0,2025-01-01,2025-01-02,no_change\n")
+    message = fails(capsys, argv)
+    assert "from 2024-05-01 to 2024-06-09, got (2025-01-01, 2025-01-02]" in message
+
+
+@pytest.mark.parametrize(("name", "values"), BAD.items())
+def test_a_sequence_that_cannot_be_read_does_not_stop_the_others(
+    tmp_path, capsys, model, name, values
+):
+    sequences, labels = long_tables(tmp_path)
+    row = with_more(sequences, {name: values})[name]
+    bad = next(at for at, one in enumerate(values) if one not in ("1", "2", "3"))
+    write_over(labels, read(labels) + f"\n{name},0,2,no_change")
+    argv = fit_argv(sequences, labels, tmp_path / "model")
+    assert main(argv) == 0
+    _, notes = capsys.readouterr()
+    assert f"left out sequence {name!r}: column 'value' must be " in notes
+    assert f" in row {row + bad}." in notes
+    metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
+    assert metrics["n_sequences"] == 12
+    (left_out,) = metrics["left_out"]
+    assert (left_out["sequence"], left_out["row"]) == (name, row + bad)
+
+    out = str(tmp_path / "changes.csv")
+    assert main(["changepoint", "predict", model[0], sequences, "--out", out]) == 0
+    assert f"left out sequence {name!r}" in capsys.readouterr().err
+    found = pl.read_csv(out)
+    assert found.filter(pl.col("note").is_null()).height == 12
+    (note,) = found.filter(pl.col("sequence") == name)["note"]
+    assert note.endswith(f" in row {row + bad}")
+
+
+def test_odd_sequences_are_fitted_and_predicted_as_any_other(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    with_more(sequences, ODD)
+    more = "".join(f"\n{name},-1,0.5,no_change" for name in ODD)
+    write_over(labels, read(labels) + more)
+    assert main(fit_argv(sequences, labels, tmp_path / "model")) == 0
+    argv = ["changepoint", "predict", str(tmp_path / "model"), sequences]
+    out = str(tmp_path / "changes.csv")
+    assert main([*argv, "--out", out]) == 0
+    assert "left out" not in capsys.readouterr().err
+    found = pl.read_csv(out)
+    assert found["note"].null_count() == found.height
+    metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
+    assert metrics["n_sequences"] == 12 + len(ODD)
+
+
+def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, model):
+    rows = [f"a,{at},{10 * (at >= 5)}" for at in (3, 1, 9, 0, 7, 5, 2, 8, 6, 4)]
+    rows += ["b,1,0", "b,2,0", "b,1,0"]
+    table = write(tmp_path / "t.csv", "\n".join(["sequence,position,value", *rows]))
+    assert main(["changepoint", "predict", model[0], table]) == 0
+    shown, notes = capsys.readouterr()
+    assert shown.splitlines()[1] == "a,5,0.0,10.0,"
+    assert "'b': positions must not repeat, got '1' again in row 13." in notes
+
+
+def test_nothing_but_bad_sequences_is_an_error(tmp_path, capsys, model):
+    table = write(tmp_path / "t.csv", "sequence,value\na,1\na,x\nb,inf\n")
+    message = fails(capsys, ["changepoint", "predict", model[0], table])
+    assert "no sequence can be used; of the first, 'a': column 'value'" in message
+    assert message.endswith("got 'x' in row 2.\n")
+
+
+def test_labels_of_sequences_that_are_not_there_are_named(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    write_over(labels, read(labels) + "\nelsewhere,0,9,no_change")
+    assert main(fit_argv(sequences, labels, tmp_path / "model")) == 0
+    notes = capsys.readouterr().err
+    assert "'elsewhere': it is not among the sequences" in notes
+    assert "by the labels in row 37." in notes
+
+
+def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsys):
+    sequences, labels = long_tables(tmp_path)
+    known = pl.read_csv(labels, infer_schema=False)
+    person = pl.col("sequence").cast(pl.Int64) // 4
+    known.with_columns(person=person).write_csv(labels)
+    argv = fit_argv(sequences, labels, tmp_path / "model", "--group", "person")
+    assert main(argv) == 0
+    metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
+    assert (metrics["n_groups"], metrics["n_folds"]) == (3, 3)
+    argv = fit_argv(sequences, labels, tmp_path / "other", "--group")
+    assert "group column 'no' not found, neither" in fails(capsys, [*argv, "no"])
+    message = fails(capsys, [*argv, "kind"])
+    assert "one value in a sequence, got 'no_change' and, in row 2, 'one_cha" in message
+    known.with_columns(person=pl.lit("me")).write_csv(labels)
+    assert "at least two groups, to hold" in fails(capsys, [*argv, "person"])
+
+
+def test_columns_that_are_not_there_are_named_with_their_option(tmp_path, capsys):
+    sequences, labels = timed_tables(tmp_path, str)
+    argv = fit_argv(sequences, labels, tmp_path / "model")
+    assert "'value' not found: name it with --value" in fails(capsys, argv)
+    argv += COLUMNS
+    assert "'start' not found: name it with --start" in fails(capsys, argv)
+    argv += [*LABEL_COLUMNS, "--weight", "time"]
+    assert "column 'time' must have one role" in fails(capsys, argv)
+
+
+def test_a_table_of_one_sequence_needs_no_name_for_it(tmp_path, capsys, model):
+    value = "\n".join(["value", *["0"] * 9, *["50"] * 9])
+    table = write(tmp_path / "t.csv", value)
+    assert main(["changepoint", "predict", model[0], table]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "sequence,9,0.0,50.0,"
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_bedgraph_and_bed_files_are_sequences_and_labels(tmp_path, capsys, is_packed):
+    rng = np.random.default_rng(0)
+    runs, regions = ["track type=bedGraph"], []
+    for name in range(1, 7):
+        at = 100
+        for part in range(3):
+            for _ in range(12):
+                length = int(rng.integers(5, 30))
+                value = rng.poisson(40 if part == 1 else 4)
+                runs.append(f"chr{name}\t{at}\t{at + length}\t{value}")
+                at += length
+            if part == 0:
+                regions.append(f"chr{name}\t100\t{at - 50}\tnoPeaks")
+                regions.append(f"chr{name}\t{at - 50}\t{at + 50}\tpeakStart")
+    runs.append("chr7\t0\t10\t3\nchr7\t20\t30\t3")
+    coverage, labels = "\n".join(runs).encode(), "\n".join(regions).encode()
+    suffix, pack = (".gz", gzip.compress) if is_packed else ("", bytes)
+    sequences, bed = tmp_path / f"a.bedGraph{suffix}", tmp_path / f"b.bed{suffix}"
+    sequences.write_bytes(pack(coverage))
+    bed.write_bytes(pack(labels))
+    argv = fit_argv(str(sequences), str(bed), tmp_path / "model", "--cost", "poisson")
+    assert main([*argv, "--constraint", "up_down"]) == 0
+    assert "'chr7': a.bedGraph" in capsys.readouterr().err
+    argv = ["changepoint", "predict", str(tmp_path / "model"), str(sequences)]
+    assert main([*argv, "--fill", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    starts = {line.split(",")[0]: line.split(",")[1] for line in out.splitlines()[1:]}
+    assert set(starts) >= {f"chr{name}" for name in range(1, 7)}
+    assert all(place.isdigit() for place in starts.values())
+
+
+def test_sequences_left_out_are_many_or_hostile(tmp_path, capsys, model):
+    rows = [f"<b>{k}</b>\x1b[31m,x" for k in range(30)] + ["fine,1"]
+    table = write(tmp_path / "t.csv", "\n".join(["sequence,value", *rows]))
+    assert main(["changepoint", "predict", model[0], table]) == 0
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 11
+    assert "left out 20 more sequences" in err
+    assert "\x1b" not in err
+    assert out.count("\n") == 31
