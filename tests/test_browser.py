@@ -7,6 +7,7 @@ import rocpath as rp
 from browsing import find, wait_until
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
+from rocpath.pages.score_view import Promises, score_view
 from rocpath.pages.step_view import step_view
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -143,8 +144,10 @@ def test_keyboard_and_typed_numbers_move_the_step(show):
     number.send_keys("0.25")
     wait_until(browser, f"return {page} === '0.25'")
     number.clear()
-    number.send_keys("1e300")
+    number.send_keys("1e300", Keys.TAB)
     wait_until(browser, f"return Number({page}) === {end!r}")
+    # The field shows what was typed as what it was taken for.
+    assert float(number.get_attribute("value")) == pytest.approx(end)
 
 
 def test_more_lines_than_fit_are_sampled_and_the_page_says_so(show):
@@ -223,6 +226,87 @@ def test_report_shows_text_tables_and_curves(show):
     before = drawn(browser)
     move(browser, 500)
     assert drawn(browser)["curve"] != before["curve"]
+
+
+def judged_report():
+    rng = np.random.default_rng(0)
+    is_positive = np.arange(400) % 8 == 0
+    score = rng.normal(size=400) + is_positive - 1.0
+    view = score_view(is_positive, score, Promises(max_fpr=0.1, top=20))
+    page = make_report(
+        view=view, classes=("no", HOSTILE), headline=HOSTILE, facts={HOSTILE: HOSTILE}
+    )
+    return page, is_positive, score, view
+
+
+def cells(browser, unit):
+    found = browser.find_elements("css selector", f"[data-unit={unit}] [data-cell]")
+    return {
+        one.get_attribute("data-cell"): float(one.text.replace(",", ""))
+        for one in found
+    }
+
+
+def test_the_threshold_moves_and_counts_the_rows(show):
+    from selenium.webdriver.common.keys import Keys
+
+    page, is_positive, score, view = judged_report()
+    browser = show(page)
+    # The first rule is shown: at most 10% of 350 negatives.
+    assert cells(browser, "count")["fp"] == 35
+    typed = find(browser, "input.probability")
+    for text, threshold in (("0.4", np.log(0.4 / 0.6)), ("7", np.inf), ("-1", -np.inf)):
+        typed.clear()
+        typed.send_keys(text, Keys.TAB)
+        at = cells(browser, "count")
+        # The slider stops at some of the thresholds only, above the one typed.
+        places = view.places.threshold
+        kept = places[places >= min(threshold, places[0])]
+        called = score >= (kept[-1] if threshold > -np.inf else -np.inf)
+        assert at["tp"] == (called & is_positive).sum()
+        assert at["fn"] == (~called & is_positive).sum()
+        assert at["tn"] == (~called & ~is_positive).sum()
+        thousand = cells(browser, "thousand")
+        assert thousand["tp"] == pytest.approx(at["tp"] * 2.5, abs=0.051)
+    assert typed.get_attribute("value") == "0"
+    top = next(one for one in view.points if one.rule == "the 20 rows ranked highest")
+    browser.find_element("xpath", f"//button[.='{top.rule}']").click()
+    assert cells(browser, "count")["tp"] == top.tp
+    assert find(browser, "[data-rate=tpr]").text == f"{100 * top.point.tpr:.1f}%"
+
+
+def test_controls_stay_in_view_on_a_phone(show):
+    browser = show(judged_report()[0])
+    size = {"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for section in (".decide", ".explorer"):
+            below = f"document.querySelector('{section} .chart:last-of-type')"
+            browser.execute_script(f"{below}.scrollIntoView({{block: 'end'}})")
+            top = browser.execute_script(
+                f"return document.querySelector('{section} .controls')"
+                ".getBoundingClientRect().top"
+            )
+            assert 0 <= top < 800
+        page = "document.documentElement"
+        width = f"return {page}.scrollWidth <= {page}.clientWidth"
+        assert browser.execute_script(width)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_rare_class_is_drawn_on_top(show):
+    bp = rp.ErrorBreakpoints.from_labels(np.arange(60) % 10 == 0)
+    rng = np.random.default_rng(0)
+    lines = rp.Lines.from_predictions(bp, rng.normal(size=60), rng.normal(size=60))
+    browser = show(explorer_html(lines))
+    colors = browser.execute_script(
+        "return document.querySelector('.explorer .steps').data"
+        ".filter((one) => one.line && one.line.width === 1)"
+        ".map((one) => one.line.color)"
+    )
+    # Six positives, whose lines change FN, after 54 negatives.
+    assert colors == ["#D55E00", "#D55E00", "#D55E00", "#0072B2"]
 
 
 def test_report_needs_neither_curves_nor_history_nor_lines(show):

@@ -1,5 +1,6 @@
 """What a fit says before and while it runs, and what it may leave out."""
 
+import io
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from command_tables import fails, labelled_table, read
@@ -24,6 +26,65 @@ def test_a_fast_fit_compares_nothing(tmp_path, capsys, fitted):
     )
     assert json.loads(read(os.path.join(out, "metrics.json")))["methods"] == {}
     assert main(["predict", out, fitted[1]]) == 0
+
+
+def test_a_fit_with_a_promise_is_judged_by_it_and_keeps_it(tmp_path, capsys, fitted):
+    out, png = str(tmp_path / "model"), str(tmp_path / "png")
+    argv = ["fit", fitted[1], "--label", "y", "--out", out, "--max-fpr", "0.2"]
+    assert main([*argv, "--png", png]) == 0
+    shown, notes = capsys.readouterr()
+    assert "mean TPR" in shown
+    assert "with a mean TPR up to an FPR of 0.2 of 0." in notes
+    found = json.loads(read(os.path.join(out, "metrics.json")))
+    for method in found["methods"].values():
+        assert 0 <= method["low"] <= method["partial_auc"] <= method["high"] <= 1
+    best = max(one["partial_auc"] for one in found["methods"].values())
+    assert found["methods"][found["saved"]]["partial_auc"] == best
+    point = found["operating_points"][0]
+    assert point["rule"] == "false positive rate at most 20%"
+    # A fifth of 21 negatives is 4.
+    assert point["fp"] <= 4
+    assert sorted(os.listdir(png)) == [
+        f"{name}.png"
+        for name in [
+            "calibration",
+            "columns",
+            "line_search",
+            "models",
+            "roc",
+            "thresholds",
+        ]
+    ]
+    assert main(["predict", out, fitted[1]]) == 0
+    scores = pl.read_csv(io.StringIO(capsys.readouterr().out))
+    is_called = scores["score"] >= point["threshold"]
+    assert ((scores["prediction"] == "yes") == is_called).all()
+    assert "--max-fpr must be above 0" in fails(capsys, [*argv[:-1], "0", "--force"])
+
+
+def test_a_promise_out_of_reach_is_noted_and_the_fit_goes_on(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 3 // 2})
+    name, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
+    table.write_csv(name)
+    argv = ["fit", name, "--label", "y", "--out", out, "--min-precision", "0.99"]
+    assert main(argv) == 0
+    notes = capsys.readouterr().err
+    if "out of reach" in notes:
+        assert "predict calls" not in notes
+    assert "headline" in json.loads(read(os.path.join(out, "metrics.json")))
+
+
+def test_the_report_says_what_was_fitted_to_what(fitted):
+    report = read(os.path.join(fitted[0], "report.html"))
+    saved = json.loads(read(os.path.join(fitted[0], "metrics.json")))
+    assert "All 30 rows that the model was fitted to" in report
+    assert "<b>same</b> (all values are equal)" in report
+    for word in ("AUC", "Lift", "Precision", "AUM", "Calibration"):
+        assert f"<dt>{word}</dt>" in report
+    assert saved["headline"].split(" tells ")[1].split(" on rows")[0] in (
+        report.replace("&#39;", "'")
+    )
 
 
 def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(

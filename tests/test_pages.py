@@ -100,7 +100,7 @@ def test_long_curves_are_thinned_and_keep_their_ends():
     html = fit_report_html(
         title="t", metrics={}, roc={"a": (fpr, np.sqrt(fpr))}, coefficients=[]
     )
-    (curve,) = embedded(html)
+    (curve,) = embedded(html)["curves"]
     assert len(curve["fpr"]) <= 1_501
     assert (curve["fpr"][0], curve["fpr"][-1]) == (0, 1)
     assert np.diff(curve["tpr"]).max() < 0.01

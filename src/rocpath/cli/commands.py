@@ -1,4 +1,4 @@
-"""The commands on tables of labelled rows: fit, predict, evaluate, path, demo.
+"""The commands on tables of labelled rows: fit, predict, evaluate, compare and more.
 
 Commands import what they need when they run, so that help is there at once.
 """
@@ -62,7 +62,11 @@ def fit(
             "--yes", help="Take the positive label by the alphabet, however frequent."
         ),
     ] = False,
+    max_fpr: options.MaxFprOption = None,
+    min_precision: options.MinPrecisionOption = None,
+    top: options.TopOption = None,
     out: options.FolderOption = "rocpath-fit",
+    png: options.PictureOption = None,
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
@@ -77,17 +81,30 @@ def fit(
     from rocpath.cli.column_audit import parsed_types
     from rocpath.cli.files import check_folder, read_table, shown_name
     from rocpath.cli.table_fit import Request, fit_table
+    from rocpath.pages.score_view import Promises
 
     check_folder(out, force=force)
+    if png is not None:
+        check_folder(png, force=force)
     kinds = parsed_types(types or ())
     left_out = tuple(drop or ())
+    promises = Promises(max_fpr, min_precision, top).checked()
     request = Request(
-        shown_name(table), label, positive, left_out, seed, model, kinds, fast, yes
+        shown_name(table),
+        label,
+        positive,
+        left_out,
+        seed,
+        model,
+        kinds,
+        fast,
+        yes,
+        promises,
     )
     # As text from the start, as predict reads them too.
     told = [name for name, kind in kinds.items() if kind == "category"]
     rows = read_table(table, text=told)
-    fit_table(rows, request, out=out, force=force, quiet=quiet)
+    fit_table(rows, request, out=out, force=force, quiet=quiet, png=png)
 
 
 @command(
@@ -135,48 +152,76 @@ def predict(
 @command(
     app,
     "rocpath evaluate patients-model test.csv --label outcome",
+    "rocpath evaluate patients-model test.csv --max-fpr 0.05 --min-precision 0.9",
     "rocpath evaluate patients-model test.csv --json | jq .auc",
 )
 def evaluate(
     model: options.ModelArgument,
     table: options.TableArgument,
     label: options.ModelLabelOption = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON instead of a table.")
-    ] = False,
+    max_fpr: options.MaxFprOption = None,
+    min_precision: options.MinPrecisionOption = None,
+    top: options.TopOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Measure the AUC of a model on a table with labels.
 
     The standard error is DeLong's; the interval holds the AUC in 95 of 100 tables.
+    With promises, also the thresholds that keep them.
     """
     import json
 
-    from rocpath.auc_statistics.intervals import auc_interval
+    from rocpath.cli.evaluation import evaluated, evaluation_summary, show_evaluation
     from rocpath.cli.files import read_table, shown_name
     from rocpath.cli.saved_models import load_model
     from rocpath.cli.table_model import TableModel
-    from rocpath.cli.terminal import show_table
+    from rocpath.pages.score_view import Promises
 
+    promises = Promises(max_fpr, min_precision, top).checked()
     fitted = load_model(model, TableModel)
     rows = read_table(table, text=fitted.text)
     truth = fitted.labels(rows, label)
-    area = auc_interval(truth.is_positive, fitted.scores(rows))
+    found = evaluated(truth.is_positive, fitted.scores(rows), promises)
     if as_json:
-        found = {"auc": area.value, "standard_error": area.standard_error}
-        found |= {"low": area.low, "high": area.high, "confidence": area.confidence}
-        typer.echo(json.dumps(found | truth.summary))
-        return
-    show_table(
-        f"{model} on {shown_name(table)}",
-        ("", "value"),
-        (
-            ("AUC", f"{area.value:.4f}"),
-            ("standard error", f"{area.standard_error:.4f}"),
-            ("95% interval", f"{area.low:.4f} to {area.high:.4f}"),
-            (f"rows of {fitted.positive!r} (positive)", f"{truth.n_positive:,}"),
-            (f"rows of {fitted.negative!r}", f"{truth.n_negative:,}"),
-        ),
-    )
+        typer.echo(json.dumps(evaluation_summary(found, promises) | truth.summary))
+    else:
+        title = f"{model} on {shown_name(table)}"
+        show_evaluation(title, found, truth, promises)
+
+
+@command(
+    app,
+    "rocpath compare scores.csv --label y --scores old,new,boosted",
+    "rocpath compare scores.csv --label y --scores old,new --max-fpr 0.1 --json",
+)
+def compare(
+    table: options.TableArgument,
+    label: options.LabelOption,
+    scores: options.ScoresOption = None,
+    positive: options.PositiveOption = None,
+    max_fpr: options.MaxFprOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Compare the AUCs of scores that a table already holds.
+
+    All pairs are compared by DeLong's test; Holm's p-values hold for all of them
+    together.
+    """
+    import json
+
+    from rocpath.cli import score_tables
+    from rocpath.cli.files import read_table, shown_name
+    from rocpath.pages.score_view import Promises
+
+    Promises(max_fpr=max_fpr).checked()
+    names = score_tables.split_names(scores or ())
+    found = score_tables.score_table(read_table(table), label, positive, names)
+    pairs = score_tables.compared_pairs(found, max_fpr)
+    if as_json:
+        summary = score_tables.comparison_summary(found, pairs, max_fpr)
+        typer.echo(json.dumps(summary))
+    else:
+        score_tables.show_comparison(shown_name(table), found, pairs, max_fpr)
 
 
 @command(

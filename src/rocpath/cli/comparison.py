@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.auc_statistics.intervals import AucInterval
     from rocpath.cli.rankers import ModelChoice
     from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
 
@@ -28,27 +29,41 @@ _SURE = 2.0  # standard errors
 class Comparison(NamedTuple):
     """How well each method ranks rows that it was not fitted to.
 
-    Metrics are ``auc`` (mean over the parts held out), its ``standard_error`` (DeLong),
-    ``pooled_auc`` of the scores of all parts together, and for baselines ``our_lead``,
-    our AUC less theirs, with ``our_lead_standard_error``. The ROC curves, false and
-    true positive rates, are those of the pooled scores.
+    Metrics are ``auc`` (mean over the parts held out), its ``standard_error`` (DeLong)
+    and its interval from ``low`` to ``high``, ``pooled_auc`` of the scores of all parts
+    together, and for baselines ``our_lead``, our AUC less theirs, with
+    ``our_lead_standard_error``. With ``max_fpr`` all but ``auc`` and ``pooled_auc`` are
+    about ``partial_auc`` instead, the mean true positive rate up to there. Scores are
+    those of the rows while held out.
     """
 
     n_folds: int
     metrics: dict[str, dict[str, float]]
-    roc: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    score: dict[str, NDArray[np.float64]]
+    max_fpr: float | None = None
 
     @classmethod
     def skipped(cls) -> Comparison:
         """Compare nothing."""
         return cls(0, {}, {})
 
+    @property
+    def judged_by(self) -> str:
+        """The metric that decides."""
+        return "auc" if self.max_fpr is None else "partial_auc"
+
     def best(self, choice: ModelChoice) -> str:
         """Return the method of the largest AUC; of equal ones the simplest."""
         methods = OF_CHOICE[choice]
         if not self.metrics:
             return methods[0]
-        return max(methods, key=lambda method: self.metrics[method]["auc"])
+        return max(methods, key=lambda method: self.metrics[method][self.judged_by])
+
+    def roc(
+        self, y: NDArray[np.bool_]
+    ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return false and true positive rates of the pooled scores by method."""
+        return {name: tuple(roc_curve(y, own)[:2]) for name, own in self.score.items()}
 
 
 def compare_methods(
@@ -58,6 +73,7 @@ def compare_methods(
     *,
     random_state: int,
     progress: Callable[[str], None],
+    max_fpr: float | None = None,
 ) -> Comparison:
     """Fit every method to all parts of the rows but one, and score that one.
 
@@ -79,11 +95,10 @@ def compare_methods(
             )
             score[method][test] = pipeline.decision_function(frame[test])
     held_out = [test for _, test in folds]
-    return Comparison(
-        n_folds,
-        {method: _metrics(method, score, y, held_out) for method in METHODS},
-        {method: tuple(roc_curve(y, score[method])[:2]) for method in METHODS},
-    )
+    metrics = {
+        method: _metrics(method, score, y, held_out, max_fpr) for method in METHODS
+    }
+    return Comparison(n_folds, metrics, score, max_fpr)
 
 
 def verdict(method: str, metric: dict[str, float], label: BinaryLabel) -> str:
@@ -107,22 +122,46 @@ def _metrics(
     score: dict[str, NDArray[np.float64]],
     y: NDArray[np.bool_],
     parts: Sequence[NDArray[np.intp]],
+    max_fpr: float | None = None,
 ) -> dict[str, float]:
     """Average AUCs over parts: scores of different parts need not be comparable."""
-    own = score[method]
-    areas = [auc_interval(y[part], own[part]) for part in parts]
-    metrics = {
-        "auc": float(np.mean([area.value for area in areas])),
-        "standard_error": _error_of_mean([area.standard_error for area in areas]),
+    own, width = score[method], max_fpr or 1.0
+    areas = [auc_interval(y[part], own[part], max_fpr=max_fpr) for part in parts]
+    value = float(np.mean([area.value for area in areas])) / width
+    error = _error_of_mean([area.standard_error for area in areas]) / width
+    below, above = _reach(auc_interval(y, own, max_fpr=max_fpr), error, width)
+    metrics = {"partial_auc": value} if max_fpr else {}
+    metrics |= {
+        "auc": float(np.mean([roc_auc_score(y[part], own[part]) for part in parts])),
+        "standard_error": error,
+        "low": max(value - below, 0.0),
+        "high": min(value + above, 1.0),
         "pooled_auc": float(roc_auc_score(y, own)),
     }
     if method != OURS:
         ours = score[OURS]
-        leads = [compare_auc(y[part], ours[part], own[part]) for part in parts]
+        leads = [
+            compare_auc(y[part], ours[part], own[part], max_fpr=max_fpr)
+            for part in parts
+        ]
         errors = [lead.standard_error for lead in leads]
-        metrics["our_lead"] = float(np.mean([lead.difference for lead in leads]))
-        metrics["our_lead_standard_error"] = _error_of_mean(errors)
+        lead = float(np.mean([lead.difference for lead in leads])) / width
+        metrics["our_lead"] = lead
+        metrics["our_lead_standard_error"] = _error_of_mean(errors) / width
     return metrics
+
+
+def _reach(pooled: AucInterval, error: float, width: float) -> tuple[float, float]:
+    """Return how far an interval reaches below and above its area.
+
+    Its shape is that for all rows together, whose number counts, and not those of the
+    parts; its size is that of the mean over parts.
+    """
+    # At an AUC of 1 the standard error is 0, but the interval has a width.
+    scale = 1.0 / width
+    if error and pooled.standard_error:
+        scale = error / pooled.standard_error
+    return scale * (pooled.value - pooled.low), scale * (pooled.high - pooled.value)
 
 
 def _error_of_mean(standard_error: Sequence[float]) -> float:

@@ -64,6 +64,44 @@ ModelChoiceOption = Annotated[
     Literal["linear", "logistic", "boosting", "auto"],
     typer.Option(help="The model to save; auto takes the best on rows held out."),
 ]
+PictureOption = Annotated[
+    str | None,
+    typer.Option("--png", metavar="DIR", help="Folder for every figure, as PNG."),
+]
+MaxFprOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-fpr",
+        metavar="RATE",
+        help="Judge by the area left of this false positive rate, and call rows "
+        "positive at most at this rate.",
+    ),
+]
+MinPrecisionOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-precision",
+        metavar="SHARE",
+        help="Call rows positive such that this share of them is.",
+    ),
+]
+TopOption = Annotated[
+    int | None,
+    typer.Option(
+        "--top", metavar="K", min=1, help="Call the K rows ranked highest positive."
+    ),
+]
+ScoresOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scores",
+        metavar="A,B,...",
+        help="Columns of scores; by default all but the labels.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of a table.")
+]
 SeedOption = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
 ]

@@ -210,10 +210,12 @@ def _audited(
     if not _is_number(read):
         return ColumnAudit(series.name, "category", "it is text", **counts)
     is_date = series.dtype.is_temporal() or (style or "").startswith("%")
-    why = f"{read.count():,} of {series.count():,} values are"
-    why += f" written with a {style}" if style and not is_date else ""
-    why += f" dates as {style}" if style and is_date else ""
-    why = why if style else f"it holds {series.dtype}"
+    what = "dates" if is_date else "numbers"
+    if series.dtype == pl.Boolean:
+        what = "true or false"
+    why = f"{read.count():,} of {series.count():,} values are {what}"
+    if style:
+        why += f" as {style}" if is_date else f" with a {style}"
     return ColumnAudit(series.name, "date" if is_date else "number", why, **counts)
 
 
@@ -295,7 +297,7 @@ def _uselessness(series: pl.Series, min_frequency: int, *, is_told: bool) -> str
     if not series.name:
         return "it has no name, as a column of row numbers"
     if not _is_plain(series):
-        return f"holds {series.dtype}"
+        return "its values are not single numbers or words"
     n_values = series.drop_nulls().n_unique()
     if n_values == 0:
         return "all values are missing"

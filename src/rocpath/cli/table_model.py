@@ -55,6 +55,7 @@ class TableModel:
     style: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
     seen: dict[str, tuple[float, float]] = field(default_factory=dict)  # by number
+    threshold: float | None = None  # the least score of a row called positive
 
     def __post_init__(self) -> None:
         """Refuse a pipeline that a file might bring instead of ours."""
@@ -100,7 +101,8 @@ class TableModel:
     def predictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Predict score, probability and label of every row."""
         score = self.scores(table)
-        label = np.where(score > 0, self.positive, self.negative)
+        is_called = score > 0 if self.threshold is None else score >= self.threshold
+        label = np.where(is_called, self.positive, self.negative)
         return pl.DataFrame(
             {"score": score, "probability": expit(score), "prediction": label}
         )

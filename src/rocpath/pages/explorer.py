@@ -10,6 +10,7 @@ from rocpath.pages.step_view import line_sample, step_view
 
 if TYPE_CHECKING:
     from rocpath.lines import Lines
+    from rocpath.pages.step_view import StepView
 
 _TITLE = "Line search explorer"
 
@@ -66,8 +67,9 @@ def explorer_values(
     *,
     max_lines: int = 2000,
     max_step: float | None = None,
+    note: str = "",
 ) -> dict[str, Any]:
-    """Compute what the template ``explorer.html`` shows."""
+    """Compute what the template ``explorer.html`` shows; the note says of what."""
     sample = line_sample(lines, whole_number("max_lines", max_lines, least=2))
     view = step_view(lines, max_step=max_step)
     data = {
@@ -78,4 +80,20 @@ def explorer_values(
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    return {"title": title, "lines": lines, "view": view, "data": data}
+    shown = {"title": title, "lines": lines, "view": view, "data": data, "note": note}
+    return shown | {"hint": _hint(view)}
+
+
+def _hint(view: StepView) -> str:
+    """Say in one sentence what there is to look for."""
+    start, best = float(view.auc.value[0]), view.variants[-1]
+    if best.auc > start:
+        return (
+            f"Look at where AUC is above its start: it rises from {start:.4f} to "
+            f"{best.auc:.4f} at step {best.step:.3g}, which need not be where AUM is "
+            "smallest."
+        )
+    return (
+        f"Look at AUC: it is nowhere above its start, {start:.4f}, so no step along "
+        "this line ranks these rows better, though AUM may fall."
+    )

@@ -1,11 +1,13 @@
-"""The report of a fit: one page with scores, ROC curves, coefficients and history."""
+"""The report of a fit: how well it ranks, thresholds to choose from, and its parts."""
 
 from __future__ import annotations
 
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 
 from rocpath.arguments import finite_vector, same_length
 from rocpath.pages.explorer import explorer_values
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rocpath.lines import Lines
+    from rocpath.pages.score_view import ScoreView
     from rocpath.ranking import History
 
 _LONGEST_NAME = 40  # in a legend
@@ -34,6 +37,12 @@ def fit_report_html(
     importance: Sequence[tuple[str, float]] = (),
     verdicts: Sequence[str] = (),
     audit: Sequence[Mapping[str, str | int]] = (),
+    headline: str = "",
+    facts: Mapping[str, str] = MappingProxyType({}),
+    intervals: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    view: ScoreView | None = None,
+    classes: tuple[str, str] = ("negative", "positive"),
+    lines_note: str = "",
 ) -> str:
     """Make a page about a fitted model; it needs no other file and no network.
 
@@ -63,6 +72,19 @@ def fit_report_html(
         Of each column of the table its name (``column``), what it is taken for
         (``kind``) and why (``why``), and ``n_missing``, ``n_unreadable`` and
         ``n_levels``.
+    headline : str
+        The one sentence to take away; plain text.
+    facts : dict of str
+        Numbers to know first, by what they are; plain text.
+    intervals : dict of tuple of two floats
+        By method, the ends of the interval of its first score.
+    view : ScoreView, optional
+        What the scores of rows held out show, of the first method of ``roc``: a band
+        around its curve, thresholds to choose from, and calibration.
+    classes : tuple of str
+        The negative and the positive label.
+    lines_note : str
+        Which rows the line search looks at; plain text.
 
     Returns
     -------
@@ -83,6 +105,7 @@ def fit_report_html(
     """
     scores = list(dict.fromkeys(name for row in metrics.values() for name in row))
     judged = [row.get(scores[0], np.nan) for row in metrics.values()] if scores else []
+    explorer = None if lines is None else explorer_values(lines, note=lines_note)
     return page_html(
         "report.html",
         title=title,
@@ -92,15 +115,58 @@ def fit_report_html(
         # Unlike max, fmax passes over NaN.
         best=np.fmax.reduce(judged, initial=np.nan),
         nan=np.nan,
+        intervals=intervals,
+        spans=_spans(metrics, scores, intervals),
         coefficients=sorted(coefficients, key=lambda pair: -abs(pair[1])),
         importance=sorted(importance, key=lambda pair: -pair[1]),
         verdicts=verdicts,
         audit=audit,
         methods=list(roc),
-        curves=[_curve(name, *rates) for name, rates in roc.items()],
+        charts=_charts([_curve(name, *rates) for name, rates in roc.items()], view),
+        view=view,
+        classes=classes,
+        expit=expit,
+        headline=headline,
+        facts=facts,
         history=history,
-        explorer=None if lines is None else explorer_values(lines),
+        explorer=explorer,
     )
+
+
+def _charts(curves: list[dict[str, Any]], view: ScoreView | None) -> dict[str, Any]:
+    """Gather what the script draws and moves."""
+    if view is None:
+        return {"curves": curves}
+    return {
+        "curves": curves,
+        "band": view.band._asdict(),
+        "max_fpr": view.max_fpr,
+        "calibration": [group._asdict() for group in view.calibration],
+        "places": view.places._asdict(),
+        "n_positive": view.n_positive,
+        "n_negative": view.n_negative,
+    }
+
+
+def _spans(
+    metrics: Mapping[str, Mapping[str, float]],
+    scores: Sequence[str],
+    intervals: Mapping[str, tuple[float, float]],
+) -> dict[str, tuple[float, float, float]]:
+    """Place each interval and its score between 0 and 1, for a picture of all."""
+    if not intervals:
+        return {}
+    low = min(low for low, _ in intervals.values())
+    width = max(high for _, high in intervals.values()) - low or 1.0
+    spans = {}
+    for name, (left, right) in intervals.items():
+        middle = metrics[name][scores[0]]
+        spans[name] = (
+            (left - low) / width,
+            (middle - low) / width,
+            (right - low) / width,
+        )
+    return spans
 
 
 def _curve(name: str, fpr: ArrayLike, tpr: ArrayLike) -> dict[str, Any]:

@@ -121,14 +121,18 @@
     return curve.value[low] + part * (curve.value[high] - curve.value[low]);
   }
 
-  /* Lines as traces of a few each, in turn of their colours: within one trace what
-     lies over itself does not get darker. */
+  /* Lines as traces of a few each: within one trace what lies over itself does not get
+     darker. Colours that are frequent come first, so that rare ones lie on top. */
   function lineTraces(lines, end) {
     const color = (b) => lines.fp_diff[b] && lines.fn_diff[b] ? BOTH
       : lines.fp_diff[b] ? FP : FN;
+    const count = {};
+    lines.slope.forEach((_, b) => { count[color(b)] = (count[color(b)] || 0) + 1; });
+    const order = Array.from(lines.slope.keys())
+      .sort((a, b) => count[color(b)] - count[color(a)]);
     const opacity = Math.min(1, Math.max(0.3, 20 / lines.slope.length));
     const open = {}, traces = [];
-    lines.slope.forEach((slope, b) => {
+    order.forEach((b) => {
       let trace = open[color(b)];
       if (!trace || trace.x.length >= 3 * LINES_OF_A_TRACE) {
         trace = { x: [], y: [], mode: "lines", showlegend: false, hoverinfo: "skip",
@@ -137,7 +141,7 @@
         traces.push(trace);
       }
       trace.x.push(0, end, null);
-      trace.y.push(lines.intercept[b], lines.intercept[b] + end * slope, null);
+      trace.y.push(lines.intercept[b], lines.intercept[b] + end * lines.slope[b], null);
     });
     const keys = [["FP changes", FP], ["FN changes", FN], ["both change", BOTH]];
     return traces.concat(keys.filter(([, one]) => one in open).map(([name, one]) => ({
@@ -284,6 +288,13 @@
       () => ask(page, slider.value / N_TICKS * data.max_step));
     number.addEventListener("input", () => {
       if (number.value !== "") ask(page, Number(number.value));
+    });
+    // What was typed beyond the ends is shown as what it was taken for.
+    number.addEventListener("change", () => {
+      const typed = Number(number.value);
+      if (number.value !== "" && Number.isFinite(typed)) {
+        number.value = String(Math.min(Math.max(typed, 0), data.max_step));
+      }
     });
     page.buttons.forEach((button) => button.addEventListener("click", () => {
       const variant = data.variants[Number(button.dataset.variant)];

@@ -1,24 +1,152 @@
-/* Draws the ROC curves of a report; names come as HTML text, escaped. */
+/* Draws the curves of a report and moves its threshold; names come as HTML text, escaped. */
 (function () {
   "use strict";
   const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
-  const place = document.querySelector(".roc-comparison");
-  const curves = JSON.parse(document.querySelector(".roc-data script").text);
-  const axis = (text, standoff) => ({ title: { text, standoff }, range: [-0.01, 1.01],
-    gridcolor: "#eaeef2", zeroline: false });
-  const traces = curves.map((curve, k) => ({ x: curve.fpr, y: curve.tpr, name: curve.name,
-    mode: "lines", line: { color: COLORS[k % COLORS.length], width: 2,
-      dash: DASHES[k % DASHES.length] } }));
-  traces.unshift({ x: [0, 1], y: [0, 1], mode: "lines", hoverinfo: "skip",
-    showlegend: false, line: { color: "#c5ccd3", width: 1 } });
-  Plotly.newPlot(place, traces, {
-    font: { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: "#1b1f24" },
-    margin: { l: 60, r: 12, t: 32, b: 46 }, hovermode: "closest",
-    legend: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
-      bgcolor: "rgba(255,255,255,0.85)" },
-    xaxis: axis("false positive rate", 8), yaxis: axis("true positive rate", 6),
-  }, { responsive: true, displaylogo: false,
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] })
-    .then(() => { place.dataset.ready = "true"; });
+  const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: "#1b1f24" };
+  const CONFIG = { responsive: true, displaylogo: false,
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
+  const data = JSON.parse(document.querySelector(".chart-data script").text);
+  const find = (selector) => document.querySelector(selector);
+
+  function axis(text, standoff, range) {
+    return { title: { text, standoff }, range, gridcolor: "#eaeef2", zeroline: false };
+  }
+
+  function diagonal(end) {
+    return { x: [0, end], y: [0, end], mode: "lines", hoverinfo: "skip", showlegend: false,
+      line: { color: "#c5ccd3", width: 1 } };
+  }
+
+  function filled(x, y, color) {
+    return { x, y, mode: "lines", fill: "toself", fillcolor: color, line: { width: 0 },
+      hoverinfo: "skip", showlegend: false };
+  }
+
+  /* The band between the upper left and the lower right corners of the bounds. */
+  function band({ fpr_low, fpr_high, tpr_low, tpr_high }) {
+    return filled(fpr_low.concat(fpr_high.slice().reverse()),
+      tpr_high.concat(tpr_low.slice().reverse()), "rgba(0,114,178,0.12)");
+  }
+
+  /* The area under a curve up to a false positive rate, its last piece cut there. */
+  function partialArea({ fpr, tpr }, end) {
+    const x = [0], y = [0];
+    for (let k = 0; k < fpr.length; k++) {
+      if (fpr[k] > end) {
+        const part = (end - fpr[k - 1]) / (fpr[k] - fpr[k - 1]);
+        x.push(end);
+        y.push(tpr[k - 1] + part * (tpr[k] - tpr[k - 1]));
+        break;
+      }
+      x.push(fpr[k]);
+      y.push(tpr[k]);
+    }
+    return filled(x.concat([end]), y.concat([0]), "rgba(0,114,178,0.35)");
+  }
+
+  function drawRoc(place) {
+    const traces = [diagonal(1)];
+    if (data.band) traces.push(band(data.band));
+    if (data.max_fpr) traces.push(partialArea(data.curves[0], data.max_fpr));
+    // The first is drawn last, over the others.
+    data.curves.map((curve, k) => ({ x: curve.fpr, y: curve.tpr, name: curve.name,
+      mode: "lines", legendrank: k, line: { color: COLORS[k % COLORS.length],
+        width: k ? 1.4 : 2.6, dash: DASHES[k % DASHES.length] } }))
+      .reverse().forEach((trace) => traces.push(trace));
+    if (data.places) traces.push({ x: [0], y: [0], mode: "markers", hoverinfo: "skip",
+      showlegend: false, cliponaxis: false,
+      marker: { color: "#d1242f", size: 12, line: { color: "#fff", width: 2 } } });
+    return Plotly.newPlot(place, traces, {
+      font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 }, hovermode: "closest",
+      legend: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
+        bgcolor: "rgba(255,255,255,0.85)" },
+      xaxis: axis("false positive rate", 8, [-0.01, 1.01]),
+      yaxis: axis("true positive rate", 6, [-0.01, 1.01]),
+    }, CONFIG);
+  }
+
+  function drawCalibration(place) {
+    const groups = data.calibration, take = (name) => groups.map((one) => one[name]);
+    const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
+    return Plotly.newPlot(place, [diagonal(end), { x: take("probability"), y: take("share"),
+      mode: "markers+lines", showlegend: false, line: { color: "#0072B2", width: 1 },
+      marker: { size: 9, color: "#0072B2" },
+      text: groups.map((one) => `${one.n_rows} rows`),
+      hovertemplate: "predicted %{x:.3f}, seen %{y:.3f}, %{text}<extra></extra>",
+      error_y: { type: "data", symmetric: false, color: "#0072B2", thickness: 1.2, width: 4,
+        array: groups.map((one) => one.high - one.share),
+        arrayminus: groups.map((one) => one.share - one.low) } }], {
+      font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 }, hovermode: "closest",
+      xaxis: axis("mean predicted probability", 8, [-0.01 * end, end]),
+      yaxis: axis("share that is positive", 6, [-0.01 * end, end]),
+    }, CONFIG);
+  }
+
+  function probability(score) { return 1 / (1 + Math.exp(-score)); }
+
+  function percent(part, whole) {
+    return whole ? `${(100 * part / whole).toFixed(1)}%` : "–";
+  }
+
+  /* Writes what a threshold does, and moves the dot on the curve. */
+  function showPlace(place) {
+    const tp = data.places.tp[place], fp = data.places.fp[place];
+    const cells = { tp, fp, fn: data.n_positive - tp, tn: data.n_negative - fp };
+    const total = data.n_positive + data.n_negative;
+    document.querySelectorAll(".confusion").forEach((table) =>
+      table.querySelectorAll("[data-cell]").forEach((cell) => {
+        const count = cells[cell.dataset.cell];
+        cell.textContent = table.dataset.unit === "count" ? count.toLocaleString("en")
+          : (1000 * count / total).toFixed(1);
+      }));
+    const rates = { tpr: percent(tp, data.n_positive), fpr: percent(fp, data.n_negative),
+      precision: percent(tp, tp + fp) };
+    Object.entries(rates).forEach(([name, text]) => {
+      find(`[data-rate=${name}]`).textContent = text;
+    });
+    const slider = find("input.place"), typed = find("input.probability");
+    const least = probability(data.places.threshold[place]);
+    slider.value = String(place);
+    slider.setAttribute("aria-valuetext", `probability from ${least.toPrecision(3)}, ` +
+      `TPR ${rates.tpr}, FPR ${rates.fpr}, precision ${rates.precision}`);
+    if (document.activeElement !== typed) typed.value = String(Number(least.toPrecision(3)));
+    const roc = find(".roc-comparison");
+    Plotly.restyle(roc, { x: [[fp / data.n_negative]], y: [[tp / data.n_positive]] },
+      [roc.data.length - 1]);
+    document.querySelectorAll(".decide [data-called]").forEach((button) =>
+      button.setAttribute("aria-pressed", String(Number(button.dataset.called) === tp + fp)));
+    find(".decide").dataset.shown = String(place);
+  }
+
+  /* The place that calls the rows of at least a probability, and no other. */
+  function placeOf(least) {
+    const { threshold } = data.places;
+    let place = 0;
+    while (place + 1 < threshold.length && probability(threshold[place + 1]) >= least) place++;
+    return place;
+  }
+
+  function listen() {
+    const slider = find("input.place"), typed = find("input.probability");
+    slider.addEventListener("input", () => showPlace(Number(slider.value)));
+    typed.addEventListener("input", () => {
+      if (typed.value !== "") showPlace(placeOf(Math.min(Math.max(Number(typed.value), 0), 1)));
+    });
+    // What was typed beyond the ends is shown as what it was taken for.
+    typed.addEventListener("change", () => {
+      if (typed.value !== "") typed.value = String(Math.min(Math.max(Number(typed.value), 0), 1));
+    });
+    const called = data.places.tp.map((tp, k) => tp + data.places.fp[k]);
+    const buttons = document.querySelectorAll(".decide [data-called]");
+    buttons.forEach((button) => button.addEventListener("click",
+      () => showPlace(called.indexOf(Number(button.dataset.called)))));
+    if (buttons.length) buttons[0].click();
+  }
+
+  const roc = find(".roc-comparison"), calibration = find(".calibration");
+  Promise.all([drawRoc(roc), calibration && drawCalibration(calibration)]).then(() => {
+    if (data.places) listen();
+    roc.dataset.ready = "true";
+  });
 })();

@@ -1,0 +1,99 @@
+"""Commands on scores: compare them, and the thresholds that evaluate finds."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import rocpath as rp
+from command_tables import fails
+from rocpath.cli import main
+from rocpath.cli.score_tables import holm
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """Make scores of which one is good, and two are the same but for their scale."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 4 == 0
+    poor = rng.normal(size=200)
+    table = pl.DataFrame({"good": y + 0.5 * rng.normal(size=200), "poor": poor})
+    name = str(tmp_path / "scores.csv")
+    table.with_columns(scaled=2 * poor, y=np.where(y, "b", "a")).write_csv(name)
+    return name, table, y
+
+
+def test_holm_by_hand():
+    # The smallest counts three times, the next twice; none is below a smaller one.
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_all_pairs_are_compared(scores, capsys):
+    name, table, y = scores
+    argv = ["compare", name, "--label", "y", "--scores", "good,poor", "--scores"]
+    assert main([*argv, "scaled", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["first"], one["second"]) for one in found["pairs"]] == [
+        ("good", "poor"),
+        ("good", "scaled"),
+        ("poor", "scaled"),
+    ]
+    test = rp.compare_auc(y, table["good"], table["poor"])
+    pair = found["pairs"][0]
+    assert pair["p_value"] == pytest.approx(test.p_value)
+    assert pair["holm_p_value"] == pytest.approx(3 * test.p_value)
+    assert found["pairs"][2]["difference"] == 0
+    assert found["scores"]["good"]["value"] == roc_auc_score(y, table["good"])
+    assert main([*argv, "scaled", "--max-fpr", "0.1"]) == 0
+    shown, notes = capsys.readouterr()
+    assert "area up to an FPR of 0.1" in shown
+    assert "'good' ranks better than 'poor', by 0.0" in notes
+    assert "'scaled'" in notes
+
+
+def test_equal_scores_show_no_difference(scores, capsys):
+    argv = ["compare", scores[0], "--label", "y", "--scores", "poor,scaled"]
+    assert main(argv) == 0
+    assert capsys.readouterr().err == "No difference that these rows could show.\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("good", "two columns or more"),
+        ("good,good", "must name each column once"),
+        ("good,none", "'none' not found"),
+        ("good,y", "column 'y' must be numbers"),
+    ],
+)
+def test_scores_that_cannot_be_compared(scores, capsys, names, message):
+    argv = ["compare", scores[0], "--label", "y", "--scores", names]
+    assert message in fails(capsys, argv)
+
+
+def test_evaluate_finds_thresholds_that_keep_promises(fitted, capsys):
+    argv = ["evaluate", *fitted, "--max-fpr", "0.2", "--top", "5", "--json"]
+    assert main(argv) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert main(["predict", *fitted]) == 0
+    score = pl.read_csv(capsys.readouterr().out.encode())["score"].to_numpy()
+    y = (pl.read_csv(fitted[1])["y"] == "yes").to_numpy()
+    rules = {one["rule"]: one for one in found["operating_points"]}
+    seen = rules["false positive rate at most 20%"]
+    point = rp.choose_threshold(y, score, max_fpr=0.2)
+    assert seen["threshold"] == pytest.approx(point.threshold)
+    assert seen["fp"] == (score[~y] >= point.threshold).sum()
+    top = rules["the 5 rows ranked highest"]
+    assert top["tp"] + top["fp"] == 5
+    area = rp.auc_interval(y, score, max_fpr=0.2)
+    assert found["partial_auc"]["area"] == pytest.approx(area.value)
+    assert found["partial_auc"]["high"] == pytest.approx(area.high)
+    assert main([*argv[:-1], "--min-precision", "0.9999"]) == 0
+    assert "mean TPR there" in capsys.readouterr().out
+    assert "--max-fpr must be below 1" in fails(
+        capsys, [*argv[:3], "--max-fpr", "2"]
+    ).replace("above 0 and ", "")

@@ -1,0 +1,113 @@
+"""What scores of rows held out show: against counts, and exact binomial intervals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from rocpath.auc_statistics.thresholds import choose_threshold
+from rocpath.pages.score_view import Promises, calibration_groups, score_view
+
+
+def tied_rows(n_rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    is_positive = rng.random(n_rows) < 0.2
+    return is_positive, np.round(rng.normal(size=n_rows) + is_positive - 1.5, 1)
+
+
+def exact_interval(count, n_rows, confidence=0.95):
+    found = stats.binomtest(count, n_rows).proportion_ci(confidence, method="exact")
+    return found.low, found.high
+
+
+def test_lift_by_hand():
+    # Of 20 rows the two highest are the tenth: one of them is one of 5 positives.
+    is_positive = np.arange(20) % 4 == 3
+    lift = score_view(is_positive, np.arange(20.0)).lift
+    assert lift == (2, 1, pytest.approx(0.2), pytest.approx(2.0))
+    # All tied: the tenth holds a tenth.
+    lift = score_view(is_positive, np.zeros(20)).lift
+    assert lift.factor == pytest.approx(1.0)
+
+
+def test_places_count_the_rows_at_or_above_their_threshold():
+    is_positive, score = tied_rows()
+    places = score_view(is_positive, score).places
+    assert (places.tp[0], places.fp[0]) == (0, 0)
+    assert places.tp[-1] + places.fp[-1] == score.size
+    for threshold, tp, fp in zip(*places, strict=True):
+        is_called = score >= threshold
+        assert (is_called & is_positive).sum() == tp
+        assert (is_called & ~is_positive).sum() == fp
+
+
+def test_the_band_has_exact_bounds_at_each_threshold():
+    is_positive, score = tied_rows()
+    view = score_view(is_positive, score)
+    # Two independent intervals of this confidence hold both rates in 95 of 100.
+    level = np.sqrt(0.95)
+    ends = [
+        (*exact_interval(int(tp), view.n_positive, level), tp / view.n_positive)
+        for tp in range(view.n_positive + 1)
+    ]
+    low = {round(one[0], 9) for one in ends}
+    assert {round(one, 9) for one in view.band.tpr_low} <= low
+    high = {round(one[1], 9) for one in ends}
+    assert {round(one, 9) for one in view.band.tpr_high} <= high
+    assert (view.band.fpr_low <= view.band.fpr_high).all()
+    assert view.band.fpr_low[0] == 0
+    assert view.band.fpr_high[-1] == 1
+
+
+def test_calibration_groups_share_all_rows_and_their_expected_positives():
+    is_positive, score = tied_rows(2000)
+    probability = expit(score)
+    groups = calibration_groups(is_positive, probability)
+    assert len(groups) == 10
+    assert sum(group.n_rows for group in groups) == score.size
+    expected = np.array([group.n_rows * group.probability for group in groups])
+    # Equal but for the one row at each border, whose probability is at most 1.
+    np.testing.assert_allclose(expected, probability.sum() / 10, atol=2)
+    seen = sum(round(group.n_rows * group.share) for group in groups)
+    assert seen == is_positive.sum()
+    for group in groups:
+        count = round(group.n_rows * group.share)
+        assert (group.low, group.high) == pytest.approx(
+            exact_interval(count, group.n_rows)
+        )
+
+
+def test_points_are_those_of_choose_threshold_and_count_the_rows():
+    is_positive, score = tied_rows()
+    promises = Promises(max_fpr=0.2, min_precision=0.4, top=30)
+    points = {one.rule: one for one in score_view(is_positive, score, promises).points}
+    asked = [rule for rule, one in points.items() if one.is_asked]
+    assert asked[:2] == [
+        "false positive rate at most 20%",
+        "false positive rate at most 20%, promised for new rows",
+    ]
+    assert asked[-1] == "the 30 rows ranked highest"
+    chosen = choose_threshold(is_positive, score, max_fpr=0.2, confidence=0.95)
+    assert points[asked[1]].point.threshold == chosen.threshold
+    assert points[asked[-1]].tp + points[asked[-1]].fp <= 30
+    for one in points.values():
+        is_called = score >= one.point.threshold
+        if one.rule == "probability above one half":
+            is_called = score > 0
+        assert (is_called & is_positive).sum() == one.tp
+        assert (is_called & ~is_positive).sum() == one.fp
+
+
+def test_a_promise_out_of_reach_is_left_out():
+    is_positive, score = np.arange(40) % 2 == 0, np.zeros(40)
+    rules = [one.rule for one in score_view(is_positive, score, Promises(0.01)).points]
+    assert "false positive rate at most 1%, promised for new rows" not in rules
+    assert "precision at least 90%" not in rules
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, -1.0, np.nan])
+def test_rates_that_cannot_be_promised_are_refused_by_their_option(rate):
+    with pytest.raises(ValueError, match="--max-fpr must be"):
+        Promises(max_fpr=rate).checked()
+    with pytest.raises(ValueError, match="--min-precision must be"):
+        Promises(min_precision=rate).checked()
