@@ -61,3 +61,19 @@ def browser(tmp_path_factory):
     chrome.set_script_timeout(30)
     yield chrome
     chrome.quit()
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Start two workers, each a process with a nanny, for the tests of Dask."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit="2GB",
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

@@ -125,7 +125,8 @@ def auc_interval(
     confidence = share_between("confidence", confidence)
     max_fpr = rate_up_to_one("max_fpr", max_fpr)
     placed = place_rows(score, *rows, max_fpr)
-    return _interval(placed.area, _spreads(rows, placed, max_fpr), confidence, max_fpr)
+    spreads = _spreads(rows, placed, max_fpr)
+    return interval_of_spreads(placed.area, spreads, confidence, max_fpr)
 
 
 def compare_auc(
@@ -180,7 +181,7 @@ def compare_auc(
     placed = (first, second)
     spreads = [_spreads(rows, each, max_fpr) for each in placed]
     one, two = (
-        _interval(each.area, spread, confidence, max_fpr)
+        interval_of_spreads(each.area, spread, confidence, max_fpr)
         for each, spread in zip(placed, spreads, strict=True)
     )
     if first.area == second.area and _ranks_alike(score, other, first.order):
@@ -267,9 +268,10 @@ def _spreads(rows: _Rows, placed: Placements, max_fpr: float) -> list[ClassSprea
     ]
 
 
-def _interval(
+def interval_of_spreads(
     area: float, spread: list[ClassSpread], confidence: float, max_fpr: float
 ) -> AucInterval:
+    """Make the interval of an area, given the spread of positives and of negatives."""
     share = area / max_fpr
     positive, negative = spread
     low, high = score_interval(

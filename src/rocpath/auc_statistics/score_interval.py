@@ -64,13 +64,26 @@ class ClassSpread(NamedTuple):
         variance = float(square_sum @ square) / squares / seen
         square *= square
         kurtosis = float(weight_sum @ square) / total / second**2
-        freedom = min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9))
-        return cls(variance, n_rows, freedom)
+        return cls(variance, n_rows, _freedom(n_rows, kurtosis))
+
+    @classmethod
+    def of_rows(cls, n_rows: int, squares: float, fourth_powers: float) -> ClassSpread:
+        """Measure rows that count alike, by the sums of powers of their deviations."""
+        second = squares / n_rows
+        if n_rows < _TWO_ROWS or second < _ROUNDING:
+            return cls(0.0, float(n_rows), 0.0)
+        kurtosis = fourth_powers / n_rows / second**2
+        return cls(squares / (n_rows - 1), float(n_rows), _freedom(n_rows, kurtosis))
 
     @property
     def is_single(self) -> bool:
         """Whether there is only one row that counts, whose spread is unknown."""
         return self.n_rows < _TWO_ROWS
+
+
+def _freedom(n_rows: float, kurtosis: float) -> float:
+    """Return the degrees of freedom of a variance."""
+    return float(min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9)))
 
 
 def unbiased_part(weight: NDArray[np.float64]) -> float:

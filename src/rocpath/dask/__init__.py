@@ -1,0 +1,10 @@
+"""The same models for rows that outgrow one machine, on Dask.
+
+Needs the extra: ``pip install "rocpath[dask]"``. Rows are Dask arrays, dense or of CSR
+blocks, or Dask data frames. Every pass is a sum over their partitions, so that Dask
+computes those of a lost worker again.
+"""
+
+from rocpath.dask.auc import auc, auc_interval
+
+__all__ = ["auc", "auc_interval"]

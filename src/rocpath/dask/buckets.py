@@ -1,0 +1,181 @@
+"""Scores of all parts sorted into buckets, such that equal scores share one.
+
+Splitters come from a sample of every part, so buckets have about the same size. Scores
+of different buckets compare by their buckets alone; what needs the order inside is
+computed where a bucket lies, given the counts below it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from dask.delayed import delayed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.dask.passes import Passes
+
+_ROWS_OF_A_BUCKET = 2**22  # 64 MB where all scores differ
+_SAMPLED = 256  # scores of a part for every bucket, up to all of them
+
+
+class ClassScores(NamedTuple):
+    """Different scores of a class, rising, and how many rows have each of them."""
+
+    score: NDArray[np.float64]
+    repeats: NDArray[np.int64] | None  # None where all scores differ
+
+    @classmethod
+    def of(cls, score: NDArray[np.float64]) -> ClassScores:
+        """Sort scores, and count those that are equal."""
+        return cls(np.sort(score), None).merged()
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each score."""
+        if self.repeats is None:
+            return np.ones(self.score.size, dtype=np.int64)
+        return self.repeats
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.score.size if self.repeats is None else int(self.repeats.sum())
+
+    def merged(self) -> ClassScores:
+        """Add up the counts of equal scores that lie side by side."""
+        is_new = np.append(True, self.score[1:] != self.score[:-1])[: self.score.size]
+        if is_new.all():
+            return self
+        start = np.flatnonzero(is_new)
+        return ClassScores(self.score[start], np.add.reduceat(self.counts, start))
+
+    def below(self, score: NDArray[np.float64], side: str) -> NDArray[np.int64]:
+        """Count the rows below ("left") or up to ("right") each score."""
+        sums = np.concatenate(([0], np.cumsum(self.counts)))
+        return np.asarray(sums[np.searchsorted(self.score, score, side=side)])  # type: ignore[call-overload]
+
+    def cut(self, splitters: NDArray[np.float64]) -> list[ClassScores]:
+        """Cut into buckets."""
+        ends = np.searchsorted(self.score, splitters).tolist()
+        pieces = zip([0, *ends], [*ends, self.score.size], strict=True)
+        return [
+            ClassScores(
+                self.score[a:b], None if self.repeats is None else self.repeats[a:b]
+            )
+            for a, b in pieces
+        ]
+
+    @classmethod
+    def joined(cls, pieces: Sequence[ClassScores]) -> ClassScores:
+        """Put pieces of several parts together."""
+        score = np.concatenate([piece.score for piece in pieces])
+        if all(piece.repeats is None for piece in pieces):
+            return cls.of(score)
+        order = np.argsort(score)
+        count = np.concatenate([piece.counts for piece in pieces])
+        return cls(score[order], count[order]).merged()
+
+
+class Bucket(NamedTuple):
+    """The scores of both classes within a bucket."""
+
+    negative: ClassScores
+    positive: ClassScores
+
+
+class Below(NamedTuple):
+    """How many rows of each class lie in lower buckets, and in all."""
+
+    negative: int
+    positive: int
+    n_negative: int
+    n_positive: int
+
+
+class Buckets(NamedTuple):
+    """Buckets in rising order, kept by the workers, and how many rows they hold."""
+
+    passes: Passes
+    tasks: list[Any]
+    n_negative: list[int]
+    n_positive: list[int]
+
+    @classmethod
+    def shuffled(cls, passes: Passes, scored: Sequence[Any], n_rows: int) -> Buckets:
+        """Sort scores into buckets, given tasks of (score, is_positive)."""
+        n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_OF_A_BUCKET))
+        edge = np.zeros(0)
+        if n_buckets > 1:
+            edge = splitters(passes, scored, n_buckets)
+        cut = delayed(_cut, pure=False)
+        shared = delayed(edge, pure=False, traverse=False)
+        pieces = [cut(one, shared) for one in scored]
+        join = delayed(_joined, pure=False)
+        tasks = passes.keep(
+            [join([piece[k] for piece in pieces]) for k in range(edge.size + 1)]
+        )
+        sizes = passes.results("sorting scores", passes.each(_sizes, tasks))
+        return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
+
+    def each(self, name: str, function: Callable[[Bucket, Below], Any]) -> list[Any]:
+        """Run a function of every bucket and the counts below it."""
+        total = sum(self.n_negative), sum(self.n_positive)
+        below = [
+            Below(sum(self.n_negative[:k]), sum(self.n_positive[:k]), *total)
+            for k in range(len(self.tasks))
+        ]
+        tasks = self.passes.each(partial(_without_state, function), self.tasks, below)
+        results: list[Any] = self.passes.results(name, tasks)
+        return results
+
+
+def splitters(
+    passes: Passes, scored: Sequence[Any], n_buckets: int
+) -> NDArray[np.float64]:
+    """Choose different scores that cut all into about equal buckets."""
+    n_sampled = max(_SAMPLED * n_buckets // len(scored), 16)
+    sampled = passes.results(
+        "sampling scores", passes.each(_sampled, scored, state=n_sampled)
+    )
+    score = np.concatenate([one for one, _ in sampled])
+    weight = np.concatenate([np.full(one.size, each) for one, each in sampled])
+    order = np.argsort(score)
+    place = np.cumsum(weight[order])
+    wanted = place[-1] * np.arange(1, n_buckets) / n_buckets
+    return np.unique(score[order][np.searchsorted(place, wanted)])
+
+
+def _sampled(scored: Any, n_sampled: int) -> tuple[NDArray[np.float64], float]:
+    score, _ = scored
+    sample = score[:: max(score.size // n_sampled, 1)]
+    return sample, score.size / max(sample.size, 1)
+
+
+def _cut(scored: Any, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
+    score, is_positive = scored
+    negative = ClassScores.of(score[~is_positive]).cut(edge)
+    positive = ClassScores.of(score[is_positive]).cut(edge)
+    return tuple(Bucket(*both) for both in zip(negative, positive, strict=True))
+
+
+def _joined(pieces: list[Bucket]) -> Bucket:
+    return Bucket(
+        ClassScores.joined([piece.negative for piece in pieces]),
+        ClassScores.joined([piece.positive for piece in pieces]),
+    )
+
+
+def _sizes(bucket: Bucket, _: None) -> tuple[int, int]:
+    return bucket.negative.n_rows, bucket.positive.n_rows
+
+
+def _without_state(
+    function: Callable[[Bucket, Below], Any], bucket: Bucket, below: Below, _: None
+) -> Any:
+    return function(bucket, below)

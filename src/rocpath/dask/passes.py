@@ -1,0 +1,177 @@
+"""Run passes over parts: on the workers of a client, or where Dask runs without one."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError as LocalCancelledError
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from dask.base import compute, persist
+from dask.delayed import delayed
+from distributed import (
+    CancelledError,
+    Client,
+    KilledWorker,
+    default_client,
+    futures_of,
+)
+
+from rocpath.memory import available_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_FAN_IN = 16  # results that one task adds up; a tree of sums has such nodes
+_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need some, and Dask spills at 0.6
+
+
+class Passes:
+    """Run tasks, count the passes over X, and leave nothing behind.
+
+    As a context it forgets on its way out what workers keep for it, also after an error
+    or Ctrl-C.
+
+    Parameters
+    ----------
+    client : Client, optional
+        By default the one that was made last, if any; else Dask's own scheduler.
+    progress : callable, optional
+        Called with the name of every pass before it starts.
+    """
+
+    def __init__(
+        self,
+        client: Client | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.client = _running(client)
+        self.n_passes = 0
+        self._progress = progress or (lambda _: None)
+        self._kept: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.forget(self._kept)
+
+    @property
+    def n_workers(self) -> int:
+        """How many workers there are."""
+        if self.client is None:
+            return 1
+        return max(len(_workers(self.client)), 1)
+
+    def can_keep(self, n_bytes: int) -> bool:
+        """Tell whether workers can keep so much from one pass to the next."""
+        if self.client is None:
+            return n_bytes <= _SHARE_TO_KEEP * available_memory()
+        limits = [worker["memory_limit"] for worker in _workers(self.client).values()]
+        # A limit of 0 or None means none was set.
+        return not all(limits) or n_bytes <= _SHARE_TO_KEEP * sum(limits)
+
+    def each(
+        self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None
+    ) -> list[Any]:
+        """Make a task of every part: ``function(*entries, state)``.
+
+        The state travels once, not with every task.
+        """
+        task = delayed(function, pure=False)
+        shared = delayed(state, pure=False, traverse=False)
+        return [task(*entries, shared) for entries in zip(*columns, strict=True)]
+
+    def keep(self, tasks: Sequence[Any]) -> list[Any]:
+        """Let workers keep the results, which later tasks take."""
+        if self.client is None:
+            return list(persist(*tasks))
+        with _told_apart(self.client):
+            kept = list(self.client.persist(list(tasks)))
+        self._kept += kept
+        return kept
+
+    def forget(self, kept: Iterable[Any]) -> None:
+        """Let workers drop what they kept."""
+        # Released, not cancelled: that also ends what other tasks still need of them.
+        for future in futures_of(list(kept)):
+            future.release()
+        gone = {id(one) for one in kept}
+        self._kept = [one for one in self._kept if id(one) not in gone]
+
+    def results(self, name: str, tasks: Sequence[Any], *, reads_x: bool = False) -> Any:
+        """Run tasks and return their results, in order."""
+        self._progress(name)
+        self.n_passes += reads_x
+        if self.client is None:
+            return list(compute(*tasks))
+        with _told_apart(self.client):
+            futures = self.client.compute(list(tasks))
+            try:
+                return self.client.gather(futures)
+            finally:
+                # Also after Ctrl-C: what waits is dropped, what runs ends by itself.
+                for future in futures:
+                    future.release()
+
+    def total(
+        self,
+        name: str,
+        tasks: Sequence[Any],
+        combine: Callable[[list[Any]], Any],
+        *,
+        reads_x: bool = False,
+    ) -> Any:
+        """Run tasks and combine their results, in order, as a tree."""
+        while len(tasks) > 1:
+            tasks = [
+                delayed(combine, pure=False)(list(tasks[k : k + _FAN_IN]))
+                for k in range(0, len(tasks), _FAN_IN)
+            ]
+        (result,) = self.results(name, tasks, reads_x=reads_x)
+        return result
+
+
+@contextmanager
+def _told_apart(client: Client) -> Iterator[None]:
+    """Turn what a cluster raises into errors that say what to do."""
+    if client.status != "running":
+        raise _not_running(client)
+    try:
+        yield
+    except KilledWorker as error:
+        raise MemoryError(
+            "workers died again and again while they ran one task: a partition and "
+            "what is computed of it do not fit into a worker's memory, or something "
+            "ends workers. Use smaller partitions or workers with more memory."
+        ) from error
+    except (CancelledError, LocalCancelledError) as error:
+        raise RuntimeError(
+            "the tasks were cancelled before they ended: the client was closed or "
+            "restarted, or it lost its scheduler."
+        ) from error
+
+
+def _running(client: Client | None) -> Client | None:
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            return None
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a distributed.Client, got {type(client).__name__}."
+        )
+    if client.status != "running":
+        raise _not_running(client)
+    return client
+
+
+def _not_running(client: Client) -> RuntimeError:
+    return RuntimeError(
+        f"client must be connected to its scheduler, got one that is {client.status}."
+    )
+
+
+def _workers(client: Client) -> dict[str, Any]:
+    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers

@@ -1,0 +1,134 @@
+"""AUC over partitions: the whole number of pairs, however rows are parted."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rocpath as rp
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytest.importorskip("distributed")
+
+from rocpath.dask import auc, auc_interval  # noqa: E402
+
+
+def tables():
+    """Scores with ties as whole numbers and tenths, and without."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 5, 4000) == 0
+    noise = rng.normal(size=y.size) + y
+    yield "whole numbers", y, np.round(2 * noise)
+    yield "tenths", y, np.round(noise, 1)
+    yield "floats", y, noise
+    yield "one value", y, np.zeros(y.size)
+    yield "sorted", np.sort(y), np.sort(noise)
+
+
+TABLES = {name: rows for name, *rows in tables()}
+
+
+def parted(values, n_parts):
+    return da.from_array(np.asarray(values), chunks=-(-len(values) // n_parts))
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 17])
+@pytest.mark.parametrize("name", TABLES)
+def test_auc_is_that_in_memory_to_the_last_bit(client, name, n_parts):
+    y, score = TABLES[name]
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    lazy = parted(y, n_parts), parted(score, n_parts)
+    assert auc(*lazy, client=client) == rp.auc(bp, score)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(-2, 2)), min_size=2, max_size=40),
+    st.integers(1, 7),
+)
+def test_auc_counts_pairs(rows, n_parts):
+    y, score = map(np.array, zip(*rows, strict=True))
+    if y.all() or not y.any():
+        return
+    over = score[y][:, None] - score[~y]
+    pairs = np.count_nonzero(over > 0) + 0.5 * np.count_nonzero(over == 0)
+    lazy = parted(y, n_parts), parted(score, n_parts)
+    assert auc(*lazy) == pytest.approx(pairs / over.size, rel=1e-15)
+
+
+@pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-5, 0.0])
+@pytest.mark.parametrize("name", TABLES)
+def test_tolerance_is_kept(name, tol):
+    y, score = TABLES[name]
+    exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
+    assert abs(auc(parted(y, 3), parted(score, 3), tol=tol) - exact) <= tol
+
+
+def test_ties_are_certified_by_counts_alone():
+    from rocpath.dask.auc import certified_auc
+    from rocpath.dask.passes import Passes
+
+    y, score = TABLES["whole numbers"]
+    exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
+    assert certified_auc(Passes(), [(score, y)], 0.0) == pytest.approx(exact, rel=1e-15)
+    _, floats = TABLES["floats"]
+    assert certified_auc(Passes(), [(floats, y)], 0.01) is not None
+
+
+@pytest.mark.parametrize("n_parts", [1, 17])
+@pytest.mark.parametrize("name", TABLES)
+def test_interval_is_that_in_memory(name, n_parts):
+    y, score = TABLES[name]
+    expected = rp.auc_interval(y, score, confidence=0.9)
+    got = auc_interval(parted(y, n_parts), parted(score, n_parts), confidence=0.9)
+    for field in ("value", "standard_error", "low", "high", "confidence"):
+        assert getattr(got, field) == pytest.approx(getattr(expected, field), rel=1e-9)
+
+
+def test_parts_may_be_empty_of_one_class_or_of_one_row(client):
+    y, score = np.repeat([0, 1, 0], [5, 6, 1]), np.arange(12.0)
+    sizes = (5, 0, 6, 0, 1)
+    lazy = da.from_array(y, chunks=(sizes,)), da.from_array(score, chunks=(sizes,))
+    expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
+    assert auc(*lazy, client=client) == expected
+
+
+def test_series_and_unknown_chunks_are_taken():
+    y, score = TABLES["tenths"]
+    frame = dd.from_dict({"y": np.where(y, "yes", "no"), "s": score}, npartitions=4)
+    expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
+    assert auc(frame["y"], frame["s"]) == expected
+    assert auc(frame["y"], frame["s"].to_dask_array()) == expected
+
+
+def test_other_chunks_of_y_are_aligned():
+    y, score = TABLES["floats"]
+    expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
+    assert auc(parted(y, 2), parted(score, 5)) == expected
+
+
+def test_what_is_wrong_is_told_with_its_partition():
+    y, score = np.array([0, 1] * 6), np.arange(12.0)
+    score[8] = np.nan
+    with pytest.raises(ValueError, match=r"scores .* nan in partition 2, row 2"):
+        auc(parted(y, 4), parted(score, 4))
+    labels = y.astype(float)
+    labels[4] = np.nan
+    with pytest.raises(ValueError, match=r"y must be finite.* partition 1, row 1"):
+        auc(parted(labels, 4), parted(np.arange(12.0), 4))
+    with pytest.raises(ValueError, match=r"exactly two classes, got 1"):
+        auc(parted(np.ones(12), 4), parted(np.arange(12.0), 4))
+    with pytest.raises(ValueError, match=r"same number of rows, got 12 and 11"):
+        auc(parted(y[:11], 4), parted(score, 4))
+    with pytest.raises(TypeError, match=r"scores must be a Dask array or series"):
+        auc(parted(y, 4), score)
+
+
+def test_other_parts_of_unknown_size_are_refused():
+    y, score = parted([0, 1] * 6, 4), parted(np.arange(12.0), 4)
+    shorter = score[score > 0]
+    with pytest.raises(ValueError, match=r"got 2 and 3 in partition 0"):
+        auc(y, shorter)
+    with pytest.raises(ValueError, match=r"same partitions, got 4 and 3"):
+        auc(parted([0, 1] * 6, 3), shorter)
