@@ -25,6 +25,7 @@ def finite_vector(
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must have no masked values, got a masked array.")
     given = np.asarray(values)
+    # Fractions and integers beyond 64 bits arrive as objects.
     is_real = given.dtype.kind in "buif" or (
         given.dtype.kind == "O"
         and all(isinstance(value, numbers.Real) for value in given.flat)
@@ -41,7 +42,8 @@ def finite_vector(
         raise ValueError(
             f"{name} must be below {LARGEST_VALUE:g} in size, got {describe(values)}."
         ) from None
-    # NaN fails this comparison too.
+    # NaN fails this comparison too. No array of booleans is made unless it fails:
+    # predictions of a million rows come through here at every step.
     if vector.size and not (
         -LARGEST_VALUE < vector.min() <= vector.max() < LARGEST_VALUE
     ):
@@ -51,14 +53,15 @@ def finite_vector(
             f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
             f"{vector[worst]} at index {worst}."
         )
-    vector = vector[:]
-    vector.setflags(write=False)
-    return vector
+    # A view: the caller's own array, where it was not copied, stays writable.
+    return read_only(vector[:])
 
 
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """Return a read-only int64 vector, or raise."""
     vector = finite_vector(name, values)
+    # Beyond, float64 skips whole numbers, and one that was rounded would pass as
+    # itself.
     if (np.abs(vector) > 2.0**53).any():
         worst = np.abs(vector).argmax()
         raise ValueError(f"{name} must be below 2**53, got {vector[worst]}.")
@@ -68,8 +71,7 @@ def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(
             f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
         )
-    integers.setflags(write=False)
-    return integers
+    return read_only(integers)
 
 
 def finite_number(name: str, number: object) -> float:
@@ -136,10 +138,13 @@ def describe(values: object) -> str:
 
 
 def _real_number(name: str, number: object) -> float:
+    # True is 1 to Python, but as a tolerance or a count it is a mistake.
     is_bool = isinstance(number, (bool, np.bool_))
     if is_bool or not isinstance(number, (numbers.Real, np.number)):
         raise TypeError(f"{name} must be a number, got {describe(number)}.")
     try:
         return float(number)
     except OverflowError:
+        # An integer beyond float64: the caller's rule is to judge it, and report it as
+        # infinite.
         return float("-inf") if str(number).startswith("-") else float("inf")

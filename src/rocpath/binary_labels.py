@@ -25,6 +25,7 @@ def label_weights(
             f"sample_weight must not be negative, got {weight.min()} at index "
             f"{weight.argmin()}."
         )
+    # Rates divide by these sums.
     for name, members in (("negative", ~is_positive), ("positive", is_positive)):
         if weight[members].sum() <= 0:
             raise ValueError(
@@ -56,6 +57,7 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
             f"{describe(classes.tolist())}."
         )
     if positive is None:
+        # The same choice as scikit-learn's, so that 1 of 0 and 1 is positive.
         positive = classes[1]
     elif positive not in classes.tolist():
         raise ValueError(

@@ -72,6 +72,7 @@ class ErrorBreakpoints:
     n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
+    # Made once: areas and searches are asked for the same breakpoints at every step.
     core: _core.Breakpoints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -158,12 +159,13 @@ class ErrorBreakpoints:
         weight = label_weights(is_positive, sample_weight)
         margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
-        fn_diff = np.where(is_positive, weight, 0.0)
+        fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # a weight of 0 is not -0.0
         example = np.arange(is_positive.size)
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":
-            return cls(example, value, fp_diff, 0.0 - fn_diff)
-        jumps = Jumps.from_rates(fp_diff, 0.0 - fn_diff)
+            return cls(example, value, fp_diff, fn_diff)
+        # Not divided here: 1/3 is no float64, and FP = FN would be met by luck alone.
+        jumps = Jumps.from_rates(fp_diff, fn_diff)
         return _with_jumps(example, value, jumps, is_positive.size)
 
     @classmethod
@@ -210,11 +212,13 @@ class ErrorBreakpoints:
         same_example = np.flatnonzero(rows.example[1:] == rows.example[:-1]) + 1
         fp_diff = rows.fp[same_example] - rows.fp[same_example - 1]
         fn_diff = rows.fn[same_example] - rows.fn[same_example - 1]
+        # A row that changes nothing would be a line that every search has to carry.
         has_jump = (fp_diff != 0) | (fn_diff != 0)
         before = same_example[has_jump] - 1
         fp_diff, fn_diff = fp_diff[has_jump], fn_diff[has_jump]
         if n_examples is None:
             n_examples = int(rows.example.max()) + 1
+        # Penalty 0 stands in the last row of an example, which is before no other.
         value = -np.log(rows.min_penalty[before])
         bp_example = rows.example[before]
         if one_of("denominator", denominator, ("rate", "count")) == "count":
@@ -262,6 +266,7 @@ def _merge_equal(
     example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], Jumps]:
     """Sum the jumps of each example at each value."""
+    # Binary labels have one breakpoint an example, and need no sort.
     if (example[1:] > example[:-1]).all():
         return example, value, jumps
     order = np.lexsort((value, example))
@@ -273,6 +278,8 @@ def _merge_equal(
     )
     if is_first.all():
         return example, value, jumps
+    # Apart, a rise and a fall at one value would make errors look as if they were not
+    # monotone, and cost the searches that need it.
     merged = jumps.merged(order, np.flatnonzero(is_first))
     return (
         read_only(sorted_example[is_first]),
@@ -302,26 +309,23 @@ def _check_cumulative_errors(
     example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
 ) -> None:
     """Raise if the FP or FN of some example falls below zero."""
+    # Errors that only rise, or only fall to zero, cannot be negative.
     if jumps.is_monotone:
         return
     order = np.lexsort((value, example))
     start = np.flatnonzero(np.append(True, np.diff(example[order]) != 0))
-    own_start = np.repeat(start, np.diff(np.append(start, example.size)))
+    n_own = np.diff(np.append(start, example.size))
     for name, error, diff in (
         ("fp_diff", "false positives", jumps.fp_diff[order]),
         ("fn_diff", "false negatives", jumps.fn_diff[order]),
     ):
-        # Sums from the start of each example; FN is what is still to come, negated.
-        rise = np.cumsum(diff) - (np.cumsum(diff) - diff)[own_start]
-        total = np.add.reduceat(diff, start)
-        size = np.repeat(
-            np.add.reduceat(np.abs(diff), start), np.diff(np.append(start, diff.size))
-        )
-        if name == "fp_diff":
-            errors = rise
-        else:
-            final = np.repeat(total, np.diff(np.append(start, diff.size)))
-            errors = np.minimum(rise - final, -final)
+        running = np.cumsum(diff)
+        errors = running - np.repeat((running - diff)[start], n_own)
+        if name == "fn_diff":
+            # FP starts at 0 but FN ends there, so it starts at minus its jumps' sum.
+            final = np.repeat(np.add.reduceat(diff, start), n_own)
+            errors = np.minimum(errors - final, -final)
+        size = np.repeat(np.add.reduceat(np.abs(diff), start), n_own)
         is_negative = errors < -1e-9 * size  # rounding of rates, far below one error
         if is_negative.any():
             worst = is_negative.argmax()

@@ -1,8 +1,8 @@
 """Descent on AUM: a model, a gradient, and a step found by exact line search.
 
 The loop knows predictions, a direction and a step, and nothing of how parameters make
-predictions: that is the model's part (`Model`). With a
-linear model it is the paper's method, `minimize_aum`.
+predictions: that is the model's part (`Model`). With a linear model it is the paper's
+method, `minimize_aum`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from rocpath.arguments import (
-    read_only,
-)
+from rocpath.arguments import read_only
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import (
     auc,
@@ -26,11 +24,7 @@ from rocpath.roc import (
     inside_interval,
     roc_curve,
 )
-from rocpath.step_choice import (
-    ChosenStep,
-    Movement,
-    Quadratic,
-)
+from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -143,6 +137,7 @@ def fewest_errors_constant(
     """Find the constant to add to all predictions with the fewest errors, FP + FN."""
     curve = roc_curve(bp, predictions)
     errors = np.add(*curve_errors(bp, curve))
+    # Rates of equal errors may differ by rounding.
     is_best = errors <= errors.min() * (1 + 1e-12)
     low, high = curve.threshold[is_best].T
     # The widest of the best stretches is the safest; one without an end has no middle.
@@ -227,6 +222,8 @@ def descend(
     ):
         records.append(record)
         is_better = record.validation_auc > records[chosen].validation_auc
+        # Without validation rows the last state is the answer, also where AUC has
+        # fallen on the way: that is the paper's method.
         if number == 0 or len(bps) == 1 or is_better:
             chosen, best = number, state
         if progress is not None and number > 0:
@@ -263,13 +260,18 @@ def _walk(
     """Give the start, and after every step the state and how much it improved."""
     state = model.predict(start)
     record = watch.record(state, ChosenStep(0.0))
+    # The start improves on nothing: no tolerance may stop there.
     goodness = goal.goodness(record, model.quadratic(state, None))
     yield state, record, np.inf
     for number in itertools.count(1):
+        # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
+        # one-sided derivatives (Hillman & Hocking), and need not lead down.
         gradient = aum_gradient(watch.bps[0], state.predictions[0])
         direction = model.downhill(state, gradient)
         if direction is None:
             return
+        # A search never sees the model: only how predictions move, and what the model
+        # adds to AUM, as a parabola in the step.
         step = goal.choose(
             *watch.movements(state, direction), model.quadratic(state, direction)
         )
@@ -296,6 +298,7 @@ class _Watch(NamedTuple):
                 self.bps, state.predictions, direction.predictions, strict=True
             )
         ]
+        # Of one sample both are it; choices by validation then were refused before.
         return moving[0], moving[-1]
 
     def record(self, state: State, step: ChosenStep) -> Record:

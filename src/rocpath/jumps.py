@@ -60,7 +60,7 @@ class Jumps:
                     f"got {diff.size}."
                 )
         fp, fp_unit = _whole_numbers("fp_diff", fp_diff)
-        tp, tp_unit = _whole_numbers("fn_diff", 0.0 - fn_diff)
+        tp, tp_unit = _whole_numbers("fn_diff", -fn_diff)
         jumps = cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)
         jumps._check_sums()
         return jumps
@@ -75,13 +75,15 @@ class Jumps:
     ) -> Jumps:
         """Divide by totals, or by the sums; exactly, where 53 bits suffice."""
         fp, fp_sum = _whole_numbers_and_total(fp_diff, fp_total)
-        tp, tp_sum = _whole_numbers_and_total(0.0 - fn_diff, fn_total)
+        tp, tp_sum = _whole_numbers_and_total(-fn_diff, fn_total)
         fp_rate = read_only(fp_diff / (fp_total or fp_diff.sum()))
         fn_rate = read_only(fn_diff / (fn_total or -fn_diff.sum()))
         # k / F and j / T compare as k T and j F do.
         common = gcd(fp_sum, tp_sum)
         fp_unit, tp_unit = tp_sum // common, fp_sum // common
         if max(fp_unit, tp_unit) > 2**53:
+            # Units that float64 does not hold: rates are then rounded as any other
+            # jumps.
             return cls.from_diffs(fp_rate, fn_rate, size=fp_diff.size)
         units = float(fp_unit), float(tp_unit), float(fp_unit * fp_sum)
         jumps = cls(fp_rate, fn_rate, fp, tp, *units)
@@ -89,6 +91,7 @@ class Jumps:
         return jumps
 
     def _check_sums(self) -> None:
+        # AUC divides by both sums.
         if self.fp.sum() <= 0:
             raise ValueError(
                 "fp_diff must sum to a positive number, "
@@ -130,6 +133,8 @@ class Jumps:
             self,
             fp_diff=sums(self.fp_diff),
             fn_diff=sums(self.fn_diff),
+            # Sums of whole numbers, not whole numbers of the sums: nothing is rounded
+            # again.
             fp=sums(self.fp),
             tp=sums(self.tp),
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
-_ROW_BYTES = 56
+_ROW_BYTES = 56  # of a StepPath: five columns of float64, one of int64, two of int32
 
 
 def sweep(
@@ -76,7 +76,7 @@ def sweep(
     """
     _check_lines(lines)
     one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
-    crossing_limit = 2**63
+    crossing_limit = 2**63  # more than any 2**32 lines have
     if max_crossings is not None:
         limit = whole_number("max_crossings", max_crossings, least=0)
         crossing_limit = min(limit, crossing_limit)
@@ -86,6 +86,7 @@ def sweep(
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_expected = min(len(lines) * (len(lines) - 1) // 2, crossing_limit) + 1
     if n_expected > max_rows:
+        # Counted only now, by a merge sort: many pairs never cross at a positive step.
         n_expected = min(_core.count_crossings(lines.core), crossing_limit) + 1
         if n_expected > max_rows and not ends_early:
             raise _too_long(n_expected)
@@ -94,6 +95,7 @@ def sweep(
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
+        # An early stop mostly comes within few rows; the core asks for more as it goes.
         n_expected=1024 if ends_early else n_expected,
         max_rows=max_rows,
     )
@@ -131,6 +133,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     (0.0, (2.0, inf))
     """
     _check_lines(lines)
+    # AUM of monotone errors is a minimum over the threshold, so convex in the step, and
+    # needs no sweep. That of others is swept, up to the first minimum.
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
     best = search(lines.core, max_step=_checked_max_step(max_step))
     best["value"] *= lines.unit
@@ -214,6 +218,7 @@ def best_auc_step(
     step_limit = _checked_max_step(max_step)
     best = _core.best_auc_step(
         lines.core,
+        # AUC, unlike AUM, may be larger either way: both in one search share one bound.
         min_step=-step_limit if two_sided else 0.0,
         max_step=step_limit,
         tolerance=number_from_zero("tol", tol),

@@ -47,8 +47,12 @@ class LinearPredictor(NamedTuple):
     def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
         """Go against the gradient; of unit weights, at right angles to them."""
         coef = state.parameters
+        # The chain rule: predictions are X @ coef, so their gradient times X is that of
+        # coef.
         direction = -sums_over_rows(self.samples[0], gradient) - self.l2 * coef
         if self.unit_norm:
+            # AUM of k times the predictions is k times as large: along coef itself it
+            # shrinks towards the trivial minimum 0, where nothing is ranked.
             length = np.linalg.norm(direction)
             direction -= (direction @ coef) * coef
             if np.linalg.norm(direction) <= _RADIAL_REST * length:
@@ -77,7 +81,7 @@ class LinearPredictor(NamedTuple):
     def _normalized(self, state: State) -> State:
         if not self.unit_norm:
             return state
-        # One over the length, as a step from here towards zero.
+        # Divided by the length: a step towards zero, which carries predictions along.
         return state.moved(state, 1.0 / float(np.linalg.norm(state.parameters)) - 1.0)
 
 
@@ -163,6 +167,7 @@ def minimize_aum(
         patience=patience and whole_number("patience", patience, least=1),
     )
     matrices, bps = zip(*samples, strict=True)
+    # Training rows first, validation rows if any second: what `Model` says of samples.
     model = LinearPredictor(matrices, number_from_zero("l2", l2), bool(unit_norm))
     start = _checked_start(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
     goal = _goal(choice, number_from_zero("step_size", step_size))
@@ -170,6 +175,8 @@ def minimize_aum(
 
 
 def _goal(choice: StepChoice, constant: float) -> Goal:
+    # A step that was chosen by AUC may raise AUM, and a descent that stopped for it
+    # could be its first: each is judged by what it was chosen to improve.
     judged_by: Literal["objective", "auc", "validation_auc"] = "objective"
     if choice == "best_auc":
         judged_by = "auc"

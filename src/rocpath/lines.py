@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rocpath.matrices import Matrix
 
-_MAX_LINES = 2**32 - 1
+_MAX_LINES = 2**32 - 1  # the core numbers lines with 32 bits
 # Where all thresholds are smaller, their products with jumps may underflow.
 _SMALLEST_SAFE = 1e-240
 
@@ -105,6 +105,8 @@ class Lines:
         """
         prediction = per_example("predictions", predictions, bp)
         change = per_example("direction", direction, bp)
+        # T_b(s) = v_b - prediction - s * change, of the example that b belongs to:
+        # rounded once, in the core, and in the same way as in `roc`.
         core = bp.core.lines(prediction, change)
         lines = object.__new__(cls)
         lines._set(core, bp.jumps, core.intercept, core.slope)
@@ -135,6 +137,9 @@ class Lines:
         """
         matrix = as_matrix("X", X)
         gradient = sums_over_rows(matrix, aum_gradient(bp, predictions))
+        # Once for the gradient by the weights of scaled columns, once for what a move
+        # of theirs means to the columns as given. A constant column, of infinite scale,
+        # stays.
         move = -gradient / Columns.measured(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
@@ -148,9 +153,11 @@ class Lines:
         if intercept.size > _MAX_LINES:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
         largest = core.largest
+        # The difference of two numbers within bounds may be beyond them.
         if not largest < LARGEST_VALUE:
             finite_vector("intercept (value - predictions)", intercept, copy=False)
-        # A power of two is exact, and leaves the steps alone.
+        # A power of two is exact, and leaves the steps alone: thresholds of all lines
+        # shrink alike, so they meet at the same step.
         unit = 1.0
         if 0 < largest < _SMALLEST_SAFE:
             unit = 2.0 ** max(np.frexp(largest)[1], -1000)

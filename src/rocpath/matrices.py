@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
-_BLOCK_ENTRIES = 2**20
+_BLOCK_ENTRIES = 2**20  # 8 MB of float64 at a time, however many rows there are
 _LARGEST_COEF = 1e308  # finite, also where a column is so small that more is needed
 
 
@@ -51,7 +51,8 @@ class Columns:
         share = weight / weight.sum()
         center = sums_over_rows(X, share)
         deviation, largest = _spread(X, share, center)
-        # Rounding leaves a constant column this much variation at most.
+        # Rounding leaves a constant column this much variation at most. The variance of
+        # a sparse one is a difference of squares, which loses half of the digits.
         rounding = 1e-7 if sparse.issparse(X) else 1e-12
         is_constant = deviation <= rounding * largest
         return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
@@ -63,6 +64,7 @@ class Columns:
     def scaled_sparse(self, X: Matrix) -> Matrix:
         """Return a sparse copy with columns of deviation 1, not centered."""
         scaled = X.tocsr().astype(np.float64)
+        # To subtract the means would fill it: callers take them from the predictions.
         scaled.data /= self.scale[scaled.indices]
         return scaled
 
@@ -75,6 +77,7 @@ class Columns:
 
     def scaled_coef(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights of the scaled columns that predict the same."""
+        # A constant column tells nothing; and its infinite scale times 0 would be NaN.
         is_varying = np.isfinite(self.scale)
         scaled = np.zeros(coef.size)
         scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
@@ -103,6 +106,7 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
         )
     if entries.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {entries.dtype}.")
+    # float32 stays, at half the memory: products with it are float64 block by block.
     if entries.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
         entries = matrix.data if sparse.issparse(X) else matrix
@@ -134,6 +138,7 @@ def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Give the rows block by block, as new float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)
+    # No rows still make one block, which gives concatenate its shape.
     for begin in range(0, max(X.shape[0], 1), n_rows):
         rows = slice(begin, begin + n_rows)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
@@ -154,6 +159,7 @@ def _spread(
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     center = center / unit
     if sparse.issparse(X):
+        # Centered it would be full, so the mean's square is taken from that of entries.
         small = X.astype(np.float64)
         small.data /= unit[small.indices]
         squares = sums_over_rows(small.multiply(small).tocsr(), share)
@@ -161,5 +167,6 @@ def _spread(
     else:
         variance = np.zeros(X.shape[1])
         for rows, block in dense_blocks(X):
+            # Squares of deviations, in a second pass: no digits cancel.
             variance += share[rows] @ (block / unit - center) ** 2
     return np.sqrt(variance) * unit, largest

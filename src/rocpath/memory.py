@@ -11,4 +11,5 @@ def available_memory() -> int:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass
+    # Other systems do not tell without another package; 8 GB is an ordinary machine.
     return 2**33

@@ -39,6 +39,8 @@ def partial_area(
     """
     fpr, tpr = fp / fp[-1], tp / tp[-1]
     n_left = int(np.searchsorted(fpr, max_fpr, side="right"))
+    # Where the curve stands upright at max_fpr, interp may give any height of it, over
+    # a width of zero.
     height = np.append(tpr[:n_left], np.interp(max_fpr, fpr, tpr)) - min_tpr
     width = np.diff(np.append(fpr[:n_left], max_fpr))
     before, after = height[:-1], height[1:]
@@ -53,5 +55,6 @@ def partial_area(
 def standardized_area(area: float, *, max_fpr: float, min_tpr: float) -> float:
     """Map the partial area of chance to 1/2 and the largest one to 1 (McClish)."""
     largest = max_fpr * (1.0 - min_tpr)
+    # The triangle of the diagonal within the rectangle, if it reaches into it.
     chance = 0.5 * max(0.0, max_fpr - min_tpr) ** 2
     return 0.5 * (1.0 + (area - chance) / (largest - chance))

@@ -46,6 +46,7 @@ class PenaltyRows:
                     f"{name} must not be negative, got {column.min()} at index "
                     f"{column.argmin()}."
                 )
+        # Predictions are minus log penalties, so in this order they grow.
         order = np.lexsort((-columns["min_penalty"], columns["example"]))
         rows = cls(**{name: column[order] for name, column in columns.items()})
         is_last = np.append(rows.example[1:] != rows.example[:-1], True)
@@ -67,6 +68,8 @@ class PenaltyRows:
 
     def largest_errors(self) -> tuple[float, float]:
         """Sum over examples the largest FP and FN that a prediction can cause."""
+        # Errors that remain at the largest penalty (FP) or at penalty 0 (FN) are no
+        # prediction's fault, so they are not part of a rate either.
         start = np.flatnonzero(np.append(True, self.example[1:] != self.example[:-1]))
         end = np.append(start[1:], self.example.size) - 1
         largest_fp = np.maximum.reduceat(self.fp, start) - self.fp[start]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rocpath._core as _core
+from rocpath.arguments import read_only
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.partial_auc import (
     partial_area,
@@ -175,6 +176,7 @@ def auc(
             "bp must be monotone for max_fpr and min_tpr, got errors that rise and "
             "fall: their ROC curve may loop."
         )
+    # The core counts pairs, and has no curve to cut; so the curve is made here.
     _, fp, tp = _curve_counts(bp, prediction)
     area = partial_area(fp, tp, max_fpr=right, min_tpr=bottom)
     if standardized:
@@ -209,17 +211,17 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     prediction = per_example("predictions", predictions, bp)
     jumps = bp.jumps
     threshold, fp, tp = _curve_counts(bp, prediction)
+    # Whole numbers of units compare FP and FN exactly; division comes last.
     errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
-    arrays = {
-        "fpr": fp / fp[-1],
-        "tpr": tp / tp[-1],
-        "threshold": np.column_stack((edge[:-1], edge[1:])),
-        "min_error": errors / jumps.divisor,
-    }
-    for array in arrays.values():
-        array.setflags(write=False)
-    return RocCurve(**arrays, auc=auc(bp, prediction), aum=aum(bp, prediction))
+    return RocCurve(
+        fpr=read_only(fp / fp[-1]),
+        tpr=read_only(tp / tp[-1]),
+        threshold=read_only(np.column_stack((edge[:-1], edge[1:]))),
+        min_error=read_only(errors / jumps.divisor),
+        auc=auc(bp, prediction),
+        aum=aum(bp, prediction),
+    )
 
 
 def curve_errors(
@@ -236,6 +238,7 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
         return low
     if np.isinf(low):
         return 0.0 if np.isinf(high) else high - beyond
+    # Halves first: the sum of two large ends would overflow.
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
 
 
@@ -243,6 +246,7 @@ def _curve_counts(
     bp: ErrorBreakpoints, prediction: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the thresholds, and FP and TP between them in whole numbers of units."""
+    # Equal thresholds are one point: a constant cannot pass one without the other.
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     fp = _sums_below(bp.jumps.fp, group, threshold.size)
     tp = _sums_below(bp.jumps.tp, group, threshold.size)
@@ -254,5 +258,6 @@ def _sums_below(
 ) -> NDArray[np.int64]:
     """Sum the jumps of all groups below each gap between groups."""
     total = np.zeros(n_groups + 1, dtype=np.int64)
+    # In integers: bincount would sum them as float64.
     np.add.at(total, group + 1, jump)
     return np.cumsum(total)

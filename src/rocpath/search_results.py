@@ -173,11 +173,13 @@ def smallest_aum(
 ) -> BestStep:
     """Find the global or the first local minimum of AUM plus a quadratic term.
 
-    The term is ``l2_slope * s + l2_curvature * s**2 / 2``, as the L2 penalty of weights
+    The term is ``l2_slope * s + l2_curvature * s**2 / 2``, as the L2 term of weights
     that move along a line.
     """
     row, step, value = _candidates(path, l2_slope, l2_curvature)
     if first:
+        # On a piece the sum is convex: it holds a minimum, or begins with one, if it
+        # rises at its end.
         end = np.append(path.step[1:], path.end)[row]
         with np.errstate(invalid="ignore"):  # infinity times zero, where there is none
             bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
@@ -186,10 +188,14 @@ def smallest_aum(
     else:
         best = int(value.argmin())
     interval = float(step[best]), float(step[best])
+    # A parabola has its minimum in one point; without one AUM may be flat for a while.
     if l2_curvature == 0 and step[best] == path.step[row[best]]:
         interval = _flat_around(path, int(row[best]), l2_slope)
     low, high = interval
     return BestStep(
+        # Inside, as ends are kinks where lines are tied, and AUC there is not what it
+        # is after. Without an end go twice as far: a distance of any other size would
+        # have a unit.
         step=inside_interval(low, high, beyond=low or 1.0),
         interval=interval,
         value=float(value[best]),
@@ -211,6 +217,7 @@ def _candidates(
         following = np.append(path.step[1:], end)
         step = np.clip(-slope / l2_curvature, path.step, following)
     elif slope[-1] < 0:
+        # AUM that falls to the end is smallest there.
         row, step = np.append(row, row[-1]), np.append(step, end)
     value = path.aum[row] + path.aum_slope_after[row] * (step - path.step[row])
     return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)

@@ -29,7 +29,7 @@ StepChoice = Literal[
     "constant",
 ]
 STEP_CHOICES: tuple[str, ...] = get_args(StepChoice)
-GRID = tuple(10.0**power for power in range(-9, 1))
+GRID = tuple(10.0**power for power in range(-9, 1))  # the paper's comparison
 
 
 class Movement(NamedTuple):
@@ -85,6 +85,7 @@ def choose_step(
     if choice == "constant":
         return ChosenStep(constant)
     if choice == "grid":
+        # What a line search replaces: AUM computed anew for each size.
         values = [train.aum_at(size) + added.at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
     lines = train.lines
@@ -93,12 +94,15 @@ def choose_step(
     if choice == "validation_auc":
         return ChosenStep(best_auc_step(validation.lines).step)
     if choice == "validation_auc_limited":
+        # Validation rows choose how far, training rows how far at most: beyond their
+        # best AUM the direction has no reason left.
         limit = _best_aum(lines, added).size
         return ChosenStep(best_auc_step(validation.lines, max_step=limit).step)
     if choice == "best_aum":
         return _best_aum(lines, added)
     if choice == "first_min":
         return _first_min(lines, added)
+    # The paper's variants: as many crossings as lines, or all, up to one for each pair.
     path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
     return _smallest(path, added)
 
@@ -106,12 +110,16 @@ def choose_step(
 def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
     """Go to the first local minimum; what is added moves it off the crossings."""
     if added.is_zero:
+        # The paper's search, kept as it is to count its crossings; `best_aum` finds the
+        # same AUM without them where errors are monotone.
         path = sweep(lines, stop="first_min_aum")
         return ChosenStep(float(path.step[-1]), len(path) - 1)
     return _smallest(aum_path(lines), added, first=True)
 
 
 def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
+    # A parabola puts the minimum between kinks, and errors that are not monotone have
+    # several: both need the path, by its kinks alone.
     if added.is_zero and lines.is_monotone:
         return ChosenStep(best_aum_step(lines).step)
     return _smallest(aum_path(lines), added)
