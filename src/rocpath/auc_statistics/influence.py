@@ -73,16 +73,24 @@ def place_rows(
     negative adds is the derivative of the sum of all these.
     """
     order = falling_order(score)
+    # Rows of a group give the same, so all sums are over groups: far fewer than rows
+    # where the classes hardly mix.
     start = _group_starts(score, is_positive, order)
     tp, fp = class_sums(is_positive, weight, order, start)
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
     tied = fp / n_negative
+    # How far it still is to max_fpr at the start of a group; negative beyond it.
     room = max_fpr - (np.cumsum(fp) - fp) / n_negative
     counted = np.clip(room, 0.0, tied)
+    # Of negatives tied in a group, the part left of max_fpr counts; a group without any
+    # is before max_fpr or after it.
     part = (room > 0).astype(np.float64)
     np.divide(counted, tied, out=part, where=tied > 0)
     of_positive = np.maximum(room - tied, 0.0) + 0.5 * counted * part
+    # Rounding must not make a perfect ranking better than perfect.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
+    # Positives above a negative win against it, tied ones by half. What it gives is
+    # that less the mean, since shares of a class sum to one wherever a row stands.
     won = (np.cumsum(tp * part) - 0.5 * tp * part**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
     return Placements(area, of_positive - area, of_negative, tp, fp, order, start)
@@ -107,6 +115,8 @@ def _group_starts(
     label = is_positive[order]
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
+    # In a tie of both classes the order is accidental, but the class changes in it
+    # somewhere; its two ends are looked up.
     is_tied = before == after
     start = [np.zeros(1, dtype=np.intp), change[~is_tied] + 1]
     if is_tied.any():
@@ -128,6 +138,7 @@ def class_sums(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum the weights of both classes in each group."""
     if weight is None:
+        # Without weights it is enough to count, in one pass over the rows.
         tp = np.add.reduceat(is_positive[order], start, dtype=np.float64)
         return tp, np.diff(np.append(start, order.size)) - tp
     tp, fp = (

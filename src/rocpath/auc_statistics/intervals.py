@@ -184,6 +184,8 @@ def compare_auc(
         interval_of_spreads(each.area, spread, confidence, max_fpr)
         for each, spread in zip(placed, spreads, strict=True)
     )
+    # Scores of one order have nothing to compare. Their variance is 0 but for rounding,
+    # which a test would divide by.
     if first.area == second.area and _ranks_alike(score, other, first.order):
         same = (one.value, two.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         return AucComparison(*same, one.confidence)
@@ -251,12 +253,14 @@ def _ranks_alike(
 
 
 def _spreads(rows: _Rows, placed: Placements, max_fpr: float) -> list[ClassSpread]:
+    # Of weights of one the squares are the weights.
     square_sums = placed.tp, placed.fp
     if rows.weight is not None:
         square_sums = class_sums(
             rows.is_positive, rows.weight**2, placed.order, placed.start
         )
     return [
+        # As a share of the largest area, as the model's tables have it.
         ClassSpread.of(deviation / max_fpr, sums, squares, seen)
         for deviation, sums, squares, seen in zip(
             (placed.positive, placed.negative),
@@ -313,6 +317,8 @@ def _variance_of_difference(
     total = 0.0
     seen = zip(rows.squared_influences(apart), rows.unbiased_parts(), strict=True)
     for k, (square, part) in enumerate(seen):
+        # One row has no deviation from its mean, and so no covariance that could be
+        # seen.
         if spreads[0][k].is_single:
             total += (of_means[0][k] + of_means[1][k]) * max_fpr**2
         else:
@@ -325,6 +331,7 @@ def _difference(one: AucInterval, two: AucInterval, variance: float) -> AucCompa
     difference = one.value - two.value
     error = float(np.sqrt(variance))
     both = one.standard_error * two.standard_error
+    # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b), solved for what is not known.
     covariance = 0.5 * (one.standard_error**2 + two.standard_error**2 - variance)
     correlation = min(max(covariance / both, -1.0), 1.0) if both > 0 else 0.0
 
@@ -332,6 +339,7 @@ def _difference(one: AucInterval, two: AucInterval, variance: float) -> AucCompa
         square = first**2 + second**2 - 2.0 * correlation * first * second
         return float(np.sqrt(max(square, 0.0)))
 
+    # The difference is lowest where the first AUC is low and the second high.
     below = reach(one.value - one.low, two.high - two.value)
     above = reach(one.high - one.value, two.value - two.low)
     if error == 0 and difference != 0:

@@ -73,6 +73,7 @@ class RankedRows(NamedTuple):
         """Sort rows by their scores."""
         order = falling_order(score)
         ranked = score[order]
+        # No threshold stands between equal scores, so only the last of them is a place.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         tp = np.cumsum(is_positive[order])[last]
         nothing = np.nextafter(ranked[0], np.inf)
@@ -100,6 +101,7 @@ class RankedRows(NamedTuple):
     @property
     def precision(self) -> NDArray[np.float64]:
         """Return the share of positives at or above each score."""
+        # Nothing called positive is never precise enough.
         return np.append(0.0, self.tp[1:] / (self.tp + self.fp)[1:])
 
     def threshold(self, place: int) -> float:
@@ -109,6 +111,7 @@ class RankedRows(NamedTuple):
             return score
         following = float(self.score[place + 1])
         middle = 0.5 * score + 0.5 * following
+        # Neighbouring float64 numbers have no middle.
         return middle if middle > following else score
 
 
@@ -124,6 +127,8 @@ def rates_of_any_place(rows: RankedRows, place: int) -> Callable[[float], Rates]
     tp, fp = int(rows.tp[place]), int(rows.fp[place])
 
     def rates(level: float) -> Rates:
+        # Who looks at all places and takes the best has looked at luck too: so the
+        # bounds hold for all places at once.
         tpr = simultaneous_rates(rows.n_positive, level)
         fpr = simultaneous_rates(rows.n_negative, level)
         return Rates(
@@ -144,7 +149,8 @@ def operating_point(
     tp, fp = int(rows.tp[place]), int(rows.fp[place])
     level = confidence or DEFAULT_CONFIDENCE
     tpr_interval, fpr_interval = rates(level)
-    # Three bounds together: TPR, FPR and the share of positives.
+    # Precision follows from TPR, FPR and the share of positives: three bounds, each of
+    # which may fail in a third of the cases left.
     third = 1.0 - (1.0 - level) / 3.0
     tpr, fpr = rates(third)
     share = rate_bounds(rows.n_positive, rows.n_rows, third)

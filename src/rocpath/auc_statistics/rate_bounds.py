@@ -18,6 +18,7 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
     ``n_rows`` numbers drawn from it (Wilks).
     """
     count, n_rows = np.asarray(count), np.asarray(n_rows)
+    # A binomial tail is an incomplete beta function of the rate, and this its inverse.
     rate = special.betaincinv(count + 1.0, np.maximum(n_rows - count, 1), confidence)
     return np.where(count < n_rows, rate, 1.0)
 
@@ -31,17 +32,18 @@ def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float6
     return np.where(count > 0, rate, 0.0)
 
 
-def rate_bounds(count: int, n_rows: int, level: float) -> tuple[float, float]:
+def rate_bounds(count: int, n_rows: int, confidence: float) -> tuple[float, float]:
     """Return bounds of Clopper and Pearson, each with this confidence."""
     return (
-        float(lowest_rate(count, n_rows, level)),
-        float(highest_rate(count, n_rows, level)),
+        float(lowest_rate(count, n_rows, confidence)),
+        float(highest_rate(count, n_rows, confidence)),
     )
 
 
 def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:
     """Return the largest count whose highest rate is at most ``rate``, or -1."""
     none, some = -1, n_rows
+    # The highest rate rises with the count, so halving finds it in log2(n_rows) looks.
     while some - none > 1:
         middle = (none + some) // 2
         if highest_rate(middle, n_rows, confidence) <= rate:
@@ -53,6 +55,8 @@ def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
     """Return ranks from ``least`` to ``n_rows``, each larger by about this ratio."""
+    # The confidence is divided among the ranks tried: few that are spread evenly in
+    # their logarithm lose little, and cost less of it than all.
     ranks, rank = [n_rows], least
     while rank < n_rows:
         ranks.append(rank)
@@ -73,6 +77,8 @@ def simultaneous_rates(
     rank = np.union1d(half, n_rows - half)
     each = 1.0 - (1.0 - confidence) / rank.size
     count = np.arange(n_rows + 1)
+    # On the safe side: a rank that was tried below for the lowest rate, above for the
+    # highest.
     below = np.searchsorted(rank, count, side="right") - 1
     above = np.searchsorted(rank, count, side="left")
     lowest = lowest_rate(rank, n_rows, each)[below]

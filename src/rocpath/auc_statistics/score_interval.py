@@ -56,6 +56,7 @@ class ClassSpread(NamedTuple):
         the rows with each deviation; ``seen`` is their :func:`unbiased_part`.
         """
         total, squares = float(weight_sum.sum()), float(square_sum.sum())
+        # Kish's size: as many rows of equal weight have a mean of the same variance.
         n_rows = total**2 / squares
         square = deviation * deviation
         second = float(weight_sum @ square) / total
@@ -63,6 +64,8 @@ class ClassSpread(NamedTuple):
             return cls(0.0, n_rows, 0.0)
         variance = float(square_sum @ square) / squares / seen
         square *= square
+        # An estimated variance has itself a relative one of (kurtosis - 1) / n_rows,
+        # and a chi-squared variable has 2 / freedom.
         kurtosis = float(weight_sum @ square) / total / second**2
         return cls(variance, n_rows, _freedom(n_rows, kurtosis))
 
@@ -143,10 +146,13 @@ def score_interval(
     there = expected_spread(grid, positive, negative, max_fpr)
     variance = ratio[0] * there.positive / positive.n_rows
     variance = variance + ratio[1] * there.negative / negative.n_rows
+    # Pairs of one positive and one negative were counted with both classes.
     variance -= min(ratio) * there.shared
     quantile = _quantile(confidence, here, ratio, positive, negative)
     distance = quantile * np.sqrt(np.maximum(variance, 0.0))
     low = _last_refuted(area, grid, distance)
+    # The same seen from the other end: the upper end of an area is the lower one of 1
+    # less it.
     high = 1.0 - _last_refuted(1.0 - area, 1.0 - grid[::-1], distance[::-1])
     return min(low, area), max(high, area)
 
@@ -157,6 +163,8 @@ def _last_refuted(
     """Return the value below the area that is just as far away as its distance."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
+    # The refuted value nearest to the area: the expected spread rises and falls, so
+    # that values farther away might not be refuted, but do not belong to an interval.
     excess = (
         area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
     )
@@ -173,6 +181,8 @@ def _shrunk_ratio(spread: ClassSpread, expected: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return 1.0
     seen = spread.freedom * spread.variance / expected
+    # Few rows, as of one perfect class, tell little of their own spread: the model's
+    # has the weight of so many rows.
     return (seen + _PRIOR_ROWS) / (spread.freedom + _PRIOR_ROWS)
 
 
@@ -205,9 +215,12 @@ class _BinormalTable(NamedTuple):
     pair: NDArray[np.float64]
 
 
+# It depends on max_fpr alone, and whoever compares models asks for it many times.
 @lru_cache(maxsize=64)
 def binormal_table(max_fpr: float) -> _BinormalTable:
     """Integrate over thresholds, for distances of the two means that matter."""
+    # Means this far apart have areas of 0 and 1 to the last bit of float64, and
+    # densities beyond 9 deviations no weight in it.
     lowest = max(-float(special.ndtri(max_fpr)), -9.0)
     node, weight = np.polynomial.legendre.leggauss(160)
     threshold = lowest + 0.5 * (node + 1.0) * (9.5 - lowest)
@@ -232,5 +245,6 @@ def binormal_table(max_fpr: float) -> _BinormalTable:
         np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)
     ]
     for column in columns:
+        # At areas of 0 and 1 nothing varies; rounding would leave a little.
         column[[0, -1]] = 0.0
     return _BinormalTable(np.clip(area / max_fpr, 0.0, 1.0), *columns)

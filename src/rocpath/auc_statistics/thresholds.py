@@ -118,6 +118,9 @@ def _few_false_positives(
     rows: RankedRows, rate: float, confidence: float | None
 ) -> OperatingPoint:
     """Stand above the negative of a rank that only their number decides."""
+    # The rank is fixed before a score is looked at. So the bound on what of the
+    # negatives lies above it is Wilks's, and needs no allowance for having chosen; and
+    # the positives above it, which had no part in the choice, are binomial.
     n_negative = rows.n_negative
     if confidence is None:
         allowed = _largest_share_below(rate, n_negative)
@@ -126,6 +129,7 @@ def _few_false_positives(
     if confidence is not None and allowed < 0:
         possible = float(highest_rate(0, n_negative, confidence))
         raise _out_of_reach("max_fpr", rate, "smallest", possible, rows, confidence)
+    # Ties may leave fewer than allowed: the promise was made for those allowed.
     place = int(np.searchsorted(rows.fp, allowed, side="right")) - 1
     fp, tp = int(rows.fp[place]), int(rows.tp[place])
 
@@ -145,6 +149,7 @@ def _many_true_positives(
     rows: RankedRows, rate: float, confidence: float | None
 ) -> OperatingPoint:
     """Stand at the positive of a rank that only their number decides."""
+    # As for false positives, with positives that are missed.
     n_positive = rows.n_positive
     if confidence is None:
         allowed = _largest_share_below(1.0 - rate, n_positive)
@@ -183,6 +188,8 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Operati
     # them are binomial. Ranks that could not convince are not tried.
     missing = 1.0 - confidence
     rank = rising_ranks(1, rows.n_rows)
+    # If all rows of a rank were positive, their precision could still be promised only
+    # from (missing / n_ranks) ** (1 / rank) on.
     convincing = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
     if convincing.size:
         places, low, each = _precision_bounds(rows, convincing, missing)
@@ -219,6 +226,8 @@ def _cheapest(
     """Compare all thresholds, also the one that calls no row positive."""
     missing = 1.0 - (confidence or DEFAULT_CONFIDENCE)
     seen = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
+    # What may fail is dealt out: a third to TPR, to FPR, and a sixth to each bound of
+    # the share of positives, both of which matter here.
     low_tpr, high_tpr = simultaneous_rates(rows.n_positive, 1.0 - missing / 3.0)
     low_fpr, high_fpr = simultaneous_rates(rows.n_negative, 1.0 - missing / 3.0)
     share = np.array(rate_bounds(rows.n_positive, rows.n_rows, 1.0 - missing / 6.0))
