@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Standard errors of the AUC that a search may leave. Among 1,200 to 3,200 rows exact
 # searches took three times as long, for a hundredth of a standard error.
 _TOLERANCE = 0.25
-_FARTHEST = 1e100  # predictions that may still be squared
+_LARGEST_PREDICTION = 1e100  # that may still be squared
 _MOST_COLUMNS = 64  # in one round, so that wide tables do not take minutes
 _MOST_OF_A_CLASS = 3_000  # in a search, whose time grows faster than the rows
 # Of the way from the start to the end of a climb. Halfway keeps most of a true gain and
@@ -67,19 +67,24 @@ def _round(
 ) -> NDArray[np.float64]:
     """Take the globally best AUC step along one column after the other."""
     bp = rows.breakpoints
+    # Rows are stored together; to find a column there would take a pass each.
     columns = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
     coef = start.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc = auc(bp, predictions)
-    n_fewest = min(rows.is_positive.sum(), (~rows.is_positive).sum())
-    tolerance = _TOLERANCE * float(np.sqrt(best_auc * (1.0 - best_auc) / n_fewest))
+    variance = best_auc * (1.0 - best_auc) / rows.n_fewest
+    tolerance = _TOLERANCE * float(np.sqrt(variance))
+    # Single columns: gradients of AUM add nothing to a good start, while one weight can
+    # still be moved to where AUC is largest of all.
     for k in rng.permutation(coef.size)[:_MOST_COLUMNS]:
         column = columns[:, [k]]
         change = (column.toarray() if sparse.issparse(column) else column).ravel()
+        # With the column itself as the direction, a step is what is added to its
+        # weight.
         lines = Lines.from_predictions(bp, predictions, change)
         best = best_auc_step(lines, tol=tolerance, two_sided=True)
         moved = predictions + best.step * change
-        if best.value > best_auc and np.abs(moved).max() < _FARTHEST:
+        if best.value > best_auc and np.abs(moved).max() < _LARGEST_PREDICTION:
             coef[k] += best.step
             predictions = moved
             best_auc = best.value
@@ -106,6 +111,7 @@ class Stage(NamedTuple):
         self, start: NDArray[np.float64], end: NDArray[np.float64], rows: LabelledRows
     ) -> NDArray[np.float64]:
         """Return the coef there; predictions of both ends have the same spread."""
+        # Else a longer one of two vectors would be most of what is between them.
         first, last = rows.standardized(start).coef, rows.standardized(end).coef
         return np.asarray(first + self.part * (last - first))
 
@@ -127,6 +133,8 @@ def tried_climbs(
     """
     best = 0.0
     for climb in get_args(Climb):
+        # Generators: a climb that gains nothing on two folds is not made on the others,
+        # and one that stops is not made to its end.
         ends = [
             ascent.climbs(climb, train, coef)
             for train, coef in zip(folds.train, start, strict=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocpath.matrices import Matrix
 
-_SMALLEST_WIDTH = 0.001
+_SMALLEST_WIDTH = 0.001  # of which the grid has 160,000 cells
 
 
 class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
@@ -143,12 +143,15 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
                 "y must hold at least two classes with a positive weight, got one "
                 f"class: {classes[0]!r}."
             )
+        # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
         before = self._coef_before(classes, X.shape[1])
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         rankings = []
         for k in range(self._n_rankings):
+            # Of two classes one ranking is enough, for the second; the first's is its
+            # mirror.
             is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
             rankings.append(
                 fit_ranking(
@@ -265,6 +268,7 @@ def _counted_rows(
     is_counted = weight > 0
     if not is_counted.any():
         raise ValueError("sample_weight must have a positive entry, got only zeros.")
+    # Not kept with a weight of 0: they would still decide about quantiles and folds.
     if is_counted.all():
         return X, y, weight
     return X[is_counted], y[is_counted], weight[is_counted]

@@ -76,6 +76,7 @@ class ConvexProblem(NamedTuple):
             coef[:-1] = self.columns.scaled_coef(start.coef)
             coef[-1] = start.intercept + self.columns.center @ start.coef
         found = []
+        # From the largest on: its solution is near 0, and near the next one's.
         for l2 in l2s:
             coef = solve(self, l2, coef)
             found.append(self.columns.unscaled(coef[:-1], coef[-1]))
@@ -100,6 +101,8 @@ class ConvexProblem(NamedTuple):
         """Return the loss, and its first and second derivatives by the predictions."""
         margin = self.sign * predictions
         if self.loss == "logistic":
+            # Of minus the size it cannot overflow, and log1p keeps the digits of a
+            # small loss.
             small = np.exp(-np.abs(margin))
             value = np.log1p(small) - np.minimum(margin, 0.0)
             wrong = np.where(margin < 0, 1.0, small) / (1.0 + small)
@@ -135,6 +138,7 @@ def _newton(
         value = loss + 0.5 * float(ridge @ coef**2)
         move, decrease = _newton_move(ridge, coef, slope, curvature, blocks)
         if decrease <= _TOLERANCE * value:
+            # Not tried out: it promises too little to be worth a pass over the rows.
             return np.asarray(coef + move)
         change = _predict(move, blocks)
         step = 1.0
@@ -175,6 +179,7 @@ def _quasi_newton(
     center, scale = problem.columns.center, problem.columns.scale
 
     def objective(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        # Predictions of scaled columns without making them: X stays sparse.
         unscaled = at[:-1] / scale
         predictions = weighted_sums(problem.X, unscaled) + (at[-1] - center @ unscaled)
         value, slope, _ = problem.derivatives(predictions)

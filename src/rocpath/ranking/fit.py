@@ -103,15 +103,19 @@ def fit_ranking(
     n_threads = 1 if all_rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
     with threadpool_limits(n_threads, user_api="blas"):
         some = all_rows.thinned(_MOST_TO_CLIMB)
+        # By plain weights: with class-balanced ones a rare category, seen among few
+        # positives, got a large coefficient.
         columns = Columns.measured(some.X, some.sample_weight)
         rows = some.scaled(columns)
         if given is not None:
             given = columns.scaled_coef(given)
         coef, scored, history = _fit_scaled(rows, settings, given)
+        # A climb keeps to the rows it climbed on; a convex start can have all of them.
         if history.chosen == 0 and given is None and len(rows) < len(all_rows):
             settings.progress("fitting the start to all rows")
             best = history.start[int(history.share.argmax())]
             coef = refitted_start(all_rows, columns, best, coef)
+        # Of rows held out, as a model is too sure of those it was fitted to.
         odds = scored.rows.log_odds(scored.score, class_weight)
         model = odds.after(rows.standardized(coef))
         return Ranking(columns.unscaled(*model), history)
@@ -139,8 +143,11 @@ def _fit_scaled(
         for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [TriedStage(None, first, 0.0, 0.0), *tried_climbs(folds, ascent, first)]
+    # The start gains 0 with error 0, so a stage must be better by its standard error:
+    # where rows held out show no gain, the start is returned.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     settings.progress("climbing on all rows")
+    # What counts nothing need not be fitted to all rows.
     used = [start for start, part in zip(starts, share, strict=False) if part > 0]
     coef = average(fitted_starts(rows, used, reach, given), share[share > 0], rows)
     stage = tried[chosen].stage
@@ -160,8 +167,7 @@ def _fit_scaled(
 
 def _suited(ascent: Ascent, rows: LabelledRows) -> Ascent:
     """Move all columns at once only where each class has many rows for a column."""
-    n_fewest = min(rows.is_positive.sum(), (~rows.is_positive).sum())
-    has_few = n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
+    has_few = rows.n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
     return ascent._replace(widths=()) if has_few else ascent
 
 

@@ -53,6 +53,7 @@ class HeldOutAUC:
             for model in range(score.shape[1]):
                 area, on_rows = auc_with_influence(score[is_out, model], label, weight)
                 auc[model] += area / folds.size
+                # Of the mean over folds; folds share no rows, so their variances add.
                 influence[is_out, model] = on_rows / folds.size
         return cls(auc, influence)
 
@@ -69,6 +70,7 @@ class HeldOutAUC:
         """
         gain, error = self.gain(int(self.auc.argmax()))
         with np.errstate(divide="ignore", invalid="ignore"):
+            # Two models that rank all rows alike differ by 0, with an error of 0.
             behind = np.where(gain < 0, gain / (n_errors * error), 0.0)
         share = np.exp(-0.5 * behind**2)
         share[share < least] = 0.0
@@ -92,6 +94,7 @@ class Folds(NamedTuple):
     @classmethod
     def split(cls, rows: LabelledRows, n_folds: int) -> Folds:
         """Deal rows out by their ranks; of very many entries only two parts."""
+        # Ranks are random within a class: each fold gets its part of both.
         fold = rows.rank % n_folds
         n_tried = 2 if rows.X.size > _MANY_ENTRIES else n_folds
         return cls(rows, fold, [rows.at(fold != k) for k in range(n_tried)])
@@ -110,6 +113,7 @@ class Folds(NamedTuple):
 
     def scored(self, coefs: Sequence[NDArray[np.float64]]) -> Scored:
         """Return the rows held out with the scores of one model, standardized."""
+        # Rows of folds that were not tried have no score, and are left out.
         score = np.full(len(self.rows), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
             here = self.fold == k

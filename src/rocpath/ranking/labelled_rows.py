@@ -45,6 +45,8 @@ class LabelledRows:
         """Draw the ranks."""
         rank = np.empty(is_positive.size, dtype=np.intp)
         for members in (is_positive, ~is_positive):
+            # Within the class, so that every fold and every thinned part has its share
+            # of a rare one.
             rank[members] = rng.permutation(np.count_nonzero(members))
         return cls(X, is_positive, sample_weight, rank)
 
@@ -63,10 +65,14 @@ class LabelledRows:
         for members in (self.is_positive, ~self.is_positive):
             ranks = self.rank[members]
             last = np.partition(ranks, most)[most] if ranks.size > most else np.inf
+            # Always the lowest ranks: what is tried on few rows is part of what is
+            # fitted.
             is_kept |= members & (self.rank < last)
         if is_kept.all():
             return self
         kept = self.at(is_kept)
+        # Without it, thinning the larger class would turn an unbalanced table into
+        # another.
         left_out = self._class_weight[is_kept] / kept._class_weight
         return replace(kept, sample_weight=kept.sample_weight * left_out)
 
@@ -76,11 +82,18 @@ class LabelledRows:
             return replace(self, X=columns.scaled_sparse(self.X))
         return replace(self, X=columns.scaled(self.X))
 
+    @property
+    def n_fewest(self) -> int:
+        """How many rows the smaller class has."""
+        n_positive = int(np.count_nonzero(self.is_positive))
+        return min(n_positive, len(self) - n_positive)
+
     def fewest_different(self, enough: int) -> int:
         """Count the different rows of the smaller class, as far as is enough."""
         counts = []
         for members in (self.is_positive, ~self.is_positive):
             n_members = int(np.count_nonzero(members))
+            # With more, copies would have to be tenfold to leave too few.
             if n_members < 10 * enough:
                 n_members = _count_different(self.X[members])
             counts.append(n_members)
@@ -150,6 +163,7 @@ class LabelledRows:
         problem = ConvexProblem(
             near[:, None], column, np.inf, self.sign, weight, "logistic"
         )
+        # A little l2: scores that separate the classes have no largest likelihood.
         (model,) = problem.solutions([1e-3])
         if model.coef[0] < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.

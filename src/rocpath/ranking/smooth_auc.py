@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from rocpath.ranking.labelled_rows import LabelledRows
 
-_FARTHEST_SCORE = 10.0  # standard deviations; predictions beyond have no slope
+_GRID_END = 10.0  # standard deviations; predictions beyond have no slope
 _CELLS = 8  # of the grid in a width: the value is within 1e-3 of the sum over pairs
-_REACH = 5  # widths to either side, beyond which the normal density is below 1e-6
+_KERNEL_END = 5  # widths to either side, beyond which the normal density is below 1e-6
 _MOST_ITERATIONS = 100  # most climbs end before, after 20 to 100 evaluations
 # Gains of AUC below this are far below its standard error. On five tables SciPy's own
 # 2e-9 took 1.6 times as many evaluations and ranked new rows no better.
 _SMALLEST_GAIN = 1e-6
 
-_DISTANCE = np.arange(-_REACH * _CELLS, _REACH * _CELLS + 1) / _CELLS
+_DISTANCE = np.arange(-_KERNEL_END * _CELLS, _KERNEL_END * _CELLS + 1) / _CELLS
 _KERNEL = np.exp(-0.5 * _DISTANCE**2)
 _KERNEL /= _KERNEL.sum()
 
@@ -47,6 +47,7 @@ def climb_smoothed(
 
     found = optimize.minimize(
         objective,
+        # The width counts in standard deviations, and AUC does not see the scale.
         rows.standardized(start).coef,
         jac=True,
         method="L-BFGS-B",
@@ -67,8 +68,8 @@ def smoothed_auc(
     counts in both, so that the derivative is exact for the value on the grid.
     """
     cell = width / _CELLS
-    n_cells = int(2.0 * _FARTHEST_SCORE / cell) + 2 * _REACH * _CELLS
-    near = np.clip(predictions, -_FARTHEST_SCORE, _FARTHEST_SCORE)
+    n_cells = int(2.0 * _GRID_END / cell) + 2 * _KERNEL_END * _CELLS
+    near = np.clip(predictions, -_GRID_END, _GRID_END)
     place = near / cell + 0.5 * n_cells
     left = place.astype(np.intp)
     part = place - left

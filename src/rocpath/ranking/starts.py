@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rocpath.ranking.convex_problem import Blocks
     from rocpath.ranking.labelled_rows import LabelledRows
 
+# From weights held near 0 to weights nearly free; AUC on rows held out says which.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
@@ -65,6 +66,7 @@ def fitted_starts(
     """Fit the starts, in order, to scaled columns."""
     if given is not None:
         return [given]
+    # Dense rows have been centered before; sparse ones are in every product.
     center = np.zeros(rows.X.shape[1])
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
@@ -81,6 +83,7 @@ def _solved(
 ) -> Iterator[LinearModel]:
     """Solve the problems of the starts, from a near solution if one is known."""
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
+    # Three kinds of start on two kinds of rows, clipped or not: scaled once each.
     blocks: dict[bool, Blocks] = {}
     for kind, of_kind in itertools.groupby(starts, key=lambda start: start[:3]):
         loss, is_balanced, is_clipped = kind
@@ -105,6 +108,7 @@ def average(
 ) -> NDArray[np.float64]:
     """Average models whose predictions have the same spread."""
     parts = zip(share, coefs, strict=True)
+    # A model with less l2 has longer predictions, but is not more right for that.
     scaled = [part * rows.standardized(coef).coef for part, coef in parts if part > 0]
     return np.asarray(np.sum(scaled, axis=0))
 

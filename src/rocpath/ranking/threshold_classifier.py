@@ -125,6 +125,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         else:
             score, self.estimator_ = self._fitted(X, label, params)
         self.classes_: NDArray[Any] = self.estimator_.classes_
+        # A promise is about counts of rows; weights of 0 mean that a row is not there.
         is_counted = _counted(label, params.get("sample_weight"))
         self.operating_point_: OperatingPoint = choose_threshold(
             label[is_counted],
@@ -153,6 +154,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         -------
         array, shape (n_samples,)
         """
+        # In float64 a difference is 0 only of equal numbers: the same as score >=
+        # threshold.
         is_positive = self.decision_function(X) >= 0
         return np.asarray(self.classes_[is_positive.astype(int)])
 
@@ -217,6 +220,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     ) -> tuple[NDArray[np.float64], Any]:
         """Score every row while it is held out, and fit to all rows."""
         if sklearn.get_config()["enable_metadata_routing"]:
+            # cross_val_predict routes for its own fits, but not for the last one below.
             to_fit = process_routing(self, "fit", **params).estimator.fit
         else:
             to_fit = params
