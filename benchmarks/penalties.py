@@ -10,74 +10,18 @@ every fold to ``penalties.csv``. Needs ROCPATH_DATA.
 """
 
 import csv
-import gzip
-import os
 import time
 from pathlib import Path
 
 import numpy as np
 
 import rocpath as rp
+from penalty_sets import SETS, load
 from rocpath import changepoint as cp
 from rocpath.descent import fewest_errors_constant
 
 HERE = Path(__file__).parent
-DATA = Path(os.environ["ROCPATH_DATA"]) / "changepoint"
-# Name of the column with log(n), and of the file with the folds.
-SETS = {
-    "ATAC_JV_adipose": ("log.data", "folds.csv"),
-    "H3K36me3_TDH_immune": ("log.data", "folds.csv"),
-    "H3K36me3_TDH_other": ("log.data", "folds.csv"),
-    "H3K4me3_TDH_immune": ("log.data", "folds.csv"),
-    "neuroblastoma_systematic": ("log.n", "folds_sequenceID.csv"),
-}
 FIELDS = ("set", "fold", "rule", "label_errors", "test_auc", "cpu_seconds")
-
-
-def read(path):
-    """Read the rows of a CSV file, compressed or not."""
-    if not path.exists():
-        path = path.with_name(f"{path.name}.gz")
-    text = path.read_bytes()
-    if path.suffix == ".gz":
-        text = gzip.decompress(text)
-    return list(csv.DictReader(text.decode().splitlines()))
-
-
-def number(cell):
-    return float(cell) if cell not in ("", "NA") else np.nan
-
-
-def error_function(rows):
-    rows = sorted(rows, key=lambda row: float(row["min.log.lambda"]))
-    return cp.PenaltyErrors(
-        np.exp([float(row["min.log.lambda"]) for row in rows]),
-        [int(float(row["fp"])) for row in rows],
-        [int(float(row["fn"])) for row in rows],
-    )
-
-
-def group_of(name):
-    """Return the region of a problem, or the person of a profile."""
-    return name.split("/problems/")[-1] if "/" in name else name.split("_")[0]
-
-
-def load(name):
-    log_n, folds = SETS[name]
-    inputs = read(DATA / name / "inputs.csv")
-    names = [row.pop("sequenceID") for row in inputs]
-    X = np.array([[number(cell) for cell in row.values()] for row in inputs])
-    pieces = {one: [] for one in names}
-    for row in read(DATA / name / "evaluation.csv"):
-        pieces.get(row["sequenceID"], []).append(row)
-    fold = {row["sequenceID"]: int(row["fold"]) for row in read(DATA / name / folds)}
-    return {
-        "X": X,
-        "log_n": X[:, [list(inputs[0]).index(log_n)]],
-        "y": [error_function(pieces[one]) for one in names],
-        "fold": np.array([fold[one] for one in names]),
-        "group": np.array([group_of(one) for one in names]),
-    }
 
 
 class Constant:

@@ -17,12 +17,13 @@ import torch
 from torch import nn
 
 import rocpath as rp
-from penalties import load_neuroblastoma
+from penalty_sets import load
 from rocpath import changepoint as cp
 from rocpath.descent import fewest_errors_constant
 from rocpath.torch import aum_loss
 
 HERE = Path(__file__).parent
+SET = "neuroblastoma_systematic"
 N_STEPS = 300
 EVERY = 10
 N_NETWORKS = 3  # whose predictions are averaged
@@ -100,16 +101,18 @@ def judge_fold(X, functions, is_test):
 
 
 def main():
-    X, _, functions, fold = load_neuroblastoma()
+    data = load(SET)
+    fold = data["fold"]
     with (HERE / "penalties.csv").open() as file:
-        others = {(row["fold"], row["method"]): row for row in csv.DictReader(file)}
+        rows = [row for row in csv.DictReader(file) if row["set"] == SET]
+    others = {(row["fold"], row["rule"]): row for row in rows}
     print(f"| test fold | {' | '.join(OTHERS)} | network |")
     print("|---|---|---|---|---|")
     with (HERE / "penalty_networks.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("fold", "method", "test_auc", "label_errors", "seconds"))
         for number in np.unique(fold):
-            row = judge_fold(X, functions, fold == number)
+            row = judge_fold(data["X"], data["y"], fold == number)
             writer.writerow((number, "network", *row))
             known = [others[str(number), method] for method in OTHERS]
             cells = [(float(one["test_auc"]), one["label_errors"]) for one in known]

@@ -1,8 +1,7 @@
 """Penalties learned on real peaks: no worse than a constant on new regions."""
 
-import csv
-import gzip
 import os
+import runpy
 import time
 from pathlib import Path
 
@@ -13,41 +12,15 @@ import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.descent import fewest_errors_constant
 
-DATA = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint"
-
-
-def read(path):
-    if not path.exists():
-        path = path.with_name(f"{path.name}.gz")
-    text = path.read_bytes()
-    if path.suffix == ".gz":
-        text = gzip.decompress(text)
-    return list(csv.DictReader(text.decode().splitlines()))
+READER = Path(__file__).parents[1] / "benchmarks" / "penalty_sets.py"
 
 
 def loaded(name):
     """Features, error functions, folds and regions of a set of peaks."""
-    if not DATA.exists():
+    if "ROCPATH_DATA" not in os.environ or not READER.exists():
         pytest.skip("set ROCPATH_DATA to the folder with the data sets")
-    inputs = read(DATA / name / "inputs.csv")
-    names = [row.pop("sequenceID") for row in inputs]
-    X = np.array(
-        [
-            [float(c) if c not in ("", "NA") else np.nan for c in r.values()]
-            for r in inputs
-        ]
-    )
-    pieces = {one: [] for one in names}
-    for row in read(DATA / name / "evaluation.csv"):
-        log = float(row["min.log.lambda"])
-        pieces[row["sequenceID"]].append((log, float(row["fp"]), float(row["fn"])))
-    y = []
-    for one in names:
-        log, fp, fn = np.array(sorted(pieces[one])).T
-        y.append(cp.PenaltyErrors(np.exp(log), fp.astype(int), fn.astype(int)))
-    fold = {row["sequenceID"]: row["fold"] for row in read(DATA / name / "folds.csv")}
-    region = np.array([one.split("/problems/")[-1] for one in names])
-    return X, y, np.array([fold[one] for one in names]), region
+    data = runpy.run_path(str(READER))["load"](name)
+    return data["X"], data["y"], data["fold"], data["group"]
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,6 @@ def sample(y, n, rng):
 
 def read_csv(path):
     """Read a CSV file, possibly compressed, as a list of dicts."""
-    text = path.read_bytes()
-    if path.suffix == ".gz":
-        text = gzip.decompress(text)
-    return list(csv.DictReader(text.decode().splitlines()))
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt") as file:
+        return list(csv.DictReader(file))
