@@ -4,7 +4,9 @@
 // exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
 // pairs whose order differs between the two ends: their gains are added up in O(B log B)
 // (gain_bound.hpp). The window with the largest bound is split until few lines cross inside; then
-// its crossings are listed in order, and AUC is known everywhere in it. Two windows are explored at
+// its crossings are listed in order, and AUC is known everywhere in it. What is the area of an
+// order, and what it gains, is asked of `Area`: all of AUC (whole_auc.hpp) or that of a region
+// (partial_auc.hpp). Two windows are explored at
 // a time, each on a core of its own. The search ends when no bound exceeds the best value found by
 // more than the tolerance.
 //
@@ -18,7 +20,8 @@
 #include <memory>
 #include <queue>
 
-#include "gain_bound.hpp"
+#include "partial_auc.hpp"
+#include "whole_auc.hpp"
 
 namespace rocpath {
 
@@ -32,35 +35,23 @@ struct BestAuc {
   double bound;  // no step has a larger AUC
 };
 
+template <class Area>
 class AucSearch {
  public:
-  AucSearch(const ErrorLines& lines, StepRange domain, double tolerance)
-      : lines_(lines),
-        domain_(domain),
-        tolerance_(tolerance),
-        scale_(lines),
-        jumps_(lines),
-        gain_bound_(jumps_) {
-    double n_fp = 0.0;
-    double n_tp = 0.0;
-    for (const ErrorLine& line : lines.line) {
-      n_fp += line.fp != 0 ? 1.0 : 0.0;
-      n_tp += line.tp != 0 ? 1.0 : 0.0;
-    }
-    doubled_perfect_auc_ =
-        static_cast<double>(2 * static_cast<int128>(lines.total.fp) * lines.total.tp);
-    mean_pair_ = doubled_perfect_auc_ / (n_fp * n_tp);
+  // `area` is of the same lines.
+  AucSearch(const ErrorLines& lines, const Area& area, StepRange domain, double tolerance)
+      : lines_(lines), area_(area), domain_(domain), tolerance_(tolerance), scale_(lines) {
+    doubled_perfect_auc_ = static_cast<double>(area.doubled_perfect_auc());
     constexpr double all = 0x1p125;  // more than any AUC
     doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
-    const int128 at_start = doubled_auc_at(0.0);
+    const int128 at_start = area_.doubled_at(0.0);
     found_ = {at_start, 0.0, at_start};
   }
 
   BestAuc run(const Interrupt& interrupt, const AucProgress& progress) {
     // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
     // more split mostly settles it.
-    const double few_crossings =
-        (tolerance_ > 0.0 ? 0.5 : 4.0) * static_cast<double>(lines_.size());
+    const double few_crossings = tolerance_ > 0.0 ? 0.5 : 4.0;  // a line
     // Lines that cross before all float64 steps have crossed.
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
@@ -75,7 +66,7 @@ class AucSearch {
     const int128 bound =
         windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
-    const StepRange interval = auc_plateau(lines_, jumps_, found_.step, domain_, interrupt);
+    const StepRange interval = area_.plateau(found_.step, domain_, interrupt);
     return {scale_.inside(interval, found_.step), interval, auc(found_.best),
             auc(std::max(bound, found_.pruned_bound))};
   }
@@ -97,22 +88,20 @@ class AucSearch {
     SharedOrder to;
     int128 auc = 0;            // doubled, just after the start
     int128 bound = 0;          // doubled, for every step inside
-    double n_crossings = 0.0;  // of lines that change AUC, about
+    double n_crossings = 0.0;  // a line to be looked at, about
 
     bool operator<(const AucWindow& other) const { return bound < other.bound; }
   };
 
   const ErrorLines& lines_;
+  const Area& area_;
   StepRange domain_;
   double tolerance_;
   StepScale scale_;
-  Kinds jumps_;
-  GainBound gain_bound_;
   double doubled_perfect_auc_ = 1.0;
-  double mean_pair_ = 1.0;
   int128 doubled_tolerance_ = 0;
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
-  std::array<Vector<std::uint32_t>, 2> place_;
+  std::array<typename Area::Scratch, 2> scratch_;
   std::priority_queue<AucWindow> windows_;
   FoundAuc found_{};
   std::uint64_t n_windows_ = 0;
@@ -120,11 +109,7 @@ class AucSearch {
   double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
 
   void try_step(double step) {
-    if (std::isfinite(step)) found_.improve(step, doubled_auc_at(step));
-  }
-
-  int128 doubled_auc_at(double step) const {
-    return rocpath::doubled_auc_at(lines_, step, order_at(lines_, step));
+    if (std::isfinite(step)) found_.improve(step, area_.doubled_at(step));
   }
 
   // Is a bound more than the tolerance above a value, in whole numbers or as float64 numbers?
@@ -136,16 +121,20 @@ class AucSearch {
 
   SharedOrder shared_order(double step, std::size_t thread) {
     Order order = order_after(lines_, step, sort_[thread]);
-    const int128 auc = jumps_.doubled_auc(order);
+    const int128 auc = area_.doubled(order);
     return std::make_shared<const OrderAndAuc>(std::move(order), auc);
   }
 
   AucWindow bounded(StepRange range, SharedOrder from, SharedOrder to, std::size_t thread) {
     const int128 start = from->auc;
-    const int128 gain = 2 * gain_bound_(from->order, to->order, place_[thread]);
-    const int128 loss = start + gain - to->auc;
-    return {range, std::move(from), std::move(to),
-            start, start + gain,    static_cast<double>(gain + loss) / mean_pair_};
+    const Gain gain = area_.gain(range, from->order, to->order, scratch_[thread]);
+    const int128 bound = start + gain.doubled;
+    const int128 loss = bound - to->auc;
+    const double n_crossings =
+        static_cast<double>(gain.doubled + loss) / (gain.doubled_by_crossing * gain.n_lines);
+    return {
+        range,      std::move(from), std::move(to), start, std::min(bound, area_.doubled_limit()),
+        n_crossings};
   }
 
   // Keep a window, unless it cannot hold anything better.
@@ -202,7 +191,7 @@ class AucSearch {
     if (window.n_crossings < few_crossings) return {{}, walked(window, interrupt)};
     Explored split{parts(window, thread), found_};
     const double end = window.range.high;
-    if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, doubled_auc_at(end));
+    if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, area_.doubled_at(end));
     return split;
   }
 
@@ -235,42 +224,25 @@ class AucSearch {
     }
   }
 
-  // Go through a window in small parts, and list the crossings of those that may hold a better one.
   FoundAuc walked(const AucWindow& window, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
-    const double end = std::min(window.range.high, largest);
-    double from = window.range.low;
-    Windows parts(lines_, from,
-                  window.from ? window.from->order : order_after(lines_, window.range.low),
-                  jumps_.kind());
-    Window part;
-    int128 doubled_auc = window.auc;
-    FoundAuc found = found_;
-    while (from < end) {
-      interrupt();
-      parts.next(6 * lines_.size() + 1024, end, part);
-      if (part.n_dense_swaps > 0) {
-        doubled_auc = jumps_.doubled_auc(part.dense_order);
-        found.improve(part.to, doubled_auc_at(part.to));
-      } else {
-        int128 gain = 0;
-        int128 change = 0;
-        for (const Crossing& crossing : part.crossings) {
-          gain += std::max<int128>(jumps_.doubled_auc_change(crossing), 0);
-          change += jumps_.doubled_auc_change(crossing);
-        }
-        if (exceeds(doubled_auc + gain, found.best)) {
-          parts.sort(part);
-          look_into(lines_, jumps_, scale_, part, from, doubled_auc, found);
-        } else {
-          found.pruned_bound = std::max(found.pruned_bound, doubled_auc + gain);
-        }
-        doubled_auc += change;
-      }
-      from = part.to;
-    }
-    return found;
+    const StepRange range{window.range.low, std::min(window.range.high, largest)};
+    return area_.walked(
+        range, window.from ? window.from->order : order_after(lines_, range.low), window.auc,
+        found_, scale_, [this](int128 bound, int128 best) { return exceeds(bound, best); },
+        interrupt);
   }
 };
+
+// Requires: monotone errors, unless the region is everywhere.
+inline BestAuc best_auc_step(const ErrorLines& lines, StepRange domain, double tolerance,
+                             const RegionRates& rates, const Interrupt& interrupt,
+                             const AucProgress& progress) {
+  if (rates.is_everywhere())
+    return AucSearch(lines, WholeAuc(lines), domain, tolerance).run(interrupt, progress);
+  const Region region(lines.total, rates);
+  const PartialAuc area(lines, region);
+  return AucSearch(lines, area, domain, tolerance).run(interrupt, progress);
+}
 
 }  // namespace rocpath

@@ -138,10 +138,10 @@ nb::dict to_dict(rocpath::AumPath path) {
 
 // A path of at most `max_rows` rows, with memory for `n_expected` of them.
 nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossings, double max_step,
-               std::size_t n_expected, std::size_t max_rows) {
+               double max_fpr, double min_tpr, std::size_t n_expected, std::size_t max_rows) {
   rocpath::StepPath path = released([&] {
-    return rocpath::step_path(lines.distinct(), {stop, max_crossings, max_step}, SignalCheck(),
-                              n_expected, max_rows);
+    return rocpath::step_path(lines.distinct(), {stop, max_crossings, max_step, {max_fpr, min_tpr}},
+                              SignalCheck(), n_expected, max_rows);
   });
   nb::dict columns;
   columns["step"] = to_array(std::move(path.step));
@@ -158,13 +158,14 @@ nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossin
 }
 
 nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, double tolerance,
-                       const std::function<void(double, double, std::uint64_t)>& progress) {
+                       double max_fpr, double min_tpr, const rocpath::AucProgress& progress) {
   return to_dict(released([&] {
-    return rocpath::AucSearch(lines.distinct(), {min_step, max_step}, tolerance)
-        .run(SignalCheck(), [&](double value, double bound, std::uint64_t n_windows) {
-          const nb::gil_scoped_acquire gil;
-          progress(value, bound, n_windows);
-        });
+    return rocpath::best_auc_step(lines.distinct(), {min_step, max_step}, tolerance,
+                                  {max_fpr, min_tpr}, SignalCheck(),
+                                  [&](double value, double bound, std::uint64_t n_windows) {
+                                    const nb::gil_scoped_acquire gil;
+                                    progress(value, bound, n_windows);
+                                  });
   }));
 }
 
@@ -254,10 +255,12 @@ NB_MODULE(ROCPATH_MODULE, m) {
         "Left and right derivatives of AUM in every prediction.");
   m.def("count_crossings", &count_crossings, "lines"_a,
         "Number of pairs of lines that cross at a positive step.");
-  m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "n_expected"_a,
-        "max_rows"_a, "AUM and AUC at every crossing, in order of the step.");
+  m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "max_fpr"_a,
+        "min_tpr"_a, "n_expected"_a, "max_rows"_a,
+        "AUM and AUC at every crossing, in order of the step.");
   m.def("best_auc_step", &best_auc_step, "lines"_a, "min_step"_a, "max_step"_a, "tolerance"_a,
-        "progress"_a, "The step with the largest AUC, and a bound on all others.");
+        "max_fpr"_a, "min_tpr"_a, "progress"_a,
+        "The step with the largest AUC, and a bound on all others.");
   m.def("best_aum_step", &best_aum_step, "lines"_a, "max_step"_a,
         "The step with the smallest AUM, for monotone errors.");
   m.def("first_min_aum", &first_min_aum, "lines"_a, "max_step"_a,

@@ -11,34 +11,26 @@
 #include <cstdint>
 #include <span>
 
-#include "crossings.hpp"
+#include "ranks.hpp"
 
 namespace rocpath {
 
 class OrderState {
  public:
   // Start from the order in which the lines are stored: just after step 0.
-  explicit OrderState(const ErrorLines& lines)
-      : lines_(lines),
-        order_(lines.size()),
-        rank_(lines.size()),
-        displacement_(lines.size(), 0),
-        doubled_perfect_auc_(as_double(2 * static_cast<int128>(lines.total.fp) * lines.total.tp)) {
-    std::iota(order_.begin(), order_.end(), 0U);
+  explicit OrderState(const ErrorLines& lines) : lines_(lines), ranks_(lines.size()) {
     may_underflow_ = std::any_of(lines.line.begin(), lines.line.end(), [](const ErrorLine& line) {
       return line.slope != 0.0 && std::fabs(line.slope) < 0x1p-800;
     });
     renew();
   }
 
-  std::span<const std::uint32_t> order() const { return order_; }
+  std::span<const std::uint32_t> order() const { return ranks_.order(); }
   const AumPiece& aum() const { return aum_; }
   // Twice the sum over pairs, an integer in fp_unit * tp_unit.
   int128 doubled_auc() const { return doubled_auc_; }
   // Neighbours that will cross at some later step: the size of the paper's interval queue.
   std::size_t n_converging() const { return n_converging_; }
-
-  double auc(int128 doubled) const { return as_double(doubled) / doubled_perfect_auc_; }
 
   // Is AUM the same function of the step as before? Products of denormal slopes cannot tell.
   bool is_same_aum(const AumPiece& before) const {
@@ -50,7 +42,7 @@ class OrderState {
 
   // The paper's update: two neighbours exchange ranks; only the slot between them changes.
   void swap_neighbours(std::uint32_t lower, std::uint32_t upper) {
-    const std::size_t middle = rank_[upper];
+    const std::size_t middle = ranks_.rank(upper);
     const ErrorLine& a = lines_.line[lower];
     const ErrorLine& b = lines_.line[upper];
     n_converging_ -= converging_around(middle);
@@ -63,8 +55,8 @@ class OrderState {
     } else {
       update_aum(a, b, slot_[middle], middle);
     }
-    place(upper, middle - 1);
-    place(lower, middle);
+    ranks_.place(upper, middle - 1);
+    ranks_.place(lower, middle);
     n_converging_ += converging_around(middle);
   }
 
@@ -73,44 +65,35 @@ class OrderState {
   void prefetch_lines(const Crossing& crossing) const {
     __builtin_prefetch(&lines_.line[crossing.lower]);
     __builtin_prefetch(&lines_.line[crossing.upper]);
-    __builtin_prefetch(&rank_[crossing.lower]);
-    __builtin_prefetch(&rank_[crossing.upper]);
+    ranks_.prefetch_rank(crossing.lower);
+    ranks_.prefetch_rank(crossing.upper);
   }
   void prefetch_ranks(const Crossing& crossing) const {
-    __builtin_prefetch(&slot_[rank_[crossing.upper]]);
-    __builtin_prefetch(&order_[rank_[crossing.upper]]);
+    __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
+    ranks_.prefetch_order(ranks_.rank(crossing.upper));
   }
 
-  // Apply all crossings of one step; returns how many groups of lines met. Lines that meet in one
-  // point move as a block: swapping pair by pair would visit orders that no step attains.
+  // Apply all crossings of one step; returns how many groups of lines met.
   std::size_t apply(std::span<const Crossing> crossings) {
     if (crossings.size() == 1) {
       swap_neighbours(crossings[0].lower, crossings[0].upper);
       return 1;
     }
-    touched_.clear();
-    for (const Crossing& crossing : crossings) {
-      move(crossing.lower, 1);
-      move(crossing.upper, -1);
+    for (const Crossing& crossing : crossings)
       doubled_auc_ += auc_change(lines_.line[crossing.lower], lines_.line[crossing.upper]);
-    }
-    std::sort(touched_.begin(), touched_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
-    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-
-    std::size_t n_groups = 0;
-    for (std::size_t begin = 0; begin < touched_.size(); ++n_groups) {
-      const std::size_t first_rank = rank_[touched_[begin]];
-      std::size_t end = begin;
-      std::size_t last_rank = first_rank;
-      do {
-        last_rank = std::max(last_rank, new_rank(touched_[end]));
-        ++end;
-      } while (first_rank + (end - begin) <= last_rank);
-      reorder_block(std::span(touched_).subspan(begin, end - begin), first_rank);
-      begin = end;
-    }
-    return n_groups;
+    AumPiece change;
+    const auto leave = [&](std::size_t first_rank, std::size_t last_rank) {
+      change = {};
+      change.subtract(contribution(first_rank, last_rank));
+      n_converging_ -= converging_within(first_rank, last_rank);
+    };
+    const auto arrive = [&](std::size_t first_rank, std::size_t last_rank) {
+      fill_slots(first_rank, last_rank);
+      change.add(contribution(first_rank, last_rank));
+      if (!change.is_nothing()) aum_.add(change);
+      n_converging_ += converging_within(first_rank, last_rank);
+    };
+    return ranks_.apply(crossings, leave, arrive);
   }
 
   // Take a wholly new order; returns how many groups of neighbours changed.
@@ -118,11 +101,11 @@ class OrderState {
     std::size_t n_groups = 0;
     std::size_t reach = 0;
     for (std::size_t r = 0; r < order.size(); ++r) {
-      const std::size_t old_rank = rank_[order[r]];
+      const std::size_t old_rank = ranks_.rank(order[r]);
       if (r == reach && old_rank != r) ++n_groups;
       reach = std::max({reach, old_rank + 1, r + 1});
     }
-    std::copy(order.begin(), order.end(), order_.begin());
+    ranks_.reorder(order);
     renew();
     return n_groups;
   }
@@ -135,21 +118,12 @@ class OrderState {
   };
 
   const ErrorLines& lines_;
-  Vector<std::uint32_t> order_;  // rank -> line
-  Vector<std::uint32_t> rank_;   // line -> rank
-  Vector<Slot> slot_;            // slot r lies below rank r; slot B above all
-  Vector<std::int64_t> displacement_;
-  Vector<std::uint32_t> touched_;
+  Ranks ranks_;
+  Vector<Slot> slot_;  // slot r lies below rank r; slot B above all
   AumPiece aum_;
   bool may_underflow_ = false;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
-  double doubled_perfect_auc_;
-
-  static double as_double(int128 n) {
-    const auto narrow = static_cast<std::int64_t>(n);
-    return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
-  }
 
   // Twice the gain in AUC when `lower` rises above `upper`.
   static int128 auc_change(const ErrorLine& lower, const ErrorLine& upper) {
@@ -189,43 +163,29 @@ class OrderState {
   }
 
   bool is_converging(std::size_t upper_rank) const {
-    return lines_.line[order_[upper_rank - 1]].slope > lines_.line[order_[upper_rank]].slope;
+    return lines_.line[ranks_[upper_rank - 1]].slope > lines_.line[ranks_[upper_rank]].slope;
   }
 
   // Among the three pairs of neighbours that a swap at `middle` touches.
   std::size_t converging_around(std::size_t middle) const {
     return std::size_t{is_converging(middle)} +
            std::size_t{middle >= 2 && is_converging(middle - 1)} +
-           std::size_t{middle + 1 < order_.size() && is_converging(middle + 1)};
+           std::size_t{middle + 1 < ranks_.size() && is_converging(middle + 1)};
   }
 
   std::size_t converging_within(std::size_t first_rank, std::size_t last_rank) const {
     std::size_t count = 0;
     for (std::size_t r = std::max<std::size_t>(first_rank, 1);
-         r <= std::min(last_rank + 1, order_.size() - 1); ++r)
+         r <= std::min(last_rank + 1, ranks_.size() - 1); ++r)
       if (is_converging(r)) ++count;
     return count;
-  }
-
-  void place(std::uint32_t line, std::size_t rank) {
-    order_[rank] = line;
-    rank_[line] = static_cast<std::uint32_t>(rank);
-  }
-
-  void move(std::uint32_t line, std::int64_t by) {
-    if (displacement_[line] == 0) touched_.push_back(line);
-    displacement_[line] += by;
-  }
-
-  std::size_t new_rank(std::uint32_t line) const {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(rank_[line]) + displacement_[line]);
   }
 
   // What the lines at these ranks add to AUM.
   AumPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
     AumPiece piece;
     for (std::size_t r = first_rank; r <= last_rank; ++r) {
-      const Line& line = lines_.line[order_[r]];
+      const Line& line = lines_.line[ranks_[r]];
       piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), line.intercept, line.slope);
     }
     return piece;
@@ -233,35 +193,19 @@ class OrderState {
 
   void fill_slots(std::size_t first_rank, std::size_t last_rank) {
     for (std::size_t r = first_rank; r <= last_rank; ++r)
-      slot_[r + 1] = next_slot(slot_[r], lines_.line[order_[r]]);
-  }
-
-  void reorder_block(std::span<const std::uint32_t> block, std::size_t first_rank) {
-    const std::size_t last_rank = first_rank + block.size() - 1;
-    AumPiece change;
-    change.subtract(contribution(first_rank, last_rank));
-    n_converging_ -= converging_within(first_rank, last_rank);
-    for (const std::uint32_t line : block) {
-      place(line, new_rank(line));
-      displacement_[line] = 0;
-    }
-    fill_slots(first_rank, last_rank);
-    change.add(contribution(first_rank, last_rank));
-    if (!change.is_nothing()) aum_.add(change);
-    n_converging_ += converging_within(first_rank, last_rank);
+      slot_[r + 1] = next_slot(slot_[r], lines_.line[ranks_[r]]);
   }
 
   // Everything from the order alone.
   void renew() {
     const std::size_t n_lines = lines_.size();
     slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp, true});
-    for (std::size_t r = 0; r < n_lines; ++r) place(order_[r], r);
     fill_slots(0, n_lines - 1);
     aum_ = contribution(0, n_lines - 1);
     aum_.add(lines_.outside);
     doubled_auc_ = 0;
     for (std::size_t r = 0; r < n_lines; ++r)
-      doubled_auc_ += static_cast<int128>(lines_.line[order_[r]].fp) *
+      doubled_auc_ += static_cast<int128>(lines_.line[ranks_[r]].fp) *
                       (static_cast<int128>(slot_[r].tp) + slot_[r + 1].tp);
     n_converging_ = converging_within(0, n_lines - 1);
   }
@@ -280,8 +224,8 @@ class OrderState {
         sum.add_product(product.low, slope);
       }
     };
-    for (std::size_t r = 0; r < order_.size(); ++r) {
-      const double slope = lines_.line[order_[r]].slope;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const double slope = lines_.line[ranks_[r]].slope;
       add(slot_[r], slope);
       add(slot_[r + 1], -slope);
     }

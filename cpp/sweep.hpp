@@ -9,9 +9,11 @@
 #pragma once
 
 #include <future>
+#include <optional>
 
 #include "first_min.hpp"
 #include "order_state.hpp"
+#include "partial_state.hpp"
 #include "windows.hpp"
 
 namespace rocpath {
@@ -22,6 +24,50 @@ struct Limits {
   Stop stop = Stop::never;
   std::uint64_t max_crossings = std::numeric_limits<std::uint64_t>::max();
   double max_step = std::numeric_limits<double>::infinity();
+  RegionRates region{};  // of which AUC is the area; for monotone errors, unless it is everywhere
+};
+
+// AUC of the order that a sweep has reached, or of a region's part of it; always doubled.
+class SweptAuc {
+ public:
+  SweptAuc(const ErrorLines& lines, const RegionRates& rates)
+      : region_(lines.total, rates),
+        doubled_perfect_(as_double(2 * static_cast<int128>(lines.total.fp) * lines.total.tp)) {
+    if (rates.is_everywhere()) return;
+    partial_.emplace(lines, region_);
+    doubled_perfect_ = as_double(2 * static_cast<int128>(region_.total().fp) * region_.total().tp);
+  }
+
+  double operator()(int128 doubled) const { return as_double(doubled) / doubled_perfect_; }
+
+  int128 after(const OrderState& state) const {
+    return partial_ ? partial_->doubled_area() : state.doubled_auc();
+  }
+  int128 at_start(const ErrorLines& lines, const OrderState& state) const {
+    return partial_ ? partial_->doubled_area_at(lines.from, state.order())
+                    : doubled_auc_at(lines, lines.from, state.order());
+  }
+
+  // Go with the order through a row. Returns four times AUC at it, where lines that meet are tied.
+  int128 pass(std::span<const Crossing> row, int128 before, const OrderState& state) {
+    return partial_ ? 2 * partial_->apply(row) : before + state.doubled_auc();
+  }
+  int128 pass(std::span<const std::uint32_t> order, int128 before, const OrderState& state) {
+    if (!partial_) return before + state.doubled_auc();
+    const int128 at = partial_->doubled_area_between(order);
+    partial_->reorder(order);
+    return 2 * at;
+  }
+
+ private:
+  Region region_;
+  std::optional<PartialState> partial_;
+  double doubled_perfect_;
+
+  static double as_double(int128 n) {
+    const auto narrow = static_cast<std::int64_t>(n);
+    return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
+  }
 };
 
 // One step where lines cross; the first row of a path is step 0.
@@ -44,6 +90,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
              Emit&& emit) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
+  SweptAuc swept_auc(lines, limits.region);
   Windows windows(lines);
   const bool is_monotone = lines.is_monotone();
   FirstMinimum first_min;
@@ -59,20 +106,19 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   };
   // Update the areas, then ask the stop rule; false ends the sweep.
   const auto finish_row = [&](double step, const AumPiece& aum_before, int128 auc_before,
-                              std::uint64_t n_groups, std::uint64_t n_swaps) {
-    const int128 auc_after = state.doubled_auc();
-    const int128 auc_at = n_rows++ == 0 ? 2 * auc_before : auc_before + auc_after;
-    if (n_rows == 1) slope = rate(state.slope());
+                              int128 auc_at, std::uint64_t n_groups, std::uint64_t n_swaps) {
+    const int128 auc_after = swept_auc.after(state);
+    if (++n_rows == 1) slope = rate(state.slope());
     const double slope_before = slope;
     if (!state.is_same_aum(aum_before)) slope = rate(state.slope());
     const double aum = aum_at_kink(aum_before, slope_before, state.aum(), slope, step);
     // Most crossings leave AUC alone, and divisions take time.
-    if (n_rows == 1 || auc_after != auc_before) last_auc = state.auc(auc_after);
+    if (n_rows == 1 || auc_after != auc_before) last_auc = swept_auc(auc_after);
     const SweepRow row{.step = step,
                        // Rounding the step may put convex AUM just below zero.
                        .aum = (is_monotone ? std::max(aum, 0.0) : aum) / lines.divisor,
                        .aum_slope_after = slope,
-                       .auc = auc_at == 2 * auc_after ? last_auc : 0.5 * state.auc(auc_at),
+                       .auc = auc_at == 2 * auc_after ? last_auc : 0.5 * swept_auc(auc_at),
                        .auc_after = last_auc,
                        .n_groups = n_groups,
                        .n_swaps = n_swaps,
@@ -93,7 +139,8 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };
 
   const double start = lines.from;
-  if (!finish_row(start, state.aum(), doubled_auc_at(lines, start, state.order()), 0, 0))
+  const int128 auc_at_start = swept_auc.at_start(lines, state);
+  if (!finish_row(start, state.aum(), auc_at_start, 2 * auc_at_start, 0, 0))
     return end_after(start);
   constexpr std::size_t near = 12;
   constexpr std::size_t far = 24;
@@ -126,9 +173,10 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
       search = std::async(policy, find_next, std::ref(next_window));
     if (window.n_dense_swaps > 0) {
       const AumPiece aum_before = state.aum();
-      const int128 auc_before = state.doubled_auc();
+      const int128 auc_before = swept_auc.after(state);
       const std::size_t n_groups = state.reorder(window.dense_order);
-      if (!finish_row(step, aum_before, auc_before, n_groups, window.n_dense_swaps))
+      const int128 auc_at = swept_auc.pass(window.dense_order, auc_before, state);
+      if (!finish_row(step, aum_before, auc_before, auc_at, n_groups, window.n_dense_swaps))
         return end_after(step);
     }
     std::span<const Crossing> crossings = window.crossings;
@@ -141,10 +189,12 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
         state.prefetch_ranks(crossings[near]);
       }
       const AumPiece aum_before = state.aum();
-      const int128 auc_before = state.doubled_auc();
-      const std::size_t n_groups = state.apply(crossings.first(n_swaps));
+      const int128 auc_before = swept_auc.after(state);
+      const std::span<const Crossing> row = crossings.first(n_swaps);
+      const std::size_t n_groups = state.apply(row);
+      const int128 auc_at = swept_auc.pass(row, auc_before, state);
       crossings = crossings.subspan(n_swaps);
-      if (!finish_row(at, aum_before, auc_before, n_groups, n_swaps)) return end_after(at);
+      if (!finish_row(at, aum_before, auc_before, auc_at, n_groups, n_swaps)) return end_after(at);
     }
   }
   return std::isfinite(limits.max_step) ? end_after(limits.max_step) : infinity;

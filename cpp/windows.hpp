@@ -104,6 +104,9 @@ class Windows {
         most_(8 * lines.size() + 4096),
         from_(from) {}
 
+  // After the end of the last window.
+  std::span<const std::uint32_t> order() const { return order_; }
+
   // The window from the end of the last one to at most `max_step`, with about `target` crossings,
   // unsorted. The vectors of `window` are used again.
   void next(std::uint64_t target, double max_step, Window& window) {

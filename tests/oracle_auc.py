@@ -57,9 +57,14 @@ def curve(rows):
 
 def partial_auc(rows, max_fpr=1, min_tpr=0):
     """Area of {FPR <= max_fpr, min_tpr <= TPR <= the curve}, in exact rationals."""
+    return partial_area(curve(rows), max_fpr, min_tpr)
+
+
+def partial_area(points, max_fpr=1, min_tpr=0):
+    """The same, below the straight lines between given points."""
     max_fpr, min_tpr = Fraction(max_fpr), Fraction(min_tpr)
     area = Fraction(0)
-    for (x0, y0), (x1, y1) in pairwise(curve(rows)):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1 or x0 >= max_fpr:
             continue
         slope = (y1 - y0) / (x1 - x0)

@@ -15,6 +15,7 @@ from rocpath.arguments import (
 )
 from rocpath.lines import Lines
 from rocpath.memory import available_memory
+from rocpath.partial_auc import rate_below_one, rate_up_to_one
 from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def sweep(
     stop: Stop | None = None,
     max_crossings: int | None = None,
     max_step: float | None = None,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
 ) -> StepPath:
     """Compute AUM and AUC at every crossing of the lines, in order of the step.
 
@@ -51,6 +54,9 @@ def sweep(
         Stop after that many steps with a crossing.
     max_step : float, optional
         Stop at that step.
+    max_fpr, min_tpr : float, optional
+        Let AUC be the area left of this false positive rate and above this true
+        positive rate, as in ``auc``; errors must be monotone.
 
     Returns
     -------
@@ -73,6 +79,8 @@ def sweep(
     array([1., 0., 0., 0.])
     >>> path.auc_after
     array([0.75, 1.  , 1.  , 1.  ])
+    >>> rp.sweep(lines, max_fpr=0.5).auc_after
+    array([0.25, 0.5 , 0.5 , 0.5 ])
     """
     _check_lines(lines)
     one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
@@ -95,6 +103,7 @@ def sweep(
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
+        **_region(lines, max_fpr, min_tpr),
         # An early stop mostly comes within few rows; the core asks for more as it goes.
         n_expected=1024 if ends_early else n_expected,
         max_rows=max_rows,
@@ -177,6 +186,8 @@ def best_auc_step(
     tol: float = 0.0,
     max_step: float | None = None,
     two_sided: bool = False,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
     progress: Callable[[float, float, int], None] | None = None,
 ) -> BestStep:
     """Find the step with the largest AUC of all, by branch and bound.
@@ -196,6 +207,9 @@ def best_auc_step(
         Largest step.
     two_sided : bool
         Search the steps from ``-max_step`` too, that is, the opposite direction.
+    max_fpr, min_tpr : float, optional
+        Let AUC be the area left of this false positive rate and above this true
+        positive rate, as in ``auc``; errors must be monotone.
     progress : callable, optional
         Called from time to time with the best value, the bound, and the number of
         windows searched.
@@ -213,6 +227,8 @@ def best_auc_step(
     >>> best = rp.best_auc_step(lines)
     >>> best.value, best.interval
     (1.0, (2.0, inf))
+    >>> rp.best_auc_step(lines, max_fpr=0.5).value
+    0.5
     """
     _check_lines(lines)
     step_limit = _checked_max_step(max_step)
@@ -222,6 +238,7 @@ def best_auc_step(
         min_step=-step_limit if two_sided else 0.0,
         max_step=step_limit,
         tolerance=number_from_zero("tol", tol),
+        **_region(lines, max_fpr, min_tpr),
         progress=progress or (lambda *_: None),
     )
     return BestStep(**best, is_global=True)
@@ -237,6 +254,21 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
         columns["aum"] = read_only(columns["aum"] * unit)
         columns["aum_slope_after"] = read_only(scaled)
     return columns
+
+
+def _region(
+    lines: Lines, max_fpr: float | None, min_tpr: float | None
+) -> dict[str, float]:
+    region = {
+        "max_fpr": rate_up_to_one("max_fpr", max_fpr),
+        "min_tpr": rate_below_one("min_tpr", min_tpr),
+    }
+    if not lines.is_monotone and (max_fpr is not None or min_tpr is not None):
+        raise ValueError(
+            "lines must be monotone for max_fpr and min_tpr, got errors that rise and "
+            "fall: their ROC curve may loop."
+        )
+    return region
 
 
 def _check_lines(lines: Lines) -> None:

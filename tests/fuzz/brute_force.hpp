@@ -54,6 +54,8 @@ class BruteForce {
   }
   const std::vector<Point>& points() const { return point_; }
   const std::vector<Pair>& pairs() const { return pair_; }
+  // FP and TP of a line, as pairs number them.
+  std::pair<Int, Int> jumps(std::size_t k) const { return {line_[k].fp, line_[k].tp}; }
   // Stretch k lies before point k.
   const Stretch& stretch(std::size_t k) const { return stretch_[k]; }
   Int doubled_perfect_auc() const { return 2 * total_fp_ * total_tp_; }

@@ -1,7 +1,7 @@
 // The sweep and the AUM path against the expected rows.
 #pragma once
 
-#include "expected.hpp"
+#include "partial_truth.hpp"
 #include "report.hpp"
 
 namespace fuzz {
@@ -26,6 +26,24 @@ class PathCheck {
     double end = n_rows < n_possible || is_stopped(limits, n_rows) ? last.step : limits.max_step;
     if (expected_.after(last).n_converging == 0) end = infinity;
     if (got.end != end) fail("sweep end", text(end), text(got.end));
+  }
+
+  // Partial areas in all rows; all else is as it is without a region.
+  void partial_sweep(const PartialRates& rates) {
+    const PartialAreas<Int> areas(truth(), rates);
+    call_ = "sweep(lines, max_fpr=" + text(rates.max_fpr()) + ", min_tpr=" + text(rates.min_tpr()) +
+            ")";
+    const Sweep got = core_.sweep({}, rates.max_fpr(), rates.min_tpr());
+    const auto& rows = expected_.rows();
+    if (got.row.size() != rows.size())
+      return fail("partial sweep rows", expected_steps(rows.size()), got_steps(got.row));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Rational expected_at = k == 0 ? areas.at(truth().locate(0.0))
+                                          : areas.area_between(rows[k].before, rows[k].after);
+      check_area("partial sweep auc", rows[k], areas.value(expected_at), got.row[k].auc);
+      check_area("partial sweep auc_after", rows[k], areas.value(areas.on_stretch(rows[k].after)),
+                 got.row[k].auc_after);
+    }
   }
 
   void aum_path(double max_step) {
@@ -100,6 +118,11 @@ class PathCheck {
     check_count("sweep queue_size", row, after.n_converging, got.queue_size);
     check_count("sweep n_swaps", row, is_start ? 0 : n_swaps(row), got.n_swaps);
     check_count("sweep n_groups", row, is_start ? 0 : n_groups(row), got.n_groups);
+  }
+
+  void check_area(const char* what, const ExpectedRow& row, long double expected, double got) {
+    if (!is_near_area(got, expected))
+      fail(what, at(row) + text(static_cast<double>(expected)), text(got));
   }
 
   void check_count(const char* what, const ExpectedRow& row, std::size_t expected,

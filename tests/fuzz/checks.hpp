@@ -38,6 +38,18 @@ inline SweepLimits draw_limits(double max_step, Random& random) {
   return limits;
 }
 
+// Borders at small fractions: one of the two, or both.
+inline PartialRates draw_rates(const CoreUnderTest& core, Random& random) {
+  constexpr std::array<std::int64_t, 7> denominators{2, 3, 4, 5, 8, 10, 20};
+  PartialRates rates;
+  rates.denominator = denominators[static_cast<std::size_t>(random.from(0, 6))];
+  if (!core.holds_shares(rates.denominator)) rates.denominator = 2;
+  rates.fpr_numerator = random.from(1, rates.denominator);
+  if (rates.fpr_numerator == rates.denominator || random.one_in(3))
+    rates.tpr_numerator = random.from(1, rates.denominator - 1);
+  return rates;
+}
+
 template <class Int>
 void check_with(const Problem& problem, Random& random, Report& report) {
   const Expected<Int> expected(problem);
@@ -55,6 +67,10 @@ void check_with(const Problem& problem, Random& random, Report& report) {
   best.best_auc_step({is_two_sided ? -max_step : 0.0, max_step}, tolerance);
   if (random.one_in(4)) check_aum_and_auc(problem, expected, report);
   if (random.one_in(16)) check_derivatives<Int>(problem, report);
+  if (!problem.is_monotone() || !core.holds_shares(2) || !random.one_in(6)) return;
+  const PartialRates rates = draw_rates(core, random);
+  paths.partial_sweep(rates);
+  best.best_auc_step({is_two_sided ? -max_step : 0.0, max_step}, tolerance / 8.0, rates);
 }
 
 }  // namespace detail

@@ -66,7 +66,7 @@ class CoreUnderTest {
     return problem;
   }
 
-  Sweep sweep(const SweepLimits& limits) const {
+  Sweep sweep(const SweepLimits& limits, double max_fpr = 1.0, double min_tpr = 0.0) const {
     Sweep result;
     const auto emit = [&](const rocpath::SweepRow& row) {
       result.row.push_back({row.step, row.aum * unit_, row.aum_slope_after * unit_, row.auc,
@@ -74,7 +74,8 @@ class CoreUnderTest {
       return true;
     };
     const auto stop = static_cast<rocpath::Stop>(limits.stop);
-    result.end = rocpath::sweep(lines_, {stop, limits.max_crossings, limits.max_step}, [] {}, emit);
+    result.end = rocpath::sweep(
+        lines_, {stop, limits.max_crossings, limits.max_step, {max_fpr, min_tpr}}, [] {}, emit);
     return result;
   }
 
@@ -97,9 +98,16 @@ class CoreUnderTest {
     return kinks;
   }
 
-  Best best_auc_step(double min_step, double max_step, double tolerance) const {
-    const rocpath::BestAuc best = rocpath::AucSearch(lines_, {min_step, max_step}, tolerance)
-                                      .run([] {}, [](double, double, std::uint64_t) {});
+  // Does the core hold the shares of FP and TP by this denominator exactly?
+  bool holds_shares(std::int64_t denominator) const {
+    return std::max(lines_.total.fp, lines_.total.tp) < (std::int64_t{1} << 60) / denominator;
+  }
+
+  Best best_auc_step(double min_step, double max_step, double tolerance, double max_fpr = 1.0,
+                     double min_tpr = 0.0) const {
+    const auto nothing = [](double, double, std::uint64_t) {};
+    const rocpath::BestAuc best = rocpath::best_auc_step(
+        lines_, {min_step, max_step}, tolerance, {max_fpr, min_tpr}, [] {}, nothing);
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
