@@ -245,6 +245,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
         ["path"],
         ["demo"],
         ["changepoint"],
+        ["changepoint", "segment"],
         ["changepoint", "fit"],
         ["changepoint", "predict"],
         ["changepoint", "label"],

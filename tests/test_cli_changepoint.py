@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -267,3 +268,45 @@ def test_sequences_left_out_are_many_or_hostile(tmp_path, capsys, model):
     assert "left out 20 more sequences" in err
     assert "\x1b" not in err
     assert out.count("\n") == 31
+
+
+def test_segment_begins_without_labels_and_its_page_leads_to_a_fit(tmp_path, capsys):
+    def form(at):
+        return (START + timedelta(minutes=5 * at)).strftime("%Y-%m-%dT%H:%M")
+
+    sequences, _ = timed_tables(tmp_path, form)
+    write_over(sequences, f"{read(sequences)}\nbad,{form(0)},x,r0")
+    out = tmp_path / "first"
+    argv = ["changepoint", "segment", sequences, *COLUMNS, "--out", str(out)]
+    assert main(argv) == 0
+    notes = capsys.readouterr().err
+    assert "penalty: 2 σ² log n" in notes
+    assert "left out sequence 'bad'" in notes
+    assert sorted(os.listdir(out)) == ["changes.csv", "labels.html", "sequences.csv"]
+    changes = pl.read_csv(out / "changes.csv", infer_schema=False)
+    found = changes.filter(pl.col("note").is_null())
+    assert set(found["host"]) == {f"h{name}" for name in range(8)}
+    assert set(found["time"]) >= {form(20)}
+    summary = pl.read_csv(out / "sequences.csv")
+    assert summary.filter(pl.col("host") == "h0")["n_observations"].item() == 40
+    assert summary["n_changes"].sum() == found.height
+    assert summary["note"].drop_nulls().len() == 1
+    page = read(out / "labels.html")
+    assert form(39) in page
+    assert "--force" in fails(capsys, argv)
+    # A penalty that is told is the same for all.
+    assert main([*argv, "--force", "--penalty", "1e9"]) == 0
+    assert pl.read_csv(out / "sequences.csv")["n_changes"].sum() == 0
+
+
+def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, capsys):
+    rows = "\n".join(f"a,{k % 7}" for k in range(50_000))
+    table = write(tmp_path / "t.csv", f"sequence,value\n{rows}")
+    argv = ["changepoint", "segment", table, "--out", str(tmp_path / "out")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "rocpath.changepoint.segmentation.available_memory", lambda: 10**9
+        )
+        message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
+    # 40,001 models with up to 40,000 changes: 8e8 changes of 48 bytes.
+    assert "may take 38.4 GB, more than the memory at hand" in message

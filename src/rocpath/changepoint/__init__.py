@@ -1,5 +1,6 @@
 """Changepoints: sequences and labelled regions to segmentations and label errors."""
 
+from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     error_breakpoints,
@@ -39,6 +40,7 @@ __all__ = [
     "array_pieces",
     "bed_labels",
     "bedgraph_pieces",
+    "default_penalty",
     "error_breakpoints",
     "errors_by_penalty",
     "label_errors",

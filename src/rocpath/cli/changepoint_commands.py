@@ -1,4 +1,4 @@
-"""The commands on long tables of sequences: changepoint fit, changepoint predict."""
+"""The commands on long tables of sequences: changepoint segment, fit and predict."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Learn where sequences change, from labelled regions.",
     epilog=examples(
+        "rocpath changepoint segment signals.csv --out first-look",
         "rocpath changepoint fit signals.csv labels.csv --out signals-model",
         "rocpath changepoint predict signals-model new.csv --out changes.csv",
     ),
@@ -58,6 +59,58 @@ ConstraintOption = Annotated[
 MaxChangesOption = Annotated[
     int, typer.Option(min=1, help="Most changes of a sequence to try.")
 ]
+
+
+@command(
+    app,
+    "rocpath changepoint segment signals.csv --out first-look",
+    "rocpath changepoint segment load.csv --sequence host --position time "
+    "--value latency_ms",
+)
+def segment(
+    sequences: SequencesArgument,
+    out: options.FolderOption = "rocpath-segment",
+    penalty: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Price of a change; by default from the noise of a sequence."
+        ),
+    ] = None,
+    sequence: SequenceOption = None,
+    position: PositionOption = None,
+    value: ValueOption = None,
+    weight: WeightOption = None,
+    max_changes: Annotated[
+        int, typer.Option(min=1, help="Most changes that the page shows.")
+    ] = 20,
+    cost: CostOption = "normal",
+    constraint: ConstraintOption = None,
+    fill: FillOption = None,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Find changes of sequences without labels, and make a page to label them.
+
+    The default penalty of a change is 2 σ² log n, where σ is the median absolute
+    difference of neighbours over 0.954; for Poisson cost it is log n times the ratio of
+    σ² to the mean, from 1 up. It is a way to begin: say in labels.html what is right,
+    save the labels, and learn the penalty with changepoint fit. Writes changes.csv,
+    sequences.csv and labels.html.
+    """
+    from rocpath.cli.files import check_folder, shown_name
+    from rocpath.cli.first_segmentation import FirstRequest, segment_sequences
+    from rocpath.cli.labelled_tables import read_sequences
+    from rocpath.cli.long_tables import SequenceColumns
+    from rocpath.cli.penalty_model import check_columns
+
+    check_folder(out, force=force)
+    columns = SequenceColumns(sequence, position, value, weight)
+    check_columns(columns)
+    table = read_sequences(sequences, columns, cost=cost, fill=fill)
+    request = FirstRequest(
+        shown_name(sequences), penalty, max_changes, cost, constraint, columns
+    )
+    segment_sequences(table, request, out=out, force=force, quiet=quiet)
 
 
 @command(

@@ -69,6 +69,13 @@ class LongSequence:
         """Return the position of an observation as it was written."""
         return index if self.shown is None else self.shown[index]
 
+    @property
+    def written_positions(self) -> list[str] | NDArray[np.float64]:
+        """Positions as they were written, or row numbers."""
+        if self.shown is None:
+            return self.position
+        return self.shown.cast(pl.String).str.strip_chars().to_list()
+
 
 class LeftOut(NamedTuple):
     """A sequence that is not used, the row of the file that is to blame, and why."""
