@@ -157,12 +157,8 @@ def test_equal_constant_and_many_models():
     blend = rp.AUCBlender(random_state=0).fit_scores(twice, y)
     assert blend.weights_[3] == 0
     assert blend.weights_.sum() == pytest.approx(1.0)
-    # Weights that differ between equal models would be a matter of their order.
-    alone = rp.AUCBlender(random_state=0).fit_scores(scores, y).decision_function
-    both = blend.decision_function(twice)
-    assert roc_auc_score(y, both) == pytest.approx(
-        roc_auc_score(y, alone(scores)), abs=0.03
-    )
+    # An L2 term divides a weight between equal models; neither is left out.
+    assert (blend.weights_[[0, 2]] > 0).all()
     np.testing.assert_allclose(equal_weights(twice), [1 / 3, 1 / 3, 1 / 3, 0])
     more, y = drawn(20, 40)
     blend = rp.AUCBlender(random_state=0).fit_scores(more, y)
