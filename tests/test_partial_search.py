@@ -100,7 +100,7 @@ def test_best_is_the_maximum_of_all_float64_steps(columns, region, max_step, two
 def test_best_of_many_lines_is_that_of_the_sweep(region, tol):
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.3
-    X = np.round(rng.normal(size=(300, 2)) + 0.5 * y[:, None], 1)
+    X = np.round(8 * rng.normal(size=(300, 2)) + 4 * y[:, None])
     bp = rp.ErrorBreakpoints.from_labels(y)
     lines = rp.Lines.from_predictions(bp, X[:, 0], X[:, 1])
     path = rp.sweep(lines, **region)

@@ -20,6 +20,12 @@ def rate_up_to_one(name: str, rate: float | None) -> float:
     return value
 
 
+def region_border(max_fpr: float | None) -> float | None:
+    """Return a largest rate below 1, or None for all of AUC."""
+    value = rate_up_to_one("max_fpr", max_fpr)
+    return value if value < 1 else None
+
+
 def rate_below_one(name: str, rate: float | None) -> float:
     """Return a smallest rate from 0, which is also the default, below 1; or raise."""
     value = 0.0 if rate is None else finite_number(name, rate)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from rocpath.arguments import describe, finite_number, finite_vector
+from rocpath.partial_auc import region_border
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.log_odds import LogOddsClassifier
@@ -64,6 +65,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         The folds, as in scikit-learn; a number of them is shuffled, and lowered to that
         of the rows of the rarest class. With "prefit" the estimators are fitted
         already, and X and y of ``fit`` are rows that they have not seen.
+    max_fpr : float, optional
+        Blend for the area left of this false positive rate instead of all of AUC.
     timeout : float, optional
         Seconds that a model may take; one that takes longer is stopped and left out
         with a warning. Each model then runs in a process of its own.
@@ -85,7 +88,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     left_out_ : dict
         By name, why a model is not in the blend.
     history_ : list of BlendHistory
-        For each blend, what was tried and its AUC on rows held out.
+        For each blend, what was tried and its AUC on rows held out; with ``max_fpr``,
+        the area left of it.
     n_features_in_ : int
         Number of columns of X; of the scores, after ``fit_scores``.
     feature_names_in_ : array of str
@@ -110,12 +114,14 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         estimators: Sequence[tuple[str, Any]] | None = None,
         *,
         cv: Any = 5,
+        max_fpr: float | None = None,
         timeout: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
+        self.max_fpr = max_fpr
         self.timeout = timeout
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -308,6 +314,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             names = [name for name, _ in self.estimators]
             if len(set(names)) < len(names):
                 raise ValueError(f"estimators must have different names, got {names}.")
+        region_border(self.max_fpr)
         if isinstance(self.cv, str) and self.cv != "prefit":
             raise ValueError(
                 "cv must be a number, a splitter, an iterable of folds or 'prefit', "
@@ -355,6 +362,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
                 (label == positive)[is_counted],
                 weight[is_counted],
                 rng,
+                region_border(self.max_fpr),
             )
             self._blends.append(fit_blend(rows, fold[is_counted]))
             self._suspect(self._blends[-1].history.member_auc)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
 from rocpath.matrices import weighted_sums
+from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
@@ -53,6 +54,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     n_rounds : int
         Most rounds of steps along single columns, up to 64 of them a round; the first
         that gains nothing is the last.
+    max_fpr : float, optional
+        Rank for the area left of this false positive rate, of all AUCs above: it is
+        climbed, and decides on rows held out.
     class_weight : dict, "balanced" or None
         Weights of the classes. They do not change the rankings, but probabilities and
         predicted classes.
@@ -77,7 +81,8 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         The largest of the ``chosen`` stages in ``history_``; 0 for the start.
     history_ : list of History
-        For each ranking, what was tried and its AUC on the rows held out.
+        For each ranking, what was tried and its AUC on the rows held out; with
+        ``max_fpr``, the area left of it, which is at most ``max_fpr``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of str, shape (n_features,)
@@ -100,6 +105,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         n_folds: int = 5,
         widths: tuple[float, ...] = (0.3, 0.1),
         n_rounds: int = 2,
+        max_fpr: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -108,6 +114,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.n_folds = n_folds
         self.widths = widths
         self.n_rounds = n_rounds
+        self.max_fpr = max_fpr
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -146,6 +153,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
         before = self._coef_before(classes, X.shape[1])
+        max_fpr = region_border(self.max_fpr)
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         rankings = []
@@ -155,7 +163,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
             rankings.append(
                 fit_ranking(
-                    LabelledRows.shuffled(X, is_class[place], weight, rng),
+                    LabelledRows.shuffled(X, is_class[place], weight, rng, max_fpr),
                     self._settings(k, rng),
                     (class_weight[~is_class].sum(), class_weight[is_class].sum()),
                     None if before is None else before[k],

@@ -153,9 +153,11 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
     scores, bp = rows.X, rows.breakpoints
     weights = start / start.sum()
     blend = scores @ weights
-    _, influence = auc_with_influence(blend, rows.is_positive, rows.sample_weight)
+    _, influence = auc_with_influence(
+        blend, rows.is_positive, rows.sample_weight, max_fpr=rows.max_fpr or 1.0
+    )
     tol = _PART_OF_ERROR * float(np.sqrt((influence**2).sum()))
-    highest = auc(bp, blend)
+    highest = auc(bp, blend, max_fpr=rows.max_fpr)
     for _ in range(_MOST_ROUNDS):
         before = highest
         for k, score in enumerate(scores.T):
@@ -166,6 +168,7 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
                 Lines.from_predictions(bp, blend - weights[k] * score, score),
                 tol=tol,
                 max_step=_LARGEST_RATIO * others,
+                max_fpr=rows.max_fpr,
             )
             if best.value > highest:
                 weights[k] = best.step
@@ -183,7 +186,7 @@ class BlendHistory(NamedTuple):
     Attributes
     ----------
     member_auc : array, shape (n_members,)
-        Of each model alone.
+        Of each model alone, and not of a part.
     tried : list of str
         Every candidate.
     auc : array, shape (n_tried,)

@@ -42,6 +42,7 @@ class HeldOutAUC:
         is_positive: NDArray[np.bool_],
         sample_weight: NDArray[np.float64],
         fold: NDArray[np.intp],
+        max_fpr: float | None = None,
     ) -> HeldOutAUC:
         """Judge the columns of held-out scores; every fold has rows of both classes."""
         folds = np.unique(fold)
@@ -51,7 +52,9 @@ class HeldOutAUC:
             is_out = fold == one
             label, weight = is_positive[is_out], sample_weight[is_out]
             for model in range(score.shape[1]):
-                area, on_rows = auc_with_influence(score[is_out, model], label, weight)
+                area, on_rows = auc_with_influence(
+                    score[is_out, model], label, weight, max_fpr=max_fpr or 1.0
+                )
                 auc[model] += area / folds.size
                 # Of the mean over folds; folds share no rows, so their variances add.
                 influence[is_out, model] = on_rows / folds.size
@@ -108,7 +111,11 @@ class Folds(NamedTuple):
             score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
         out = self.rows.at(is_out)
         return HeldOutAUC.measured(
-            score[is_out], out.is_positive, out.sample_weight, self.fold[is_out]
+            score[is_out],
+            out.is_positive,
+            out.sample_weight,
+            self.fold[is_out],
+            out.max_fpr,
         )
 
     def scored(self, coefs: Sequence[NDArray[np.float64]]) -> Scored:

@@ -23,12 +23,16 @@ _FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRows:
-    """Features, labels, weights, and a random rank of each row within its class."""
+    """Features, labels, weights, and a random rank of each row within its class.
+
+    AUC of them is the area left of ``max_fpr``, or all of it.
+    """
 
     X: Matrix
     is_positive: NDArray[np.bool_]
     sample_weight: NDArray[np.float64]
     rank: NDArray[np.intp]
+    max_fpr: float | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -41,6 +45,7 @@ class LabelledRows:
         is_positive: NDArray[np.bool_],
         sample_weight: NDArray[np.float64],
         rng: np.random.RandomState,
+        max_fpr: float | None = None,
     ) -> LabelledRows:
         """Draw the ranks."""
         rank = np.empty(is_positive.size, dtype=np.intp)
@@ -48,7 +53,7 @@ class LabelledRows:
             # Within the class, so that every fold and every thinned part has its share
             # of a rare one.
             rank[members] = rng.permutation(np.count_nonzero(members))
-        return cls(X, is_positive, sample_weight, rank)
+        return cls(X, is_positive, sample_weight, rank, max_fpr)
 
     def at(self, chosen: NDArray[np.bool_]) -> LabelledRows:
         """Select rows."""
@@ -57,6 +62,7 @@ class LabelledRows:
             self.is_positive[chosen],
             self.sample_weight[chosen],
             self.rank[chosen],
+            self.max_fpr,
         )
 
     def thinned(self, most: int) -> LabelledRows:
@@ -131,7 +137,8 @@ class LabelledRows:
 
     def auc(self, coef: NDArray[np.float64]) -> float:
         """Compute the AUC of a linear model."""
-        return auc(self.breakpoints, weighted_sums(self.X, coef))
+        predictions = weighted_sums(self.X, coef)
+        return auc(self.breakpoints, predictions, max_fpr=self.max_fpr)
 
     def standardized(self, coef: NDArray[np.float64]) -> LinearModel:
         """Give predictions mean 0 and variance 1, both classes counted alike."""

@@ -42,7 +42,9 @@ def climb_smoothed(
 
     def objective(coef: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         predictions = weighted_sums(rows.X, coef) - center @ coef
-        value, slope = smoothed_auc(predictions, rows.is_positive, share, width)
+        value, slope = smoothed_auc(
+            predictions, rows.is_positive, share, width, rows.max_fpr or 1.0
+        )
         return -value, center * slope.sum() - sums_over_rows(rows.X, slope)
 
     found = optimize.minimize(
@@ -61,8 +63,9 @@ def smoothed_auc(
     is_positive: NDArray[np.bool_],
     share: NDArray[np.float64],
     width: float,
+    max_fpr: float = 1.0,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the smoothed AUC and its derivative by the predictions.
+    """Return the smoothed AUC left of ``max_fpr`` and its derivative by predictions.
 
     The shares of each class sum to one. A row lies between two cells of the grid and
     counts in both, so that the derivative is exact for the value on the grid.
@@ -86,7 +89,11 @@ def smoothed_auc(
     positive, negative = share * is_positive, share * ~is_positive
     below = part_below(negative)
     rise = np.diff(below)[left]
-    value = float(positive @ (below[left] + part * rise))
+    # A positive adds what its smoothed false positive rate leaves of the largest one.
+    room = below[left] + part * rise - (1.0 - max_fpr)
+    if max_fpr < 1:
+        positive = positive * (room > 0)
+    value = float(positive @ room)
     derivative = positive * rise - negative * np.diff(part_below(positive))[left]
     derivative /= cell
     derivative[near != predictions] = 0.0

@@ -1,0 +1,120 @@
+"""Rankings and blends for the area left of a false positive rate."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+import rocpath as rp
+from rocpath.ranking.auc_ascent import Ascent
+from rocpath.ranking.blend import best_weights
+from rocpath.ranking.held_out import HeldOutAUC
+from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.smooth_auc import smoothed_auc
+
+
+def two_columns(seed, n=1500):
+    """Make a column that ranks most rows well, and one for the few at the top.
+
+    One negative in ten is far up in the first column, so that all of AUC wants the
+    first and the area at the left wants the second.
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    X = rng.normal(size=(n, 2)) + np.outer(y, [2.0, 0.8])
+    X[~y & (rng.random(n) < 0.1), 0] += 4.0
+    return X, y
+
+
+def labelled(X, y, max_fpr=None):
+    rng = np.random.RandomState(0)
+    return LabelledRows.shuffled(X, y, np.ones(y.size), rng, max_fpr)
+
+
+def area(y, score, max_fpr=0.05):
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    return rp.auc(bp, score, max_fpr=max_fpr)
+
+
+def test_smoothed_area_is_the_mean_over_positives_of_what_their_rate_leaves():
+    rng = np.random.default_rng(0)
+    score, change = rng.normal(size=(2, 300))
+    y = np.arange(300) % 5 == 0
+    share = np.where(y, 1 / 60, 1 / 240)
+    value, slope = smoothed_auc(score, y, share, 0.3, 0.2)
+    above = norm.cdf((score[~y] - score[y][:, None]) / 0.3).mean(axis=1)
+    assert value == pytest.approx(np.maximum(0.2 - above, 0).mean(), abs=1e-3)
+    ends = [
+        smoothed_auc(score + step * change, y, share, 0.3, 0.2)[0]
+        for step in (-1e-6, 1e-6)
+    ]
+    assert slope @ change == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-3)
+
+
+def test_held_out_areas_are_those_left_of_the_rate():
+    X, y = two_columns(0, 400)
+    fold = np.arange(400) % 2
+    judge = HeldOutAUC.measured(X, y, np.ones(400), fold, 0.05)
+    for k in (0, 1):
+        of_folds = [area(y[fold == one], X[fold == one, k]) for one in (0, 1)]
+        assert judge.auc[k] == pytest.approx(np.mean(of_folds))
+
+
+def test_climbs_never_lose_area():
+    X, y = two_columns(1)
+    rows = labelled(X, y, 0.05)
+    ascent = Ascent(widths=(0.3,), n_rounds=2, rng=np.random.RandomState(0))
+    start = np.array([1.0, 0.0])
+    before = rows.auc(start)
+    assert before == pytest.approx(area(y, X[:, 0]))
+    for coef in ascent.climbs("searched", rows, start):
+        assert rows.auc(coef) >= before
+        before = rows.auc(coef)
+    assert before > 1.5 * rows.auc(start)
+    (smoothed,) = ascent.climbs("smoothed", rows, start)
+    assert rows.auc(smoothed) > 1.5 * rows.auc(start)
+
+
+def test_best_weights_never_lose_area():
+    X, y = two_columns(2)
+    rows = labelled(X, y, 0.05)
+    weights = best_weights(rows, np.array([0.9, 0.1]))
+    assert rows.auc(weights) > rows.auc(np.array([0.9, 0.1]))
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_a_model_for_the_left_is_better_there():
+    X, y = two_columns(3)
+    new_X, new_y = two_columns(4)
+    whole = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(new_X)
+    left = rp.AUCClassifier(max_fpr=0.05, random_state=0).fit(X, y)
+    assert area(new_y, left.decision_function(new_X)) > 1.2 * area(new_y, whole)
+    assert roc_auc_score(new_y, whole) > 0.8
+    assert max(left.history_[0].start_auc) <= 0.05
+
+
+def test_a_blend_for_the_left_is_better_there():
+    X, y = two_columns(5)
+    new_X, new_y = two_columns(6)
+    whole = rp.AUCBlender(random_state=0).fit_scores(X, y)
+    left = rp.AUCBlender(max_fpr=0.05, random_state=0).fit_scores(X, y)
+    scores = [model.decision_function(new_X) for model in (whole, left)]
+    assert area(new_y, scores[1]) > area(new_y, scores[0])
+    assert left.weights_[1] > whole.weights_[1]
+
+
+def test_all_of_the_curve_is_as_without_a_rate():
+    X, y = two_columns(7, 300)
+    models = [rp.AUCClassifier(max_fpr=rate, random_state=0) for rate in (None, 1.0)]
+    first, second = (model.fit(X, y).coef_ for model in models)
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.5, "small"])
+def test_impossible_rates_are_refused(rate):
+    X, y = two_columns(8, 100)
+    with pytest.raises((ValueError, TypeError), match="max_fpr must be"):
+        rp.AUCClassifier(max_fpr=rate).fit(X, y)
+    with pytest.raises((ValueError, TypeError), match="max_fpr must be"):
+        rp.AUCBlender(max_fpr=rate).fit_scores(X, y)
