@@ -164,6 +164,22 @@ def test_the_command_writes_the_page_with_the_labels_as_written(tmp_path, capsys
     assert len(models[-1]["changes"]) == 3
 
 
+def test_the_command_keeps_times_as_written_and_names_bad_sequences(tmp_path, capsys):
+    rows = ["host,time,ms"] + [f"a,2024-05-01T10:2{k},{k // 3}" for k in range(6)]
+    sequences = write(tmp_path / "times.csv", "\n".join([*rows, "b,2024-05-01,x"]))
+    text = "host,start,end,kind\na,2024-05-01T10:20,2024-05-01T10:22:30,normal"
+    labels = write(tmp_path / "labels.csv", text + "\nb,2024-05-01,2024-05-02,normal")
+    out = str(tmp_path / "page.html")
+    argv = ["changepoint", "label", sequences, "--labels", labels, "--out", out]
+    argv += ["--sequence", "host", "--position", "time", "--value", "ms"]
+    assert main(argv) == 0
+    assert "left out sequence 'b'" in capsys.readouterr().err
+    data = embedded(read(out))
+    assert data["sequences"][0]["position"]["text"][1] == "2024-05-01T10:21"
+    start, end = "2024-05-01T10:20", "2024-05-01T10:22:30"
+    assert data["labels"] == [["a", start, end, "no_change"]]
+
+
 def test_the_command_refuses_labels_that_cannot_be_placed(tmp_path, capsys):
     sequences, _ = long_tables(tmp_path)
     labels = write(tmp_path / "bad.csv", "sequence,start,end,kind\n00,50,60,no_change")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rocpath.cli import options
-from rocpath.cli.label_command import add_label
 from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ app = typer.Typer(
     ),
     rich_markup_mode=None,
 )
-add_label(app)
 
 
 def _column(role: str, usual: str) -> object:

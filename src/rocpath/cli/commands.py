@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from rocpath.cli import changepoint_commands, options
+from rocpath.cli import label_command, options
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
-app.add_typer(changepoint_commands.app, name="changepoint")
+app.add_typer(label_command.app, name="changepoint")
 
 
 @app.callback(
