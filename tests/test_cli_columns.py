@@ -10,8 +10,8 @@ import pytest
 
 from command_tables import fails, labelled_table, read, write
 from rocpath.cli import files, main
-from rocpath.cli.column_audit import parsed_types, reading_of
-from rocpath.cli.table_columns import feature_columns
+from rocpath.tables.audit import parsed_types, reading_of
+from rocpath.tables.columns import feature_columns
 
 DAY = 18_365  # the 13th of April 2020, counted from 1970
 

@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 from command_tables import fails, labelled_table, read
 from rocpath.auc_statistics.intervals import compare_auc
-from rocpath.cli import comparison, main, rankers
-from rocpath.cli.table_columns import BinaryLabel
+from rocpath.cli import comparison, main
+from rocpath.tables import rankers
+from rocpath.tables.columns import BinaryLabel
 
 LABEL = BinaryLabel("y", "yes", "no", np.arange(1000) < 135)
 
@@ -55,7 +56,7 @@ def test_leads_are_the_mean_of_delongs_over_the_parts():
     y = np.arange(60) % 3 == 0
     score = {method: y + rng.normal(size=60) for method in rankers.METHODS}
     parts = [np.arange(0, 30), np.arange(30, 60)]
-    found = comparison._metrics("gradient boosting", score, y, parts)
+    found = comparison.part_metrics("gradient boosting", score, y, parts)
     pairs = [score[name] for name in ("AUCClassifier", "gradient boosting")]
     tests = [compare_auc(y[part], *(one[part] for one in pairs)) for part in parts]
     areas = [roc_auc_score(y[part], pairs[1][part]) for part in parts]

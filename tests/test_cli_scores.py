@@ -1,6 +1,7 @@
 """Commands on scores: compare them, and the thresholds that evaluate finds."""
 
 import json
+import os
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from command_tables import fails
+from command_tables import fails, labelled_table, read
 from rocpath.cli import main
 from rocpath.cli.score_tables import holm
 
@@ -97,3 +98,53 @@ def test_evaluate_finds_thresholds_that_keep_promises(fitted, capsys):
     assert "--max-fpr must be below 1" in fails(
         capsys, [*argv[:3], "--max-fpr", "2"]
     ).replace("above 0 and ", "")
+
+
+def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
+    name, table, y = scores
+    out = str(tmp_path / "blend")
+    assert main(["blend", name, "--label", "y", "--out", out]) == 0
+    shown, notes = capsys.readouterr()
+    assert "weight" in shown
+    assert "blend is ahead of poor by 0." in notes
+    assert sorted(os.listdir(out)) == [
+        "metrics.json",
+        "model.skops",
+        "report.html",
+        "weights.csv",
+    ]
+    weights = dict(pl.read_csv(os.path.join(out, "weights.csv")).iter_rows())
+    assert list(weights) == ["good", "poor", "scaled"]
+    assert sum(weights.values()) == pytest.approx(1)
+    assert weights["good"] > 0.5
+    told = json.loads(read(os.path.join(out, "metrics.json")))["weights_of_blend"]
+    assert told == pytest.approx(weights)
+    assert "Weights of the blend" in read(os.path.join(out, "report.html"))
+    # As fit_scores in Python does.
+    S = table.with_columns(scaled=2 * table["poor"]).to_numpy()
+    blender = rp.AUCBlender(random_state=0).fit_scores(S, y)
+    assert list(weights.values()) == pytest.approx(blender.weights_)
+    assert main(["predict", out, name]) == 0
+    score = pl.read_csv(capsys.readouterr().out.encode())["score"]
+    np.testing.assert_allclose(score, blender.decision_function(S))
+    # A gap among scores is refused, and not filled in.
+    gap = str(tmp_path / "gap.csv")
+    rows = pl.read_csv(name).with_columns(poor=pl.lit(None, dtype=pl.Float64))
+    rows.write_csv(gap)
+    assert "'poor'" in fails(capsys, ["predict", out, gap])
+    assert "missing values in row 1" in fails(
+        capsys, ["blend", gap, "--label", "y", "--out", out, "--force"]
+    )
+
+
+def test_a_blend_of_models_is_saved_and_loaded(tmp_path, capsys):
+    table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
+    labelled_table(60).write_csv(table)
+    argv = ["fit", table, "--label", "y", "--out", out, "--model", "blend", "--fast"]
+    assert main(argv) == 0
+    assert "Saved: blend" in capsys.readouterr().err
+    model = rp.load_model(out)
+    score = model.decision_function(pl.read_csv(table))
+    y = (pl.read_csv(table)["y"] == "yes").to_numpy()
+    assert roc_auc_score(y, score) > 0.8
+    assert set(model.model.weights) >= {"linear", "trees", "boosting"}

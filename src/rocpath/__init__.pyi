@@ -16,6 +16,8 @@ from .lines import Lines
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
 from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AumPath, BestStep, StepPath
+from .tables.classifier import TableClassifier
+from .tables.saved_models import load_model
 
 __all__ = [
     "AUCBlender",
@@ -32,6 +34,7 @@ __all__ = [
     "PenaltyRegressor",
     "RocCurve",
     "StepPath",
+    "TableClassifier",
     "ThresholdClassifier",
     "auc",
     "auc_interval",
@@ -44,6 +47,7 @@ __all__ = [
     "changepoint",
     "choose_threshold",
     "compare_auc",
+    "load_model",
     "minimize_aum",
     "roc_curve",
     "sweep",

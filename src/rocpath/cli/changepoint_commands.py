@@ -206,10 +206,10 @@ def predict(
     from rocpath.cli.long_tables import SequenceColumns
     from rocpath.cli.penalty_fit import refuse_if_all_left_out, warn_of
     from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
-    from rocpath.cli.saved_models import load_model
+    from rocpath.tables.saved_models import read_saved
 
     check_file(out, force=force, is_table=True)
-    fitted = load_model(model, PenaltyModel)
+    fitted = read_saved(model, PenaltyModel)
     told = SequenceColumns(sequence, position, value, weight)
     columns = fitted.sequence_columns(told)
     check_columns(columns)

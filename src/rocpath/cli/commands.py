@@ -78,10 +78,10 @@ def fit(
     may hold numbers, booleans, dates, categories, and missing values. Writes
     model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli.column_audit import parsed_types
     from rocpath.cli.files import check_folder, read_table, shown_name
     from rocpath.cli.table_fit import Request, fit_table
     from rocpath.pages.score_view import Promises
+    from rocpath.tables.audit import parsed_types
 
     check_folder(out, force=force)
     if png is not None:
@@ -127,13 +127,13 @@ def predict(
     Each gets its log-odds, probability and predicted label.
     """
     from rocpath.cli.files import check_file, read_table, write_table
-    from rocpath.cli.saved_models import load_model
-    from rocpath.cli.table_columns import column
-    from rocpath.cli.table_model import TableModel
     from rocpath.cli.terminal import say
+    from rocpath.tables.columns import column
+    from rocpath.tables.model import TableModel
+    from rocpath.tables.saved_models import read_saved
 
     check_file(out, force=force, is_table=True)
-    fitted = load_model(model, TableModel)
+    fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text)
     scores = fitted.predictions(rows)
     for note in fitted.strange_values(rows):
@@ -173,12 +173,12 @@ def evaluate(
 
     from rocpath.cli.evaluation import evaluated, evaluation_summary, show_evaluation
     from rocpath.cli.files import read_table, shown_name
-    from rocpath.cli.saved_models import load_model
-    from rocpath.cli.table_model import TableModel
     from rocpath.pages.score_view import Promises
+    from rocpath.tables.model import TableModel
+    from rocpath.tables.saved_models import read_saved
 
     promises = Promises(max_fpr, min_precision, top).checked()
-    fitted = load_model(model, TableModel)
+    fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text)
     truth = fitted.labels(rows, label)
     found = evaluated(truth.is_positive, fitted.scores(rows), promises)
@@ -222,6 +222,37 @@ def compare(
         typer.echo(json.dumps(summary))
     else:
         score_tables.show_comparison(shown_name(table), found, pairs, max_fpr)
+
+
+@command(
+    app,
+    "rocpath blend scores.csv --label y --scores forest,boosting,linear --out blend",
+    "rocpath predict blend new_scores.csv",
+)
+def blend(
+    table: options.TableArgument,
+    label: options.LabelOption,
+    scores: options.ScoresOption = None,
+    positive: options.PositiveOption = None,
+    out: options.FolderOption = "rocpath-blend",
+    seed: options.SeedOption = 0,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Blend scores that a table already holds, for a large AUC.
+
+    The models behind the scores must not have been fitted to these rows. Weights from
+    0 up, of sum one, are judged on rows held out. Writes weights.csv, model.skops,
+    which predict takes with a table of such scores, metrics.json and report.html.
+    """
+    from rocpath.cli.blend_scores import BlendRequest, blend_scores
+    from rocpath.cli.files import check_folder, read_table, shown_name
+    from rocpath.cli.score_tables import score_table, split_names
+
+    check_folder(out, force=force)
+    found = score_table(read_table(table), label, positive, split_names(scores or ()))
+    request = BlendRequest(shown_name(table), out, seed, force, quiet)
+    blend_scores(found, request)
 
 
 @command(

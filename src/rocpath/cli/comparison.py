@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import StratifiedKFold
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
-from rocpath.cli.rankers import METHODS, OF_CHOICE, OURS
-from rocpath.cli.table_model import fitted_pipeline
+from rocpath.tables.model import fitted_pipeline
+from rocpath.tables.rankers import OF_CHOICE, OURS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucInterval
-    from rocpath.cli.rankers import ModelChoice
-    from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
+    from rocpath.tables.columns import BinaryLabel, FeatureColumns
+    from rocpath.tables.rankers import ModelChoice
 
 MOST_FOLDS = 5  # fewer where a class has fewer rows
 _SURE = 2.0  # standard errors
@@ -41,6 +41,7 @@ class Comparison(NamedTuple):
     metrics: dict[str, dict[str, float]]
     score: dict[str, NDArray[np.float64]]
     max_fpr: float | None = None
+    ours: str = OURS  # the method whose leads are told
 
     @classmethod
     def skipped(cls) -> Comparison:
@@ -73,10 +74,12 @@ def compare_methods(
     *,
     random_state: int,
     progress: Callable[[str], None],
+    methods: Sequence[str],
     max_fpr: float | None = None,
 ) -> Comparison:
     """Fit every method to all parts of the rows but one, and score that one.
 
+    The first method is compared with each of the others.
     Settings are chosen by parts of the rows that a method is fitted to, so that no row
     it is judged by has a say in them.
     """
@@ -85,44 +88,50 @@ def compare_methods(
     y = label.is_positive
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     folds = list(parts.split(np.zeros(y.size), y))
-    score = {method: np.zeros(y.size) for method in METHODS}
+    score = {method: np.zeros(y.size) for method in methods}
     # Not cross_val_predict, which cannot tell how far it is.
     for fold, (train, test) in enumerate(folds, 1):
-        for method in METHODS:
+        for method in methods:
             progress(f"{method}, part {fold} of {n_folds}")
             pipeline = fitted_pipeline(
                 method, features, frame[train], y[train], random_state=random_state
             )
             score[method][test] = pipeline.decision_function(frame[test])
     held_out = [test for _, test in folds]
+    ours = methods[0]
     metrics = {
-        method: _metrics(method, score, y, held_out, max_fpr) for method in METHODS
+        method: part_metrics(method, score, y, held_out, max_fpr, ours=ours)
+        for method in methods
     }
-    return Comparison(n_folds, metrics, score, max_fpr)
+    return Comparison(n_folds, metrics, score, max_fpr, ours)
 
 
-def verdict(method: str, metric: dict[str, float], label: BinaryLabel) -> str:
+def verdict(
+    method: str, metric: dict[str, float], label: BinaryLabel, *, ours: str = OURS
+) -> str:
     """Say what the parts held out show of our model against another."""
     lead, error = metric["our_lead"], metric["our_lead_standard_error"]
     by = f"{abs(lead):.3f} ± {error:.3f} on rows held out"
     if lead and abs(lead) >= _SURE * error:
-        return f"{OURS} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
+        return f"{ours} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
     is_positive_scarce = label.n_positive < label.n_negative
     kind = label.positive if is_positive_scarce else label.negative
     n_rows = min(label.n_positive, label.n_negative)
     lying = f"{'ahead' if lead > 0 else 'behind'} by {by}" if lead else "level"
     return (
-        f"{OURS} against {method}: no difference that {n_rows:,} rows of {kind!r} "
+        f"{ours} against {method}: no difference that {n_rows:,} rows of {kind!r} "
         f"could show ({lying})."
     )
 
 
-def _metrics(
+def part_metrics(
     method: str,
     score: dict[str, NDArray[np.float64]],
     y: NDArray[np.bool_],
     parts: Sequence[NDArray[np.intp]],
     max_fpr: float | None = None,
+    *,
+    ours: str = OURS,
 ) -> dict[str, float]:
     """Average AUCs over parts: scores of different parts need not be comparable."""
     own, width = score[method], max_fpr or 1.0
@@ -138,10 +147,9 @@ def _metrics(
         "high": min(value + above, 1.0),
         "pooled_auc": float(roc_auc_score(y, own)),
     }
-    if method != OURS:
-        ours = score[OURS]
+    if method != ours:
         leads = [
-            compare_auc(y[part], ours[part], own[part], max_fpr=max_fpr)
+            compare_auc(y[part], score[ours][part], own[part], max_fpr=max_fpr)
             for part in parts
         ]
         errors = [lead.standard_error for lead in leads]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucInterval
-    from rocpath.cli.table_columns import BinaryLabel
     from rocpath.pages.score_view import NamedPoint, Promises
+    from rocpath.tables.columns import BinaryLabel
 
 
 class Evaluation(NamedTuple):

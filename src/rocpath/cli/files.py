@@ -135,12 +135,6 @@ def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
     _check_target(path, force=force)
 
 
-def read_model(source: str) -> bytes:
-    """Read a model file, or that of a folder that `write_folder` has written."""
-    path = Path(source)
-    return _content(str(path / "model.skops" if path.is_dir() else path))
-
-
 def _check_target(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise ValueError(

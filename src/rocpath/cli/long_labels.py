@@ -14,7 +14,7 @@ from rocpath.cli.long_tables import (
     named_column,
 )
 from rocpath.cli.positions import in_their_form, places
-from rocpath.cli.table_columns import complete, listed, refuse, text_of
+from rocpath.tables.columns import complete, listed, refuse, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ import polars as pl
 
 from rocpath.changepoint import sequence_features
 from rocpath.cli.positions import Places, places
-from rocpath.cli.table_columns import LARGEST_NUMBER, listed, text_of
+from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -61,8 +61,11 @@ TypesOption = Annotated[
     ),
 ]
 ModelChoiceOption = Annotated[
-    Literal["linear", "logistic", "boosting", "auto"],
-    typer.Option(help="The model to save; auto takes the best on rows held out."),
+    Literal["linear", "blend", "logistic", "boosting", "auto"],
+    typer.Option(
+        help="The model to save; auto takes the best on rows held out, and tries no "
+        "blend, which takes longer."
+    ),
 ]
 PictureOption = Annotated[
     str | None,

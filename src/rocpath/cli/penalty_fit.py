@@ -19,8 +19,8 @@ from rocpath.cli.long_tables import (
 )
 from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penalties
 from rocpath.cli.penalty_model import PenaltyModel
-from rocpath.cli.saved_models import model_bytes
 from rocpath.cli.terminal import progress_bar, say, show_table
+from rocpath.tables.saved_models import model_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

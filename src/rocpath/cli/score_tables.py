@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
-from rocpath.cli.table_columns import binary_label, column, numbers_of
 from rocpath.cli.terminal import say, show_table
+from rocpath.tables.columns import binary_label, column, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucComparison, AucInterval
-    from rocpath.cli.table_columns import BinaryLabel
+    from rocpath.tables.columns import BinaryLabel
 
 _SURE = 0.05  # below it a p-value of Holm's is called a difference
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.files import read_table, shown_name, write_text
-from rocpath.cli.saved_models import load_model
-from rocpath.cli.table_columns import binary_label, column, numbers_of
-from rocpath.cli.table_model import TableModel
 from rocpath.cli.terminal import say, show_table
 from rocpath.lines import Lines
 from rocpath.pages import step_view
+from rocpath.tables.columns import binary_label, column, numbers_of
+from rocpath.tables.model import TableModel
+from rocpath.tables.saved_models import read_saved
 
 
 def model_lines(
@@ -18,7 +18,7 @@ def model_lines(
     """Move the predictions of a model down its gradient of AUM."""
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
-    fitted = load_model(model, TableModel)
+    fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text)
     return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
 

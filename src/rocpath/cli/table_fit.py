@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import write_folder
-from rocpath.cli.rankers import METHODS, OURS
-from rocpath.cli.table_columns import binary_label, column, feature_columns, listed
-from rocpath.cli.table_model import fit_table_model
 from rocpath.cli.table_report import (
     TableFit,
     contents,
@@ -23,6 +20,9 @@ from rocpath.cli.table_report import (
 )
 from rocpath.cli.terminal import agreed, progress_bar, say, show_table
 from rocpath.pages.score_view import NO_PROMISE, Promises, promised_points
+from rocpath.tables.columns import binary_label, column, feature_columns, listed
+from rocpath.tables.model import fit_table_model
+from rocpath.tables.rankers import methods_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.cli.column_audit import ColumnAudit
-    from rocpath.cli.rankers import ModelChoice
-    from rocpath.cli.table_columns import BinaryLabel, FeatureColumns
-    from rocpath.cli.table_model import TableModel
     from rocpath.cli.table_report import Findings
+    from rocpath.tables.audit import ColumnAudit
+    from rocpath.tables.columns import BinaryLabel, FeatureColumns
+    from rocpath.tables.model import TableModel
+    from rocpath.tables.rankers import ModelChoice
 
 _FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
 
@@ -74,8 +74,9 @@ def fit_table(
     features, audit = feature_columns(table, left_out, request.types)
     if not quiet:
         _note(label, features, audit)
-    n_fits = 0 if request.is_fast else len(METHODS) * folds_for(label)
-    with progress_bar(n_fits + 2, quiet=quiet, n_round=len(METHODS)) as progress:
+    n_methods = len(methods_for(request.model))
+    n_fits = 0 if request.is_fast else n_methods * folds_for(label)
+    with progress_bar(n_fits + 2, quiet=quiet, n_round=n_methods) as progress:
         fit = _fitted(table, request, label, features, audit, progress)
         progress("writing the report")
         found = findings(fit)
@@ -109,6 +110,7 @@ def _fitted(
             features,
             random_state=request.seed,
             progress=progress,
+            methods=methods_for(request.model),
             max_fpr=request.promises.max_fpr,
         )
     method = comparison.best(request.model)
@@ -231,12 +233,12 @@ def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
             f"method, {comparison.n_folds} parts held out",
             f"{area}{up_to}",
             "95% interval",
-            f"{OURS} leads by",
+            f"{comparison.ours} leads by",
         ),
         [
             (
                 method,
-                f"{metric[comparison.judged_by]:.4f} ± {metric['standard_error']:.4f}",
+                f"{metric[comparison.judged_by]:.4f}",
                 f"{metric['low']:.3f} to {metric['high']:.3f}",
                 lead(metric),
             )

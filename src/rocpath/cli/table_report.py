@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.cli.comparison import verdict
-from rocpath.cli.saved_models import model_bytes
 from rocpath.pages.score_view import score_view
+from rocpath.tables.saved_models import model_bytes
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.cli.column_audit import ColumnAudit
     from rocpath.cli.comparison import Comparison
-    from rocpath.cli.table_columns import BinaryLabel
-    from rocpath.cli.table_model import TableModel
     from rocpath.lines import Lines
     from rocpath.pages.score_view import NamedPoint, Promises, ScoreView
+    from rocpath.tables.audit import ColumnAudit
+    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.model import TableModel
 
 _MOST_LINES = 2000  # rows of the line search, all of whose crossings can be visited
 _REPORT_NAMES = {
@@ -57,6 +57,7 @@ class Findings(NamedTuple):
     lines: Lines | None
     lines_note: str
     view: ScoreView | None
+    weights: dict[str, float]  # of a blend, by member
 
 
 def findings(fit: TableFit) -> Findings:
@@ -76,7 +77,7 @@ def findings(fit: TableFit) -> Findings:
     note += "for new rows."
     # At a minimum no step leads on.
     at_hand = lines if lines.slope.any() else None
-    return Findings(coefficients, importance, at_hand, note, view)
+    return Findings(coefficients, importance, at_hand, note, view, fit.model.weights)
 
 
 def contents(fit: TableFit, found: Findings) -> dict[str, bytes | str]:
@@ -132,7 +133,7 @@ def headline(fit: TableFit, found: Findings) -> str:
 def verdicts(label: BinaryLabel, comparison: Comparison) -> list[str]:
     """Say what the comparison shows of ours against each other method."""
     return [
-        verdict(method, metric, label)
+        verdict(method, metric, label, ours=comparison.ours)
         for method, metric in comparison.metrics.items()
         if "our_lead" in metric
     ]
@@ -172,6 +173,7 @@ def _metrics(fit: TableFit, found: Findings) -> dict[str, Any]:
         },
         "log_odds_per_standard_deviation": found.coefficients,
         "auc_lost_if_shuffled": found.importance,
+        "weights_of_blend": found.weights,
     }
 
 
@@ -201,6 +203,7 @@ def _report(fit: TableFit, found: Findings) -> str:
         audit=[one._asdict() for one in fit.audit],
         coefficients=found.coefficients,
         importance=found.importance,
+        weights=found.weights,
         verdicts=verdicts(label, fit.comparison),
         history=[] if history is None else [(label.positive, history)],
         lines=found.lines,

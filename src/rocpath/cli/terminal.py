@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,8 @@ def show_table(
     console = Console()
     table = Table()
     for place, name in enumerate(header):
-        table.add_column(_plain(name), justify="right" if place else "left")
+        side: Literal["left", "right"] = "right" if place else "left"
+        table.add_column(_plain(name), justify=side, no_wrap=not place)
     for row in rows:
         table.add_row(*map(_plain, row))
     # Rich would exit with an error when the reader of a pipe has left.

@@ -35,6 +35,7 @@ def fit_report_html(
     history: Sequence[tuple[str, History]] = (),
     lines: Lines | None = None,
     importance: Sequence[tuple[str, float]] = (),
+    weights: Mapping[str, float] = MappingProxyType({}),
     verdicts: Sequence[str] = (),
     audit: Sequence[Mapping[str, str | int]] = (),
     headline: str = "",
@@ -66,6 +67,8 @@ def fit_report_html(
         A line search for the explorer.
     importance : list of tuple of str and float
         Name of each column, and the AUC that is lost if it is shuffled; shown by size.
+    weights : dict of float
+        Of a blend, the weight of each member by its name.
     verdicts : list of str
         What the scores show, a sentence each; plain text.
     audit : list of dict
@@ -119,6 +122,7 @@ def fit_report_html(
         spans=_spans(metrics, scores, intervals),
         coefficients=sorted(coefficients, key=lambda pair: -abs(pair[1])),
         importance=sorted(importance, key=lambda pair: -pair[1]),
+        weights=sorted(weights.items(), key=lambda pair: -pair[1]),
         verdicts=verdicts,
         audit=audit,
         methods=list(roc),

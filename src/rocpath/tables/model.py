@@ -18,17 +18,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.cli.rankers import BOOSTING, fitted_steps
-from rocpath.cli.table_columns import FeatureColumns, known_label
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
+from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
+from rocpath.tables.columns import FeatureColumns, known_label
+from rocpath.tables.rankers import BLEND, BOOSTING, fitted_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.cli.table_columns import BinaryLabel
     from rocpath.ranking import History
+    from rocpath.tables.columns import BinaryLabel
 
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
 _GAP, _RARE = "missingindicator_", "infrequent_sklearn"
@@ -36,6 +37,7 @@ _MADE: tuple[list[type], ...] = (
     [ColumnTransformer, AUCClassifier],
     [ColumnTransformer, StandardScaler, LogisticRegression],
     [ColumnTransformer, HistGradientBoostingClassifier],
+    [ColumnTransformer, AUCBlender],
 )
 _FAR = 1.0  # widths of the range seen, beyond its ends
 _MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
@@ -112,6 +114,15 @@ class TableModel:
         """How the ranking was found, if it is ours."""
         ranking = self.pipeline[-1]
         return ranking.history_[0] if isinstance(ranking, AUCClassifier) else None
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of a blend by member; otherwise none."""
+        ranking = self.pipeline[-1]
+        if not isinstance(ranking, AUCBlender):
+            return {}
+        weights = ranking.weights_.tolist()
+        return dict(zip(ranking.member_names_, weights, strict=True))
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
         """Return the log-odds for one standard deviation of each input, by size.
@@ -190,7 +201,7 @@ def fitted_pipeline(
     random_state: int,
 ) -> Pipeline:
     """Turn columns into inputs, the same for every method, and fit one to them."""
-    columns = _inputs(features, is_dense=method == BOOSTING)
+    columns = _inputs(features, is_dense=method in (BOOSTING, BLEND))
     X = columns.fit_transform(frame)
     steps = fitted_steps(method, X, is_positive, random_state=random_state)
     return Pipeline([("columns", columns), *steps])

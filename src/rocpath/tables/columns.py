@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath.cli.column_audit import ColumnAudit, read_text, reading_of
+from rocpath.tables.audit import ColumnAudit, read_text, reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

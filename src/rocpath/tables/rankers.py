@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from rocpath.auc_statistics.influence import place_rows
+from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 
 if TYPE_CHECKING:
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
 
     from rocpath.matrices import Matrix
 
-ModelChoice = Literal["linear", "logistic", "boosting", "auto"]
+ModelChoice = Literal["linear", "blend", "logistic", "boosting", "auto"]
 OURS = "AUCClassifier"
 LOGISTIC = "logistic regression"
 BALANCED = "balanced logistic regression"
 BOOSTING = "gradient boosting"
+BLEND = "blend"
 METHODS = (OURS, LOGISTIC, BALANCED, BOOSTING)
 OF_CHOICE: dict[str, tuple[str, ...]] = {
     "linear": (OURS,),
+    "blend": (BLEND,),
     "logistic": (LOGISTIC, BALANCED),
     "boosting": (BOOSTING,),
     "auto": METHODS,
@@ -50,6 +53,11 @@ _TREES = 10  # between two looks at the AUC; more looks would mostly choose by n
 _MOST_COLUMNS_A_SPLIT = 300  # drawn at random, where there are more
 
 
+def methods_for(choice: str) -> tuple[str, ...]:
+    """Return the methods to compare, the one whose leads are told first."""
+    return (BLEND, *METHODS) if choice == "blend" else METHODS
+
+
 def fitted_steps(
     method: str, X: Matrix, y: NDArray[np.bool_], *, random_state: int
 ) -> list[tuple[str, Any]]:
@@ -60,6 +68,9 @@ def fitted_steps(
         if method == OURS:
             model = AUCClassifier(random_state=random_state).fit(X, target)
             return [("ranking", model)]
+        if method == BLEND:
+            blend = AUCBlender(random_state=random_state).fit(X, target)
+            return [("ranking", blend)]
         # Threads wait for each other by turning: ten times slower, or more, where
         # another program wants a core.
         with threadpool_limits(1):
