@@ -64,6 +64,10 @@ class AumPiece {
            std::fabs(intercept_sum.value()) <= noise * intercept_size_;
   }
 
+  // Sums of the sizes of the terms.
+  double intercept_size() const { return intercept_size_; }
+  double slope_size() const { return slope_size_; }
+
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.
     const double value = std::fma(step, slope_sum.high, intercept_sum.high) +

@@ -53,9 +53,60 @@ inline BestAum first_min_aum_step(const ErrorLines& lines, double max_step,
   return best_of(first_min_aum(lines, max_step, interrupt), lines, max_step, StepScale(lines));
 }
 
+// Which lines a sample of so many holds: one of every `factor` in a row, drawn at random.
+class SampledLines {
+ public:
+  explicit SampledLines(std::size_t n_lines)
+      : factor_(static_cast<std::size_t>(0.5 * std::cbrt(static_cast<double>(n_lines)))),
+        size_(n_lines / factor_),
+        random_(n_lines) {}
+
+  std::size_t factor() const { return factor_; }
+  std::size_t size() const { return size_; }
+
+  // Requires: at most `size` calls.
+  std::size_t next() {
+    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+    return factor_ * n_drawn_++ + static_cast<std::size_t>((random_ >> 32) % factor_);
+  }
+
+ private:
+  std::size_t factor_;
+  std::size_t size_;
+  std::uint64_t random_;
+  std::size_t n_drawn_ = 0;
+};
+
+// A sample in which each line counts as often as there are lines in a row: by the units, for whole
+// numbers could overflow.
+template <class Lines>
+ErrorLines thinned(const Lines& lines) {
+  SampledLines sampled(lines.size());
+  ErrorLines drawn = collapse(lines, 0, 0, Box{});
+  drawn.count_each(sampled.factor());
+  drawn.line.resize(sampled.size());
+  for (ErrorLine& line : drawn.line) {
+    line = lines[sampled.next()];
+    drawn.total += {line.fp, line.tp};
+  }
+  return drawn;
+}
+
+// All lines against a box, on two cores if they are many.
+template <class Lines>
+ErrorLines collapsed(const Lines& lines, const Box& box) {
+  const std::size_t half = lines.size() / 2;
+  const auto policy = half > 100'000 ? std::launch::async : std::launch::deferred;
+  auto task = std::async(policy, [&] { return collapse(lines, 0, half, box); });
+  ErrorLines inside = collapse(lines, half, lines.size(), box);
+  inside.add_part(task.get());
+  return inside;
+}
+
+template <class AllLines>
 class AumSearch {
  public:
-  AumSearch(const LineArrays& lines, double max_step, Interrupt interrupt)
+  AumSearch(const AllLines& lines, double max_step, Interrupt interrupt)
       : lines_(lines),
         max_step_(max_step),
         interrupt_(std::move(interrupt)),
@@ -93,7 +144,7 @@ class AumSearch {
   static constexpr std::size_t not_many = 512;
   static constexpr std::size_t many = 4096;  // lines worth a sample
 
-  const LineArrays& lines_;
+  const AllLines& lines_;
   double max_step_;
   Interrupt interrupt_;
   StepScale scale_;
@@ -152,24 +203,6 @@ class AumSearch {
            (high == steps.high || is_reached(slope_after(near.lines, high), wanted));
   }
 
-  // One line of every f in a row, drawn at random, each counted f times: by the units, for whole
-  // numbers could overflow.
-  template <class Lines>
-  static ErrorLines thinned(const Lines& lines) {
-    const auto factor =
-        static_cast<std::size_t>(0.5 * std::cbrt(static_cast<double>(lines.size())));
-    ErrorLines drawn = collapse(lines, 0, 0, Box{});
-    drawn.count_each(factor);
-    drawn.line.resize(lines.size() / factor);
-    std::uint64_t random = lines.size();
-    for (std::size_t k = 0; k < drawn.size(); ++k) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      drawn.line[k] = lines[k * factor + static_cast<std::size_t>((random >> 32) % factor)];
-      drawn.total += {drawn.line[k].fp, drawn.line[k].tp};
-    }
-    return drawn;
-  }
-
   // How far a sample's slope at a step and its FP - FN may be off: roots of sums of squares.
   struct SampleError {
     double slope = 0.0;
@@ -220,17 +253,6 @@ class AumSearch {
       }
     }
     return {lines, steps};
-  }
-
-  // All lines against the box, on two cores if they are many.
-  template <class Lines>
-  ErrorLines collapsed(const Lines& lines, const Box& box) const {
-    const std::size_t half = lines.size() / 2;
-    const auto policy = half > 100'000 ? std::launch::async : std::launch::deferred;
-    auto task = std::async(policy, [&] { return collapse(lines, 0, half, box); });
-    ErrorLines inside = collapse(lines, half, lines.size(), box);
-    inside.add_part(task.get());
-    return inside;
   }
 
   FirstMinimum walked(Near near) const {

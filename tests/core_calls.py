@@ -9,6 +9,7 @@ import json
 import struct
 
 import numpy as np
+from scipy import sparse
 
 import rocpath as rp
 import rocpath._core as core
@@ -87,6 +88,34 @@ def search():
             rp.best_auc_step(lines)
 
 
+def search_parts():
+    rng = np.random.default_rng(2)
+    X = sparse.csr_array(rng.normal(size=(6000, 4)).round(1))
+    is_positive = np.arange(6000) % 3 == 0
+    bp = rp.ErrorBreakpoints.from_labels(is_positive)
+    prediction = core.row_products(X.toarray(), rng.normal(size=4))
+    change = core.row_products(X.toarray(), rng.normal(size=4))
+    lines = rp.Lines.from_predictions(bp, prediction, change)
+    place = core.sampled_places(6000)
+    jumps = bp.jumps
+    counts = [np.ascontiguousarray(column[place]) for column in (jumps.fp, jumps.tp)]
+    units = jumps.fp_unit, jumps.tp_unit, jumps.divisor
+    sample = core.Lines(lines.intercept[place], lines.slope[place], *counts, *units)
+
+    def collapse(*box):
+        return core.collapse_lines(lines.core, *box)
+
+    core.best_aum_step_in_parts(sample, 6000, collapse, np.inf)
+    bracket = core.level_bracket(sample, 6000, 4.0)
+    level = core.level_inside(collapse(0.0, 0.0, *bracket), sample)
+    _, gradient = core.at_level(
+        bp.core, prediction, level["threshold"], level["counts"], 2000
+    )
+    core.column_sums(X.toarray(), gradient)
+    places = X.indptr.astype(np.int64), X.indices.astype(np.int64)
+    core.sparse_column_sums(*places, X.data, gradient, 4)
+
+
 def segment():
     core.segment_costs()  # else only when the package is imported
     rng = np.random.default_rng(1)
@@ -109,6 +138,7 @@ def segment():
 if __name__ == "__main__":
     listen()
     search()
+    search_parts()
     segment()
     digests = {name: digest.hexdigest() for name, digest in answers.items()}
     silent = hashlib.sha256().hexdigest()

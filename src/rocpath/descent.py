@@ -45,7 +45,7 @@ class State(NamedTuple):
     """
 
     parameters: NDArray[np.float64]
-    predictions: tuple[NDArray[np.float64], ...]
+    predictions: tuple[Any, ...]  # arrays, or what adds and scales as they do
 
     def moved(self, direction: State, step: float) -> State:
         """Go a step along a direction, in parameters and predictions alike."""
@@ -66,7 +66,7 @@ class Model(Protocol):
         """Compute the predictions of parameters, on the training sample first."""
         ...
 
-    def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
+    def downhill(self, state: State, gradient: Any) -> State | None:
         """Turn a gradient in the training predictions into a direction, or None."""
         ...
 
@@ -76,6 +76,33 @@ class Model(Protocol):
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
         """Return what the model adds to AUM, here and along a direction."""
+        ...
+
+
+class Samples(Protocol):
+    """What training and perhaps validation rows say of a state."""
+
+    @property
+    def n_samples(self) -> int:
+        """One, or two with validation rows."""
+        ...
+
+    def areas(self, state: State) -> list[tuple[float, float]]:
+        """Compute AUM and AUC of each sample."""
+        ...
+
+    def gradient(self, state: State) -> Any:
+        """Compute the gradient of AUM in the training predictions."""
+        ...
+
+    def chosen_step(
+        self, goal: Goal, state: State, direction: State, added: Quadratic
+    ) -> ChosenStep:
+        """Choose a step along a direction."""
+        ...
+
+    def intercept(self, state: State) -> float:
+        """Find the constant with the fewest errors on the training rows."""
         ...
 
 
@@ -213,7 +240,19 @@ def descend(
     -------
     Descent
     """
-    watch = _Watch(bps, time.perf_counter())
+    return descend_on(MemorySamples(bps), model, start, goal, limits, progress)
+
+
+def descend_on(
+    samples: Samples,
+    model: Model,
+    start: NDArray[np.float64],
+    goal: Goal,
+    limits: Limits,
+    progress: Callable[[int, float, float], None] | None = None,
+) -> Descent:
+    """Move the parameters of a model, wherever its samples lie."""
+    watch = _Watch(samples, time.perf_counter())
     records: list[Record] = []
     chosen = 0
     stopped_by: StoppedBy = "gradient"  # unless the walk is broken off
@@ -224,7 +263,7 @@ def descend(
         is_better = record.validation_auc > records[chosen].validation_auc
         # Without validation rows the last state is the answer, also where AUC has
         # fallen on the way: that is the paper's method.
-        if number == 0 or len(bps) == 1 or is_better:
+        if number == 0 or samples.n_samples == 1 or is_better:
             chosen, best = number, state
         if progress is not None and number > 0:
             progress(number, record.aum, record.auc)
@@ -241,7 +280,7 @@ def descend(
     records[chosen] = watch.renewed(record=records[chosen], state=best)
     return Descent(
         coef=read_only(best.parameters),
-        intercept=fewest_errors_constant(bps[0], best.predictions[0]),
+        intercept=samples.intercept(best),
         chosen=chosen,
         n_steps=len(records) - 1,
         stopped_by=stopped_by,
@@ -266,15 +305,13 @@ def _walk(
     for number in itertools.count(1):
         # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
         # one-sided derivatives (Hillman & Hocking), and need not lead down.
-        gradient = aum_gradient(watch.bps[0], state.predictions[0])
-        direction = model.downhill(state, gradient)
+        direction = model.downhill(state, watch.samples.gradient(state))
         if direction is None:
             return
         # A search never sees the model: only how predictions move, and what the model
         # adds to AUM, as a parabola in the step.
-        step = goal.choose(
-            *watch.movements(state, direction), model.quadratic(state, direction)
-        )
+        added = model.quadratic(state, direction)
+        step = watch.samples.chosen_step(goal, state, direction, added)
         state = model.moved(state, direction, step.size)
         if number % _RENEWED_EVERY == 0:
             state = model.predict(state.parameters)
@@ -284,14 +321,31 @@ def _walk(
         yield state, record, goodness - before
 
 
-class _Watch(NamedTuple):
-    """The error functions of each sample, by which states are measured."""
+class MemorySamples(NamedTuple):
+    """The error functions of samples whose predictions are arrays."""
 
     bps: Sequence[ErrorBreakpoints]
-    start_time: float
 
-    def movements(self, state: State, direction: State) -> tuple[Movement, Movement]:
-        """Return how predictions move, on the training and on the last sample."""
+    @property
+    def n_samples(self) -> int:
+        """One, or two with validation rows."""
+        return len(self.bps)
+
+    def areas(self, state: State) -> list[tuple[float, float]]:
+        """Compute AUM and AUC of each sample."""
+        return [
+            (aum(bp, prediction), auc(bp, prediction))
+            for bp, prediction in zip(self.bps, state.predictions, strict=True)
+        ]
+
+    def gradient(self, state: State) -> NDArray[np.float64]:
+        """Compute the gradient of AUM in the training predictions."""
+        return aum_gradient(self.bps[0], state.predictions[0])
+
+    def chosen_step(
+        self, goal: Goal, state: State, direction: State, added: Quadratic
+    ) -> ChosenStep:
+        """Choose a step by how predictions move, on the first and the last sample."""
         moving = [
             Movement(*parts)
             for parts in zip(
@@ -299,14 +353,22 @@ class _Watch(NamedTuple):
             )
         ]
         # Of one sample both are it; choices by validation then were refused before.
-        return moving[0], moving[-1]
+        return goal.choose(moving[0], moving[-1], added)
+
+    def intercept(self, state: State) -> float:
+        """Find the constant with the fewest errors on the training rows."""
+        return fewest_errors_constant(self.bps[0], state.predictions[0])
+
+
+class _Watch(NamedTuple):
+    """The samples by which states are measured."""
+
+    samples: Samples
+    start_time: float
 
     def record(self, state: State, step: ChosenStep) -> Record:
         unknown = float("nan")
-        (train_aum, train_auc), *validation = [
-            (aum(bp, prediction), auc(bp, prediction))
-            for bp, prediction in zip(self.bps, state.predictions, strict=True)
-        ]
+        (train_aum, train_auc), *validation = self.samples.areas(state)
         return Record(
             train_aum,
             train_auc,

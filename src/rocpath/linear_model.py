@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rocpath.arguments import (
 )
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import Descent, Goal, Limits, State, descend
-from rocpath.matrices import as_matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import as_matrix, column_sums, row_products
 from rocpath.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ class LinearPredictor(NamedTuple):
     def predict(self, parameters: NDArray[np.float64]) -> State:
         """Compute the predictions of weights, as a `Model`."""
         state = State(
-            parameters, tuple(weighted_sums(X, parameters) for X in self.samples)
+            parameters, tuple(row_products(X, parameters) for X in self.samples)
         )
         return self._normalized(state)
 
-    def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
+    def downhill(self, state: State, gradient: Any) -> State | None:
         """Go against the gradient; of unit weights, at right angles to them."""
         coef = state.parameters
         # The chain rule: predictions are X @ coef, so their gradient times X is that of
         # coef.
-        direction = -sums_over_rows(self.samples[0], gradient) - self.l2 * coef
+        direction = -column_sums(self.samples[0], gradient) - self.l2 * coef
         if self.unit_norm:
             # AUM of k times the predictions is k times as large: along coef itself it
             # shrinks towards the trivial minimum 0, where nothing is ranked.
@@ -59,9 +59,7 @@ class LinearPredictor(NamedTuple):
                 return None
         if not direction.any():
             return None
-        return State(
-            direction, tuple(weighted_sums(X, direction) for X in self.samples)
-        )
+        return State(direction, tuple(row_products(X, direction) for X in self.samples))
 
     def moved(self, state: State, direction: State, step: float) -> State:
         """Go a step, and back to unit length if asked to."""
@@ -169,7 +167,7 @@ def minimize_aum(
     matrices, bps = zip(*samples, strict=True)
     # Training rows first, validation rows if any second: what `Model` says of samples.
     model = LinearPredictor(matrices, number_from_zero("l2", l2), bool(unit_norm))
-    start = _checked_start(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
+    start = checked_start(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
     goal = _goal(choice, number_from_zero("step_size", step_size))
     return descend(model, bps, start, goal, limits, progress)
 
@@ -199,9 +197,10 @@ def _checked_sample(
     return matrix, bp
 
 
-def _checked_start(
+def checked_start(
     coef: ArrayLike | None, n_features: int, *, unit_norm: bool
 ) -> NDArray[np.float64]:
+    """Return the weights to start from, or raise."""
     start = np.zeros(n_features) if coef is None else finite_vector("coef", coef).copy()
     if start.size != n_features:
         raise ValueError(

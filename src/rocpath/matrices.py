@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+import rocpath._core as _core
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -133,6 +136,51 @@ def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64
     for rows, block in dense_blocks(X):
         total += block.T @ factor[rows]
     return total
+
+
+def row_products(X: Matrix, coef: NDArray[np.float64]) -> Any:
+    """Compute ``X @ coef`` such that a row's product does not depend on the others.
+
+    So it is the same for any partition of the rows and any number of threads.
+    """
+    if hasattr(X, "row_products"):  # rows in parts
+        return X.row_products(coef)
+    if sparse.issparse(X):
+        return np.asarray(X @ coef, dtype=np.float64)
+    return _core.row_products(X, np.ascontiguousarray(coef))
+
+
+def column_sums(X: Matrix, factor: Any) -> NDArray[np.float64]:
+    """Compute ``X.T @ factor`` such that the order of the rows does not matter.
+
+    Sums carry twice the digits of float64 before they are rounded.
+    """
+    if hasattr(X, "column_sums"):  # rows in parts
+        return np.asarray(X.column_sums(factor))
+    return add_pairs([pair_sums(X, factor)])
+
+
+def pair_sums(
+    X: Matrix, factor: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute sums over the rows of a part as pairs, high + low."""
+    if not sparse.issparse(X):
+        return _core.column_sums(X, factor)
+    return _core.sparse_column_sums(
+        X.indptr.astype(np.int64),
+        X.indices.astype(np.int64),
+        X.data.astype(np.float64),
+        factor,
+        X.shape[1],
+    )
+
+
+def add_pairs(
+    pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> NDArray[np.float64]:
+    """Add the sums of all parts, rounded once."""
+    columns = np.concatenate([half for pair in pairs for half in (pair[0], pair[1])])
+    return np.array([fsum(one) for one in columns.reshape(2 * len(pairs), -1).T])
 
 
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import CancelledError as LocalCancelledError
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from dask.base import compute, persist
 from dask.delayed import delayed
@@ -47,13 +48,15 @@ class Passes:
         self.client = _running(client)
         self.n_passes = 0
         self._progress = progress or (lambda _: None)
-        self._kept: list[Any] = []
+        # Weak, so that workers drop what nothing here needs any more.
+        self._kept: WeakSet[Any] = WeakSet()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.forget(self._kept)
+        for future in list(self._kept):
+            future.release()
 
     @property
     def n_workers(self) -> int:
@@ -87,7 +90,7 @@ class Passes:
             return list(persist(*tasks))
         with _told_apart(self.client):
             kept = list(self.client.persist(list(tasks)))
-        self._kept += kept
+        self._kept.update(futures_of(kept))
         return kept
 
     def forget(self, kept: Iterable[Any]) -> None:
@@ -95,8 +98,6 @@ class Passes:
         # Released, not cancelled: that also ends what other tasks still need of them.
         for future in futures_of(list(kept)):
             future.release()
-        gone = {id(one) for one in kept}
-        self._kept = [one for one in self._kept if id(one) not in gone]
 
     def results(self, name: str, tasks: Sequence[Any], *, reads_x: bool = False) -> Any:
         """Run tasks and return their results, in order."""

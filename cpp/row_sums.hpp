@@ -1,0 +1,96 @@
+// Products of a matrix with weights of its columns or of its rows, the same for any partition.
+//
+// Each product with the columns is added up from the first column to the last, whatever the layout,
+// so that a row has one prediction wherever it lies. Sums over rows carry about 106 bits: for
+// numbers of few digits they are exact, and parts of them can be added up in any order.
+//
+// Time O(rows * columns); rows of factor 0 cost nothing in the sums.
+#pragma once
+
+#include <span>
+
+#include "exact.hpp"
+#include "memory.hpp"
+
+namespace rocpath {
+
+// A dense matrix as it lies in memory; strides count entries.
+template <class Number>
+struct MatrixView {
+  const Number* first;
+  std::size_t n_rows;
+  std::size_t n_columns;
+  std::ptrdiff_t row_stride;
+  std::ptrdiff_t column_stride;
+
+  const Number* row(std::size_t k) const {
+    return first + static_cast<std::ptrdiff_t>(k) * row_stride;
+  }
+};
+
+template <class Number>
+Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const double> coef) {
+  // So many rows at a time that none waits for its own sum.
+  constexpr std::size_t block = 64;
+  Vector<double> product(matrix.n_rows);
+  for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
+    const std::size_t size = std::min(block, matrix.n_rows - begin);
+    std::array<double, block> sum{};
+    for (std::size_t j = 0; j < matrix.n_columns; ++j) {
+      const Number* entry =
+          matrix.row(begin) + static_cast<std::ptrdiff_t>(j) * matrix.column_stride;
+      for (std::size_t k = 0; k < size; ++k, entry += matrix.row_stride)
+        sum[k] += static_cast<double>(*entry) * coef[j];
+    }
+    std::copy_n(sum.begin(), size, product.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  return product;
+}
+
+// Sums as unevaluated pairs, high + low.
+struct PairSums {
+  Vector<double> high;
+  Vector<double> low;
+
+  explicit PairSums(std::size_t size) : high(size), low(size) {}
+
+  void add(std::size_t j, double a, double b) {
+    const DoubleDouble product = two_product(a, b);
+    const DoubleDouble sum = two_sum(high[j], product.high);
+    high[j] = sum.high;
+    low[j] += sum.low + product.low;
+  }
+};
+
+template <class Number>
+PairSums column_sums(const MatrixView<Number>& matrix, std::span<const double> factor) {
+  PairSums sums(matrix.n_columns);
+  // Columns of some rows at a time, so that both layouts are read as they lie.
+  constexpr std::size_t block = 256;
+  for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
+    const std::size_t end = std::min(begin + block, matrix.n_rows);
+    for (std::size_t k = begin; k < end; ++k) {
+      if (factor[k] == 0.0) continue;
+      const Number* entry = matrix.row(k);
+      for (std::size_t j = 0; j < matrix.n_columns; ++j, entry += matrix.column_stride)
+        sums.add(j, static_cast<double>(*entry), factor[k]);
+    }
+  }
+  return sums;
+}
+
+// The same for the entries of a CSR matrix.
+inline PairSums column_sums(std::span<const std::int64_t> row_start,
+                            std::span<const std::int64_t> column, std::span<const double> entry,
+                            std::span<const double> factor, std::size_t n_columns) {
+  PairSums sums(n_columns);
+  for (std::size_t k = 0; k < factor.size(); ++k) {
+    if (factor[k] == 0.0) continue;
+    const auto end = static_cast<std::size_t>(row_start[k + 1]);
+    for (auto i = static_cast<std::size_t>(row_start[k]); i < end; ++i)
+      sums.add(static_cast<std::size_t>(column[i]), entry[i], factor[k]);
+  }
+  return sums;
+}
+
+}  // namespace rocpath

@@ -1,0 +1,94 @@
+"""Descent on AUM for rows in parts: `minimize_aum`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocpath.arguments import finite_number, number_from_zero, one_of, whole_number
+from rocpath.dask.parts import Facts, examine, make_parts
+from rocpath.dask.passes import Passes
+from rocpath.dask.samples import PartedMatrix, PartedSamples, Units
+from rocpath.descent import Descent, Goal, Limits, descend_on
+from rocpath.linear_model import LinearPredictor, checked_start
+from rocpath.step_choice import ChosenStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distributed import Client
+    from numpy.typing import ArrayLike
+
+
+def minimize_aum(
+    X: Any,
+    y: Any,
+    *,
+    coef: ArrayLike | None = None,
+    step: str = "best_aum",
+    max_steps: int = 1000,
+    tol: float = 1e-5,
+    unit_norm: bool = False,
+    margin: float = 0.0,
+    progress: Callable[[int, float, float], None] | None = None,
+    client: Client | None = None,
+) -> Descent:
+    """Descend along minus the gradient of AUM, each step to the smallest AUM.
+
+    It takes the steps of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and the
+    breakpoints ``ErrorBreakpoints.from_labels(y, margin=margin)``, for any partition of
+    the rows. A step reads X twice; the start and the end read it once each.
+
+    Parameters
+    ----------
+    X : Dask array or data frame, shape (n_rows, n_features)
+        Features; blocks may be CSR matrices, and their sizes unknown.
+    y : Dask array or series, shape (n_rows,)
+        Labels of exactly two values; the larger is the positive class.
+    coef : array-like, shape (n_features,), optional
+        Weights to start from; by default zero.
+    step : {"best_aum"}
+        How to choose the size of each step. Others need all rows in one place.
+    max_steps, tol, unit_norm, progress
+        As for :func:`rocpath.minimize_aum`.
+    margin : float
+        Breakpoints stand at +margin for positives and -margin for negatives.
+    client : Client, optional
+        Whose workers compute; by default the last one made, or none.
+
+    Returns
+    -------
+    Descent
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from rocpath.dask import minimize_aum
+    >>> X = da.from_array([[0.0, 1.0], [1.0, 3.0], [2.0, 1.0], [3.0, 2.0]], chunks=2)
+    >>> descent = minimize_aum(X, da.from_array([0, 0, 1, 1]), coef=[-1.0, 0.0])
+    >>> float(descent.auc[0]), float(descent.auc[-1])
+    (0.0, 1.0)
+    """
+    one_of("step", step, ("best_aum",))
+    limits = Limits(
+        max_steps=whole_number("max_steps", max_steps, least=0),
+        tol=number_from_zero("tol", tol),
+    )
+    margin = finite_number("margin", margin)
+    with Passes(client) as passes:
+        parts = make_parts("X", X, y)
+        facts = Facts.of(examine(passes, "X", parts), n_classes=2)
+        start = checked_start(coef, facts.n_columns, unit_norm=unit_norm)
+        if passes.can_keep(facts.n_bytes):
+            parts = passes.keep(parts)
+        units = Units(margin, *facts.class_counts.tolist())
+        samples = PartedSamples.of_parts(
+            passes, parts, facts.n_rows, facts.classes[1], units
+        )
+        matrix = PartedMatrix(samples, (sum(facts.n_rows), facts.n_columns))
+        model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
+        goal = Goal(_unused)  # the samples choose, by the same rule
+        return descend_on(samples, model, start, goal, limits, progress)
+
+
+def _unused(*_: Any) -> ChosenStep:
+    raise NotImplementedError

@@ -1,0 +1,363 @@
+"""Rows in parts as a descent sees them: predictions, AUM, its gradient and its steps.
+
+Predictions stay with the workers, 8 bytes a row; the client has those of a sample. All
+searches and selections are those of rows in memory (:mod:`rocpath.descent`): they look
+at the sample, which is the same for any partition, and ask all parts for the few
+thresholds in a box and for sums of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import fsum, gcd, inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import rocpath._core as _core
+from rocpath.dask.auc import exact_auc
+from rocpath.dask.buckets import Buckets
+from rocpath.dask.fewest_errors import fewest_errors_constant
+from rocpath.matrices import add_pairs, pair_sums, row_products
+from rocpath.step_choice import ChosenStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.dask.parts import Part
+    from rocpath.dask.passes import Passes
+    from rocpath.descent import Goal, State
+    from rocpath.step_choice import Quadratic
+
+_FEW_ROWS = 50_000  # whose predictions the client may as well have all of
+_MOST_LINES = 2**22  # that may come to the client, 134 MB
+_CONFIDENCE = 4.0  # standard errors of a sample, within which the level is looked for
+
+
+class Units(NamedTuple):
+    """The jumps of all rows: whole numbers of units that all parts share."""
+
+    margin: float
+    n_negative: int
+    n_positive: int
+
+    @property
+    def in_core(self) -> tuple[float, float, float]:
+        """Units of FP and TP, and the divisor that makes rates of them."""
+        common = gcd(self.n_negative, self.n_positive)
+        fp_unit, tp_unit = self.n_positive // common, self.n_negative // common
+        return float(fp_unit), float(tp_unit), float(fp_unit * self.n_negative)
+
+    def values(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return where the breakpoints stand."""
+        return np.where(is_positive, self.margin, -self.margin)
+
+    def breakpoints(self, is_positive: NDArray[np.bool_]) -> _core.Breakpoints:
+        """Return the breakpoints of some rows."""
+        return _core.Breakpoints(
+            self.values(is_positive),
+            np.arange(is_positive.size),
+            (~is_positive).astype(np.int64),
+            is_positive.astype(np.int64),
+            *self.in_core,
+            True,
+        )
+
+    def lines(
+        self,
+        is_positive: NDArray[np.bool_],
+        prediction: NDArray[np.float64],
+        change: NDArray[np.float64] | None = None,
+    ) -> _core.Lines:
+        """Return the thresholds of some rows as lines; flat ones without a change."""
+        if change is None:
+            change = np.zeros(prediction.size)
+        return self.breakpoints(is_positive).lines(prediction, change)
+
+
+class Level(NamedTuple):
+    """Where FP reaches FN, and the counts of both before and after."""
+
+    threshold: float
+    counts: NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class PartedVector:
+    """An entry for every row: kept by the workers, and a sample of them here."""
+
+    passes: Passes
+    tasks: list[Any]
+    sample: NDArray[np.float64]
+    level: Level | None = field(default=None)  # once it is known
+
+    def __rmul__(self, step: float) -> _Scaled:
+        """Return a change of so many times the vector."""
+        return _Scaled(self, step)
+
+    def __add__(self, change: _Scaled) -> PartedVector:
+        """Return the vector after a change, rounded as arrays are."""
+        vector, step = change
+        tasks = self.passes.each(_moved, self.tasks, vector.tasks, state=step)
+        sample = _moved(self.sample, vector.sample, step)
+        return PartedVector(self.passes, self.passes.keep(tasks), sample)
+
+
+class _Scaled(NamedTuple):
+    vector: PartedVector
+    step: float
+
+
+class PartedMatrix(NamedTuple):
+    """Features in parts, with the products that a linear model needs."""
+
+    samples: PartedSamples
+    shape: tuple[int, int]
+
+    def row_products(self, coef: NDArray[np.float64]) -> PartedVector:
+        """Compute ``X @ coef``, in one pass."""
+        samples = self.samples
+        passes = samples.passes
+        tasks = passes.keep(passes.each(_products, samples.parts, state=coef))
+        here = passes.each(_at_places, tasks, samples.places)
+        found = passes.results("predicting", here, reads_x=True)
+        return PartedVector(passes, tasks, np.concatenate(found))
+
+    def column_sums(self, predictions: PartedVector) -> NDArray[np.float64]:
+        """Compute the gradient of AUM in the coef at some predictions, in one pass."""
+        samples = self.samples
+        state = samples.units, samples.level(predictions)
+        tasks = samples.passes.each(
+            _gradient_sums,
+            samples.parts,
+            samples.is_positive,
+            predictions.tasks,
+            state=state,
+        )
+        # Pairs add up in any order: as whole numbers, and nearly so as other numbers.
+        return add_pairs(samples.passes.results("gradient", tasks, reads_x=True))
+
+
+class PartedSamples(NamedTuple):
+    """All rows as the one sample of a descent."""
+
+    passes: Passes
+    parts: list[Any]
+    is_positive: list[Any]  # kept by the workers
+    places: list[NDArray[np.int64]]  # of the sampled rows, within each part
+    sampled_positive: NDArray[np.bool_]
+    units: Units
+
+    @classmethod
+    def of_parts(
+        cls,
+        passes: Passes,
+        parts: list[Any],
+        n_rows: Sequence[int],
+        positive: Any,
+        units: Units,
+    ) -> PartedSamples:
+        """Tell apart the classes, and find the sampled rows."""
+        labels = passes.keep(passes.each(_labels, parts, state=positive))
+        places = sampled_places(n_rows)
+        sampled = passes.results("sampling", passes.each(_at_places, labels, places))
+        return cls(passes, parts, labels, places, np.concatenate(sampled), units)
+
+    @property
+    def n_samples(self) -> int:
+        """One: there are no validation rows."""
+        return 1
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.units.n_negative + self.units.n_positive
+
+    @property
+    def has_few(self) -> bool:
+        """Whether all rows are in the sample."""
+        return self.n_rows <= _FEW_ROWS
+
+    def areas(self, state: State) -> list[tuple[float, float]]:
+        """Compute AUM and AUC."""
+        predictions = state.predictions[0]
+        tasks = self.passes.each(
+            _aum_of_part,
+            self.is_positive,
+            predictions.tasks,
+            state=(self.units, self.level(predictions)),
+        )
+        aum = fsum(self.passes.results("AUM", tasks))
+        return [(aum, exact_auc(self._buckets(predictions)))]
+
+    def gradient(self, state: State) -> PartedVector:
+        """Return what the gradient is computed of, in the pass that needs it."""
+        predictions: PartedVector = state.predictions[0]
+        return predictions
+
+    def chosen_step(
+        self, goal: Goal, state: State, direction: State, added: Quadratic
+    ) -> ChosenStep:
+        """Go where AUM is the smallest."""
+        here, change = state.predictions[0], direction.predictions[0]
+        sample = self.units.lines(self.sampled_positive, here.sample, change.sample)
+        if self.has_few:
+            return ChosenStep(_core.best_aum_step(sample, inf)["step"])
+
+        def collapse(*box: float) -> dict[str, NDArray[Any]]:
+            tasks = self.passes.each(
+                _collapsed,
+                self.is_positive,
+                here.tasks,
+                change.tasks,
+                state=(self.units, box),
+            )
+            return _end_to_end(self.passes.results("best step", tasks))
+
+        best = _core.best_aum_step_in_parts(sample, self.n_rows, collapse, inf)
+        return ChosenStep(best["step"])
+
+    def intercept(self, state: State) -> float:
+        """Find the constant with the fewest errors."""
+        return fewest_errors_constant(
+            self._buckets(state.predictions[0]), self.units.in_core
+        )
+
+    def level(self, predictions: PartedVector) -> Level:
+        """Find where FP reaches FN, by the sample and one pass over predictions."""
+        if predictions.level is None:
+            predictions.level = self._found_level(predictions)
+        return predictions.level
+
+    def _found_level(self, predictions: PartedVector) -> Level:
+        sample = self.units.lines(self.sampled_positive, predictions.sample)
+        confidence = _CONFIDENCE
+        while True:
+            low, high = -inf, inf
+            if not self.has_few and confidence < 100.0:
+                low, high = _core.level_bracket(sample, self.n_rows, confidence)
+            tasks = self.passes.each(
+                _near_level,
+                self.is_positive,
+                predictions.tasks,
+                state=(self.units, (0.0, 0.0, low, high)),
+            )
+            inside = _end_to_end(self.passes.results("level", tasks))
+            found = _core.level_inside(inside, sample)
+            if found.pop("is_inside"):
+                return Level(**found)
+            confidence *= 4.0
+
+    def _buckets(self, predictions: PartedVector) -> Buckets:
+        scored = self.passes.each(
+            _scored, self.is_positive, predictions.tasks, state=self.units
+        )
+        return Buckets.shuffled(self.passes, scored, self.n_rows)
+
+
+def sampled_places(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Return the places within each part of the rows that searches sample."""
+    total = sum(n_rows)
+    place = np.arange(total)
+    if total > _FEW_ROWS:
+        place = _core.sampled_places(total)
+    ends = np.cumsum(n_rows)
+    pieces = np.split(place, np.searchsorted(place, ends[:-1]))
+    first = np.concatenate(([0], ends[:-1]))
+    return [piece - start for piece, start in zip(pieces, first, strict=True)]
+
+
+def _end_to_end(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Put what parts have inside a box together, bounded for the client."""
+    n_lines = sum(part["intercept"].size for part in parts)
+    if n_lines > _MOST_LINES:
+        raise _too_many(n_lines)
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+
+def _too_many(n_lines: int) -> MemoryError:
+    return MemoryError(
+        f"{n_lines:,} different thresholds lie too near each other to be searched in "
+        f"parts, more than {_MOST_LINES:,}."
+    )
+
+
+def _labels(part: Part, positive: Any) -> NDArray[np.bool_]:
+    return np.asarray(part.y == positive)
+
+
+def _at_places(entries: NDArray[Any], place: NDArray[np.int64], _: None) -> Any:
+    return entries[place]
+
+
+def _products(part: Part, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    products: NDArray[np.float64] = row_products(part.X, coef)
+    return products
+
+
+def _moved(
+    entries: NDArray[np.float64], change: NDArray[np.float64], step: float
+) -> NDArray[np.float64]:
+    return np.asarray(entries + step * change)
+
+
+def _collapsed(
+    is_positive: NDArray[np.bool_],
+    prediction: NDArray[np.float64],
+    change: NDArray[np.float64],
+    state: tuple[Units, tuple[float, ...]],
+) -> dict[str, NDArray[Any]]:
+    units, box = state
+    inside = _core.collapse_lines(units.lines(is_positive, prediction, change), *box)
+    if inside["intercept"].size > _MOST_LINES:
+        raise _too_many(inside["intercept"].size)
+    return inside
+
+
+def _near_level(
+    is_positive: NDArray[np.bool_],
+    prediction: NDArray[np.float64],
+    state: tuple[Units, tuple[float, ...]],
+) -> dict[str, NDArray[Any]]:
+    return _collapsed(is_positive, prediction, np.zeros(prediction.size), state)
+
+
+def _at_level(
+    is_positive: NDArray[np.bool_],
+    prediction: NDArray[np.float64],
+    state: tuple[Units, Level],
+) -> tuple[float, NDArray[np.float64]]:
+    units, level = state
+    return _core.at_level(
+        units.breakpoints(is_positive),
+        np.ascontiguousarray(prediction),
+        level.threshold,
+        level.counts,
+        units.n_positive,
+    )
+
+
+def _aum_of_part(
+    is_positive: NDArray[np.bool_],
+    prediction: NDArray[np.float64],
+    state: tuple[Units, Level],
+) -> float:
+    return _at_level(is_positive, prediction, state)[0]
+
+
+def _gradient_sums(
+    part: Part,
+    is_positive: NDArray[np.bool_],
+    prediction: NDArray[np.float64],
+    state: tuple[Units, Level],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return pair_sums(part.X, _at_level(is_positive, prediction, state)[1])
+
+
+def _scored(
+    is_positive: NDArray[np.bool_], prediction: NDArray[np.float64], units: Units
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return minus the thresholds, which rank rows as predictions and margins do."""
+    return -(units.values(is_positive) - prediction), is_positive
