@@ -6,5 +6,7 @@ computes those of a lost worker again.
 """
 
 from rocpath.dask.auc import auc, auc_interval
+from rocpath.dask.auc_classifier import AUCClassifier
+from rocpath.dask.descent import minimize_aum
 
-__all__ = ["auc", "auc_interval"]
+__all__ = ["AUCClassifier", "auc", "auc_interval", "minimize_aum"]

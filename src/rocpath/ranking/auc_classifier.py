@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,9 +21,13 @@ from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.log_odds import LogOddsClassifier
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.matrices import Matrix
+
+    Refine = Callable[..., NDArray[np.float64]]
 
 _SMALLEST_WIDTH = 0.001  # of which the grid has 160,000 cells
 
@@ -152,6 +157,21 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             )
         # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
+        return self._fit_rows(X, classes, place, weight, class_weight)
+
+    def _fit_rows(
+        self,
+        X: Matrix,
+        classes: NDArray[Any],
+        place: NDArray[np.intp],
+        weight: NDArray[np.float64],
+        class_weight: NDArray[np.float64],
+        refine: Refine | None = None,
+    ) -> Self:
+        """Fit rankings to checked rows, given the place of each label in the classes.
+
+        Where they stand for more rows elsewhere, those may refine each ranking.
+        """
         before = self._coef_before(classes, X.shape[1])
         max_fpr = region_border(self.max_fpr)
         self.classes_: NDArray[Any] = classes
@@ -167,6 +187,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
                     self._settings(k, rng),
                     (class_weight[~is_class].sum(), class_weight[is_class].sum()),
                     None if before is None else before[k],
+                    None if refine is None else partial(refine, is_class),
                 )
             )
         self.coef_ = np.array([ranking.model.coef for ranking in rankings])

@@ -37,11 +37,11 @@ Loss = Literal["logistic", "squared_hinge"]
 
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
-_MOST_ITERATIONS = 30  # for one l2; two to five are usual
+MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # Relative decrease of the objective that the last move may promise; it leaves far less.
 # On five tables 1e-10 took half as many moves again, and the AUC of new rows differed
 # by 4e-5 at most.
-_TOLERANCE = 1e-4
+TOLERANCE = 1e-4
 _REACH = 2.0  # standard deviations that a clipped column may be away from its mean
 _FEW_VALUES = 10  # of a column without tails, as a score or a count of few
 _ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
@@ -134,10 +134,10 @@ def _newton(
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     predictions = _predict(coef, blocks)
     loss, slope, curvature = problem.derivatives(predictions)
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(MOST_ITERATIONS):
         value = loss + 0.5 * float(ridge @ coef**2)
         move, decrease = _newton_move(ridge, coef, slope, curvature, blocks)
-        if decrease <= _TOLERANCE * value:
+        if decrease <= TOLERANCE * value:
             # Not tried out: it promises too little to be worth a pass over the rows.
             return np.asarray(coef + move)
         change = _predict(move, blocks)

@@ -94,10 +94,13 @@ def fit_ranking(
     settings: Settings,
     class_weight: tuple[float, float],
     given: NDArray[np.float64] | None = None,
+    refine: Callable[..., NDArray[np.float64]] | None = None,
 ) -> Ranking:
     """Fit a linear ranking; a coef given takes the place of the convex starts.
 
-    The weights of negatives and positives matter to the log-odds alone.
+    The weights of negatives and positives matter to the log-odds alone. Where the rows
+    stand for more rows elsewhere, ``refine(columns, reach, history, start, coef)`` has
+    the last word on the coef of scaled columns.
     """
     # Small matrices are slower on several threads, and far slower on a busy machine.
     n_threads = 1 if all_rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
@@ -109,9 +112,11 @@ def fit_ranking(
         rows = some.scaled(columns)
         if given is not None:
             given = columns.scaled_coef(given)
-        coef, scored, history = _fit_scaled(rows, settings, given)
+        start, coef, scored, history = _fit_scaled(rows, settings, given)
+        if refine is not None:
+            coef = refine(columns, clipping(some.X), history, start, coef)
         # A climb keeps to the rows it climbed on; a convex start can have all of them.
-        if history.chosen == 0 and given is None and len(rows) < len(all_rows):
+        elif history.chosen == 0 and given is None and len(rows) < len(all_rows):
             settings.progress("fitting the start to all rows")
             best = history.start[int(history.share.argmax())]
             coef = refitted_start(all_rows, columns, best, coef)
@@ -121,9 +126,18 @@ def fit_ranking(
         return Ranking(columns.unscaled(*model), history)
 
 
+class _Fitted(NamedTuple):
+    """The averaged start, the coef after a climb, scores held out, and how it went."""
+
+    start: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    scored: Scored
+    history: History
+
+
 def _fit_scaled(
     rows: LabelledRows, settings: Settings, given: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], Scored, History]:
+) -> _Fitted:
     """Fit a coef to scaled columns."""
     n_different = rows.fewest_different(max(_FEWEST_OF_A_CLASS, settings.n_folds))
     if n_different < _FEWEST_OF_A_CLASS:
@@ -149,10 +163,9 @@ def _fit_scaled(
     settings.progress("climbing on all rows")
     # What counts nothing need not be fitted to all rows.
     used = [start for start, part in zip(starts, share, strict=False) if part > 0]
-    coef = average(fitted_starts(rows, used, reach, given), share[share > 0], rows)
+    start = average(fitted_starts(rows, used, reach, given), share[share > 0], rows)
     stage = tried[chosen].stage
-    if stage is not None:
-        coef = stage.reached(ascent, coef, rows)
+    coef = start if stage is None else stage.reached(ascent, start, rows)
     start_auc = folds.judged([[one] for one in first]).auc
     history = History(
         starts,
@@ -162,7 +175,7 @@ def _fit_scaled(
         stage_error=np.array([one.error for one in tried]),
         chosen=chosen,
     )
-    return coef, folds.scored(tried[chosen].coefs), history
+    return _Fitted(start, coef, folds.scored(tried[chosen].coefs), history)
 
 
 def _suited(ascent: Ascent, rows: LabelledRows) -> Ascent:
@@ -171,13 +184,11 @@ def _suited(ascent: Ascent, rows: LabelledRows) -> Ascent:
     return ascent._replace(widths=()) if has_few else ascent
 
 
-def _plain(
-    rows: LabelledRows, given: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], Scored, History]:
+def _plain(rows: LabelledRows, given: NDArray[np.float64] | None) -> _Fitted:
     """Fit a regularized model, for too few rows to hold some out."""
     starts = [PLAIN_START] if given is None else []
     (coef,) = fitted_starts(rows, starts, np.full(rows.X.shape[1], np.inf), given)
     score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(starts, nothing, np.ones(1), nothing, nothing, 0)
-    return coef, Scored(rows, score), history
+    return _Fitted(coef, coef, Scored(rows, score), history)

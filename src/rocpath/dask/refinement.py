@@ -1,0 +1,170 @@
+"""What all rows say of a ranking that was found among some of them.
+
+A convex start is fitted to all rows by Newton's method, a pass for each move; a climb
+of AUC is kept only if the AUC of all rows rises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.dask.auc import exact_auc
+from rocpath.dask.buckets import Buckets
+from rocpath.matrices import row_products
+from rocpath.ranking.convex_problem import (
+    MOST_COLUMNS_FOR_NEWTON,
+    MOST_ITERATIONS,
+    TOLERANCE,
+    ConvexProblem,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocpath.dask.parts import Facts, Part
+    from rocpath.dask.passes import Passes
+    from rocpath.matrices import Columns
+    from rocpath.ranking.fit import History
+    from rocpath.ranking.starts import ConvexStart
+
+
+class AllRows(NamedTuple):
+    """The rows in parts that some rows were drawn from."""
+
+    passes: Passes
+    parts: list[Any]
+    facts: Facts
+
+    def refined(
+        self,
+        is_class: NDArray[np.bool_],
+        columns: Columns,
+        reach: NDArray[np.float64],
+        history: History,
+        start: NDArray[np.float64],
+        coef: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return a coef of scaled columns: the climbed one, or the start refitted."""
+        positives = self.facts.classes[is_class]
+        if history.chosen > 0 and self._auc(columns, positives, coef) > self._auc(
+            columns, positives, start
+        ):
+            return coef
+        if not history.start or coef.size > MOST_COLUMNS_FOR_NEWTON:
+            return start
+        best = history.start[int(history.share.argmax())]
+        n_positive = int(self.facts.class_counts[is_class].sum())
+        problem = _Problem(
+            columns,
+            reach if best.is_clipped else np.inf,
+            positives,
+            _weights(best, n_positive, sum(self.facts.n_rows)),
+            best,
+        )
+        return self._newton(problem, start)
+
+    def _auc(
+        self, columns: Columns, positives: NDArray[Any], coef: NDArray[np.float64]
+    ) -> float:
+        model = columns.unscaled(coef)
+        tasks = self.passes.each(_scored, self.parts, state=(model.coef, positives))
+        scored = self.passes.keep(tasks)
+        self.passes.n_passes += 1  # which the first of the passes over scores waits for
+        return exact_auc(Buckets.shuffled(self.passes, scored, sum(self.facts.n_rows)))
+
+    def _newton(
+        self, problem: _Problem, start: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Solve as rows in memory are solved for, with one pass for every move."""
+        coef = np.append(start, 0.0)
+        ridge = np.append(np.full(start.size, problem.start.l2), 0.0)
+        sums = self._sums(problem, coef)
+        for _ in range(MOST_ITERATIONS):
+            value = sums.loss + 0.5 * float(ridge @ coef**2)
+            gradient = sums.gradient + ridge * coef
+            hessian = sums.hessian + np.diag(ridge + 1e-10)
+            move = -np.linalg.solve(hessian, gradient)
+            if float(-gradient @ move) <= TOLERANCE * value:
+                coef = coef + move
+                break
+            step = 1.0
+            while step > 1e-6:
+                moved = coef + step * move
+                sums = self._sums(problem, moved)
+                if sums.loss + 0.5 * float(ridge @ moved**2) < value:
+                    break
+                step *= 0.5
+            else:
+                break
+            coef = moved
+        return np.where(np.isfinite(problem.columns.scale), coef[:-1], 0.0)
+
+    def _sums(self, problem: _Problem, coef: NDArray[np.float64]) -> LossSums:
+        tasks = self.passes.each(_loss_sums, self.parts, state=(problem, coef))
+        name = "fitting the start to all rows"
+        sums: LossSums = self.passes.total(name, tasks, _added, reads_x=True)
+        return sums
+
+
+class _Problem(NamedTuple):
+    """A convex start, and what a part must know to add to its sums."""
+
+    columns: Columns
+    reach: NDArray[np.float64] | float
+    positives: NDArray[Any]
+    weights: tuple[float, float]  # of a negative and of a positive row
+    start: ConvexStart
+
+
+class LossSums(NamedTuple):
+    """A loss, and its first and second derivatives."""
+
+    loss: float
+    gradient: NDArray[np.float64]
+    hessian: NDArray[np.float64]
+
+
+def _weights(start: ConvexStart, n_positive: int, n_rows: int) -> tuple[float, float]:
+    """Return weights that sum to one over all rows."""
+    if not start.is_balanced:
+        return 1.0 / n_rows, 1.0 / n_rows
+    return 0.5 / (n_rows - n_positive), 0.5 / n_positive
+
+
+def _loss_sums(part: Part, state: tuple[_Problem, NDArray[np.float64]]) -> LossSums:
+    """Sum the loss and its derivatives over the rows of a part."""
+    problem, coef = state
+    is_positive = np.isin(part.y, problem.positives)
+    convex = ConvexProblem(
+        part.X,
+        problem.columns,
+        problem.reach,
+        np.where(is_positive, 1.0, -1.0),
+        np.where(is_positive, problem.weights[1], problem.weights[0]),
+        problem.start.loss,
+    )
+    loss, gradient = 0.0, np.zeros(coef.size)
+    hessian = np.zeros((coef.size, coef.size))
+    for rows, block in convex.blocks():
+        some = convex._replace(
+            sign=convex.sign[rows], sample_weight=convex.sample_weight[rows]
+        )
+        value, slope, curvature = some.derivatives(block @ coef)
+        loss += value
+        gradient += block.T @ slope
+        hessian += block.T @ (block * curvature[:, None])
+    return LossSums(loss, gradient, hessian)
+
+
+def _added(sums: list[LossSums]) -> LossSums:
+    loss, gradient, hessian = zip(*sums, strict=True)
+    return LossSums(sum(loss), np.sum(gradient, axis=0), np.sum(hessian, axis=0))
+
+
+def _scored(
+    part: Part, state: tuple[NDArray[np.float64], NDArray[Any]]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    coef, positives = state
+    return row_products(part.X, coef), np.isin(part.y, positives)

@@ -1,0 +1,210 @@
+"""AUCClassifier over partitions: the model of rows in memory, however they lie."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import rocpath as rp
+from rocpath.ranking import LabelledRows
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytest.importorskip("distributed")
+
+from rocpath.dask import AUCClassifier, refinement, thinning  # noqa: E402
+from rocpath.dask.refinement import AllRows  # noqa: E402
+
+
+def rows(n_rows=500, n_classes=2):
+    """Whole numbers, tenths and floats, with labels that they tell something of."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(n_rows, 4))
+    score = X @ [1.0, 0.5, 0.0, -1.0] + rng.normal(size=n_rows)
+    X[:, 0], X[:, 1] = np.round(X[:, 0]), np.round(X[:, 1], 1)
+    return X, np.digitize(score, [1.0] if n_classes == 2 else [-1.0, 1.0])
+
+
+def parted(X, y, n_parts):
+    size = -(-len(y) // n_parts)
+    return da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_rows_are_fitted_as_in_memory(n_classes):
+    X, y = rows(n_classes=n_classes)
+    expected = rp.AUCClassifier(random_state=0).fit(X, y)
+    for n_parts in (1, 3, 17):
+        model = AUCClassifier(random_state=0).fit(*parted(X, y, n_parts))
+        assert (model.coef_ == expected.coef_).all()
+        assert (model.intercept_ == expected.intercept_).all()
+        assert model.n_passes_ == 2
+
+
+def test_thinned_rows_give_one_model_for_all_partitions(monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    X, y = rows(3000)
+    models = [
+        AUCClassifier(random_state=0).fit(*parted(X, y, n_parts))
+        for n_parts in (1, 3, 17)
+    ]
+    for model in models[1:]:
+        np.testing.assert_allclose(model.coef_, models[0].coef_, rtol=1e-9)
+        np.testing.assert_allclose(model.intercept_, models[0].intercept_, rtol=1e-9)
+    assert 3 <= models[0].n_passes_ <= 9
+
+
+def drawn(y, most, seed):
+    """Draw rows of every class by the lowest hashes, as a table in memory."""
+    hashes = thinning.row_hashes(0, y.size, seed)
+    is_kept = np.zeros(y.size, dtype=bool)
+    for label in (0, 1):
+        here = np.flatnonzero(y == label)
+        is_kept[here[np.argsort(hashes[here])[:most]]] = True
+    return is_kept
+
+
+def test_start_is_fitted_to_all_rows_as_in_memory(monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    X, y = rows(3000)
+    model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
+    model.fit(*parted(X, y, 5))
+    is_kept = drawn(y, 300, seed=0)
+    weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
+    found = {}
+
+    def refine(is_class, columns, reach, history, start, coef):
+        everything = LabelledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
+        best = history.start[int(history.share.argmax())]
+        from rocpath.ranking.starts import refitted_start
+
+        found["coef"] = refitted_start(everything, columns, best, start)
+        return found["coef"]
+
+    local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
+    local._fit_rows(
+        X[is_kept],
+        np.array([0, 1]),
+        y[is_kept],
+        weight,
+        np.bincount(y).astype(float),
+        refine,
+    )
+    assert found
+    np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
+
+
+def test_climb_is_kept_only_if_the_auc_of_all_rows_rises(monkeypatch):
+    areas = iter([0.7, 0.6, 0.5, 0.6])
+    monkeypatch.setattr(AllRows, "_auc", lambda *_: next(areas))
+    monkeypatch.setattr(AllRows, "_newton", lambda self, problem, start: start * 0)
+    start, climbed = np.ones(4), np.full(4, 2.0)
+
+    class History:
+        chosen, share = 1, np.ones(1)
+        start = (rp.ranking.starts.PLAIN_START,)
+
+    class Facts:
+        classes, class_counts, n_rows = np.array([0, 1]), np.array([5, 5]), [10]
+
+    all_rows = AllRows(None, [], Facts)
+    how = (np.array([False, True]), None, np.inf, History, start, climbed)
+    assert (all_rows.refined(*how) == climbed).all()
+    assert (all_rows.refined(*how) == 0).all()
+
+
+def test_probabilities_are_for_all_rows(monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 200)
+    X, y = rows(4000)
+    lazy = parted(X, y, 3)
+    model = AUCClassifier(random_state=0).fit(*lazy)
+    assert model.predict_proba(lazy[0])[:, 1].mean().compute() == pytest.approx(
+        y.mean(), abs=0.03
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_predictions_are_lazy_and_those_of_the_local_model(n_classes):
+    X, y = rows(n_classes=n_classes)
+    lazy, labels = parted(X, y, 4)
+    model = AUCClassifier(random_state=0).fit(lazy, labels)
+    local = model.to_local()
+    assert isinstance(local, rp.AUCClassifier)
+    for method in ("decision_function", "predict", "predict_proba"):
+        got, expected = getattr(model, method)(lazy), getattr(local, method)(X)
+        assert isinstance(got, da.Array)
+        assert got.shape == expected.shape
+        assert (got.compute() == expected).all()
+        unknown = lazy[lazy[:, 0] > 100]
+        assert getattr(model, method)(unknown).compute().shape[0] == 0
+
+
+def test_data_frames_csr_blocks_and_text_labels_are_taken():
+    X, y = rows()
+    X[np.abs(X) < 0.5] = 0.0
+    label = np.where(y == 1, "yes", "no")
+    columns = dict(zip("abcd", X.T, strict=True))
+    frame = dd.from_dict({**columns, "y": label}, npartitions=3)
+    expected = rp.AUCClassifier(random_state=0).fit(X, label)
+    model = AUCClassifier(random_state=0).fit(frame[list("abcd")], frame["y"])
+    assert (model.coef_ == expected.coef_).all()
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert model.to_local().feature_names_in_.tolist() == list("abcd")
+    predicted = model.predict(frame[list("abcd")]).compute()
+    assert (predicted == expected.predict(X)).all()
+    with pytest.raises(ValueError, match=r"X must have the columns \['a', 'b'"):
+        model.predict(frame[list("bacd")])
+
+    lazy, labels = parted(X, y, 3)
+    blocks = lazy.map_blocks(sparse.csr_array)
+    expected = rp.AUCClassifier(random_state=0).fit(sparse.csr_array(X), y)
+    model = AUCClassifier(random_state=0).fit(blocks, labels)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+    got = model.decision_function(blocks).compute()
+    np.testing.assert_allclose(got, expected.decision_function(X), rtol=1e-9)
+
+
+def test_class_weight_and_warm_start_are_those_in_memory():
+    X, y = rows()
+    lazy = parted(X, y, 2)
+    for settings in ({"class_weight": "balanced"}, {"class_weight": {0: 1.0, 1: 3.0}}):
+        expected = rp.AUCClassifier(random_state=0, **settings).fit(X, y)
+        model = AUCClassifier(random_state=0, **settings).fit(*lazy)
+        np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-12)
+    expected = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y).fit(X, y)
+    model = AUCClassifier(random_state=0, warm_start=True).fit(*lazy).fit(*lazy)
+    assert (model.coef_ == expected.coef_).all()
+
+
+def test_rows_of_many_bytes_are_drawn_fewer(monkeypatch):
+    monkeypatch.setattr(thinning, "_MOST_BYTES", 40_000)
+    monkeypatch.setattr(thinning, "_LEAST_OF_A_CLASS", 10)
+    monkeypatch.setattr(refinement, "MOST_COLUMNS_FOR_NEWTON", 1)
+    X, y = rows(3000)
+    drawn_rows = []
+    fit_rows = rp.AUCClassifier._fit_rows
+
+    def spy(self, X, *rest):
+        drawn_rows.append(X.shape[0])
+        return fit_rows(self, X, *rest)
+
+    monkeypatch.setattr(rp.AUCClassifier, "_fit_rows", spy)
+    AUCClassifier(random_state=0).fit(*parted(X, y, 3))
+    # 40 bytes a row, label included: 1,000 rows at most.
+    assert drawn_rows == [1000]
+
+
+def test_hashes_of_rows_do_not_depend_on_parts_and_are_spread():
+    whole = thinning.row_hashes(0, 10_000, 3)
+    parts = [thinning.row_hashes(a, 100, 3) for a in range(0, 10_000, 100)]
+    assert (np.concatenate(parts) == whole).all()
+    assert np.unique(whole).size == whole.size
+    counts, _ = np.histogram(whole.astype(float), bins=10, range=(0, 2.0**64))
+    assert counts.min() > 850  # 1,000 each, with a standard deviation of 30
+    assert (thinning.row_hashes(0, 100, 4) != whole[:100]).all()
+
+
+def test_one_class_is_refused():
+    X, _ = rows(50)
+    with pytest.raises(ValueError, match="at least two classes, got one class"):
+        AUCClassifier().fit(*parted(X, np.ones(50), 2))
