@@ -53,8 +53,10 @@ class ErrorSteps:
         order = np.argsort(kink, kind="stable")
         kink, slope = kink[order], np.cumsum(bend[order])
         rise = np.concatenate(([0.0], np.cumsum(slope[:-1] * np.diff(kink))))
+        # Rounding of sums must not cut the flat bottom into pieces.
         is_best = rise <= rise.min() + 1e-9 * (1.0 + self.first)
         start = np.flatnonzero(is_best & ~np.append(False, is_best[:-1]))
         end = np.flatnonzero(is_best & ~np.append(is_best[1:], False))
+        # The middle of the widest is farthest from anything that would cost an error.
         widest = (kink[end] - kink[start]).argmax()
         return float(0.5 * kink[start[widest]] + 0.5 * kink[end[widest]])

@@ -20,7 +20,7 @@ from rocpath.arguments import (
 from rocpath.breakpoints import Denominator, ErrorBreakpoints
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.segmentation import segment
-from rocpath.changepoint.selection import model_selection
+from rocpath.changepoint.selection import log_penalties, model_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +82,7 @@ class PenaltyErrors:
                     f"{kind} must be from 0 to possible_{kind} = {possible[kind]}, got "
                     f"{errors[row]} in row {row}."
                 )
+        # Models that differ in changes but not in errors are one to a learner.
         is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
         set_fields(
             self,
@@ -106,8 +107,7 @@ class PenaltyErrors:
     @property
     def min_log_penalty(self) -> NDArray[np.float64]:
         """Logarithm of ``min_penalty``, from minus infinity."""
-        with np.errstate(divide="ignore"):
-            return read_only(np.log(self.min_penalty))
+        return log_penalties(self.min_penalty)
 
     def at(self, log_penalty: ArrayLike) -> Any:
         """Return the number of errors, FP + FN, at a log penalty.
@@ -263,6 +263,8 @@ def error_breakpoints(
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
+        # The paper has FP start at 0 and FN end there. What is fewest takes that place;
+        # what comes back beyond it would begin below zero.
         np.concatenate([_fewest_first(f.fp[::-1])[::-1] for f in functions]),
         np.concatenate([_fewest_first(f.fn) for f in functions]),
         denominator=denominator,
@@ -272,13 +274,15 @@ def error_breakpoints(
 
 def _fewest_first(errors: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the fewest errors up to where they are first reached."""
-    place = np.arange(errors.size)
-    return np.where(place < errors.argmin(), errors.min(), errors)
+    is_before = np.arange(errors.size) < errors.argmin()
+    return np.where(is_before, errors.min(), errors)
 
 
 def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
     """Tell whether penalties trade FP for FN, and are not all alike to every one."""
     return (
+        # FP has to rise towards small penalties and FN towards large ones somewhere:
+        # else a total of the ROC curve is zero.
         sum(int(f.fp[0] - f.fp.min()) for f in functions) > 0
         and sum(int(f.fn[-1] - f.fn.min()) for f in functions) > 0
         and any(np.isfinite(target_interval(f)).any() for f in functions)
@@ -310,6 +314,8 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     """
     (function,) = checked_functions("function", [function])
     errors = function.fp + function.fn
+    # Runs of best rows: rows differ in FP and FN, but the sum may be the same in
+    # several.
     is_best = np.concatenate(([False], errors == errors.min(), [False]))
     ends = np.append(function.min_log_penalty, np.inf)
     lower = ends[np.flatnonzero(is_best[1:] & ~is_best[:-1])]
@@ -326,10 +332,10 @@ def checked_functions(
     functions = list(functions)
     if not functions:
         raise ValueError(f"{name} must have at least one sequence, got none.")
-    for place, function in enumerate(functions):
+    for number, function in enumerate(functions):
         if not isinstance(function, PenaltyErrors):
             raise TypeError(
                 f"{name} must be PenaltyErrors, got {type(function).__name__} for "
-                f"sequence {place}."
+                f"sequence {number}."
             )
     return functions

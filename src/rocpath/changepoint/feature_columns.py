@@ -43,6 +43,7 @@ class FeatureColumns:
         is_finite = np.isfinite(X)
         is_empty = ~is_finite.any(axis=0)
         known = np.where(is_finite, X, np.nan)
+        # A column without a number becomes constant, and so has no weight.
         known[:, is_empty] = 0.0
         low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
         median = np.nanmedian(known, axis=0)

@@ -119,6 +119,8 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     for series in _SERIES.values():
         part += _statistics(series.values(x))
         degree += [series.degree] * (len(_STATISTICS) - 1) + [2 * series.degree]
+    # To the power of the unit, so that features of a sequence in other units differ by
+    # constants alone, which a linear model can take up.
     floor = (_SMALLEST_PART * largest) ** np.array(degree)
     return _transformed(np.array(part), floor, exponent * np.array(degree))
 
@@ -130,6 +132,7 @@ def _transformed(
     with np.errstate(over="ignore"):
         value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
     log = np.log(np.maximum(np.abs(part), floor)) + exponent * np.log(2.0)
+    # Continued by its tangent, so that it exists, and rises, for every number.
     loglog = np.where(log >= 1, np.log(np.maximum(log, 1.0)), log - 1)
     log1p = np.copysign(np.log1p(np.abs(value)), value)
     sqrt = np.copysign(np.sqrt(np.abs(value)), value)

@@ -68,9 +68,11 @@ def choose_candidate(
     if not len(table):
         return None
     mean = table.mean(axis=0)
+    # Paired by part: parts differ more from each other than candidates do on one.
     difference = table - table[:, [mean.argmin()]]
     n_parts = len(table)
     error = difference.std(axis=0, ddof=min(1, n_parts - 1)) / np.sqrt(n_parts)
+    # argmax finds the first, and the first is the simplest.
     is_as_good = difference.mean(axis=0) <= n_errors * error
     return HeldOutChoice(int(is_as_good.argmax()), read_only(mean), read_only(error))
 
@@ -106,6 +108,7 @@ def _balanced(
         return np.arange(size.size)
     fold, total = np.zeros(size.size, dtype=np.intp), np.zeros(n_folds)
     order = check_random_state(random_state).permutation(size.size)
+    # The largest first, each to the fold that has least: the small ones even it out.
     for group in order[np.argsort(-size[order], kind="stable")]:
         fold[group] = total.argmin()
         total[fold[group]] += size[group]

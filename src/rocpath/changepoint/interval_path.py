@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalPath:
-    """Hold interval regressions for a decreasing sequence of L1 penalties.
+    """Hold interval regressions for a decreasing sequence of L1 weights.
 
     Attributes
     ----------
     alpha : array, shape (n_alphas,)
-        The L1 penalties.
+        The L1 weights.
     coef : array, shape (n_alphas, n_features)
         Coefficients.
     intercept : array, shape (n_alphas,)
@@ -30,7 +30,7 @@ class IntervalPath:
         By how much the optimality conditions are violated, as a part of the largest
         alpha.
     n_iter : array of int, shape (n_alphas,)
-        Newton steps taken.
+        Newton moves made.
     """
 
     alpha: NDArray[np.float64]
@@ -49,7 +49,7 @@ def interval_path(
     tol: float = 1e-6,
     max_steps: int = 1000,
 ) -> IntervalPath:
-    """Fit interval regression for each L1 penalty, starting from the one before.
+    """Fit interval regression for each L1 weight, starting from the one before.
 
     Minimises, over coefficients w and intercept b, the mean of
     max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
@@ -62,13 +62,13 @@ def interval_path(
     interval : array, shape (n_samples, 2)
         Lower and upper ends, possibly infinite.
     alpha : array, shape (n_alphas,)
-        L1 penalties, decreasing.
+        L1 weights, decreasing.
     margin : float
         How far inside the interval a prediction has to be to have no loss.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
     max_steps : int
-        Largest number of Newton steps for each alpha.
+        Largest number of Newton moves for each alpha.
 
     Returns
     -------
@@ -83,8 +83,11 @@ def interval_path(
     >>> path.coef.round(6).tolist()
     [[0.0], [2.7]]
     """
+    # By columns, as coordinate descent reads them.
     feature = np.ascontiguousarray(X.T).ravel()
     low, high = _moved_ends(interval, margin)
+    # So that tol has no unit: the largest alpha is the size of the slopes at the
+    # constant.
     largest = float(alpha.max()) or 1.0
     path = _core.interval_path(feature, low, high, alpha, tol * largest, max_steps)
     return IntervalPath(
@@ -99,7 +102,7 @@ def interval_path(
 def largest_alpha(
     X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float
 ) -> float:
-    """Return the smallest L1 penalty for which all coefficients are zero."""
+    """Return the smallest L1 weight for which all coefficients are zero."""
     low, high = _moved_ends(interval, margin)
     found = _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
     # The best constant is known to a part of 1e-9, and so are the slopes there.
@@ -121,6 +124,7 @@ def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> f
     """Return the constant with the smallest loss; 0 if no interval has an end."""
     if not np.isfinite(interval).any():
         return 0.0
+    # The same solver with a column that says nothing: only the intercept is left.
     no_features = np.zeros((len(interval), 1))
     return float(
         interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0]
@@ -130,4 +134,6 @@ def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> f
 def _moved_ends(
     interval: NDArray[np.float64], margin: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    # An interval shorter than twice the margin has its ends cross; the loss then is
+    # smallest in its middle.
     return interval[:, 0] + margin, interval[:, 1] - margin

@@ -25,13 +25,13 @@ from rocpath.changepoint.interval_path import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_JUDGED_TOLERANCE = 1e-4
+_JUDGED_TOLERANCE = 1e-4  # of paths that are fitted only to be judged
 
 
 class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predict log penalties inside target intervals, with few features.
 
-    Squared hinge loss on both ends of the interval and an L1 penalty on the
+    Squared hinge loss on both ends of the interval and an L1 term of the
     coefficients of standardised features, see `interval_path`. Features that leave the
     range of the training data, or are infinite, become its nearer end; what is not a
     number becomes the training median. Columns that are constant in training are
@@ -40,7 +40,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     alpha : float, optional
-        The L1 penalty; by default the one of a geometric sequence with the smallest
+        The L1 weight; by default the one of a geometric sequence with the smallest
         mean loss in cross-validation.
     margin : float
         How far inside the interval a prediction has to be to have no loss.
@@ -55,7 +55,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
     max_steps : int
-        Largest number of Newton steps for each alpha.
+        Largest number of Newton moves for each alpha.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : float
         Intercept in the units of X.
     alpha_ : float
-        The L1 penalty used.
+        The L1 weight used.
     kept_features_ : array of bool, shape (n_features,)
         The columns that were not constant in training.
     low_, high_, median_ : array, shape (n_features,)
@@ -72,7 +72,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     alphas_, cv_loss_ : array, shape (n_alphas,)
         The sequence and its mean loss in cross-validation; not set if alpha is given.
     n_iter_ : int
-        Newton steps taken for the sequence down to ``alpha_``.
+        Newton moves made for the sequence down to ``alpha_``.
     n_features_in_ : int
         Number of columns of X.
 
@@ -126,6 +126,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         IntervalRegression
         """
         if y is None:
+            # Raises scikit-learn's own message, which its checks of estimators ask for.
             validate_data(self, X, y)
         X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
         interval = target_intervals(y, len(X))
@@ -195,6 +196,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the sequence of alphas that ends at the one to be used."""
         largest = largest_alpha(X, interval, margin=self.margin)
         if self.alpha is not None:
+            # From the constant down in one stride: a start that is known to be right.
             first = max(largest, self.alpha)
             return np.array([first, self.alpha], dtype=np.float64)
         if largest == 0:  # a constant is best
@@ -209,6 +211,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # Mean losses do not see the last digits of a path that takes most of fit.
             tol = max(self.tol, _JUDGED_TOLERANCE)
             path = self._path(known, interval[train], alpha, tol)
+            # As `predict` will do, with the range of what was trained on.
             new = np.clip(X[test], known.min(axis=0), known.max(axis=0))
             fitted = new @ path.coef.T + path.intercept
             held_out = interval_losses(fitted, interval[test], self.margin)

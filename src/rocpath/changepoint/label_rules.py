@@ -85,6 +85,7 @@ def label_rules(labels: Labels | None, count: NDArray[np.int64]) -> LabelRules:
                 f"{labels.end[row]}]."
             )
     kind = np.array([_CODES[kind] for kind in labels.kind])
+    # The search meets them in order; an empty region that asks for nothing is no rule.
     order = np.argsort(labels.start, kind="stable")
     kept = order[(first <= last)[order]]
     return LabelRules(

@@ -91,7 +91,7 @@ class Labels:
     sequence : str, optional
         Name of the sequence, for messages.
     row : array-like of int, shape (n_labels,), optional
-        What messages call each label; by default its place, from 0.
+        What messages call each label; by default its index.
 
     Examples
     --------
@@ -126,16 +126,17 @@ class Labels:
                     f"kind{where} must be one of {known}; got {name!r} in row {at}."
                 )
         if not (start < end).all():
-            place = int((start < end).argmin())
+            worst = int((start < end).argmin())
             raise ValueError(
-                f"start{where} must be below end, got {start[place]} and {end[place]} "
-                f"in row {row[place]}."
+                f"start{where} must be below end, got {start[worst]} and {end[worst]} "
+                f"in row {row[worst]}."
             )
+        # Sorted by start, only neighbours can overlap first.
         order = np.argsort(start, kind="stable")
         overlaps = end[order][:-1] > start[order][1:]
         if overlaps.any():
-            place = int(overlaps.argmax())
-            first, second = sorted(order[place : place + 2].tolist())
+            rank = int(overlaps.argmax())
+            first, second = sorted(order[rank : rank + 2].tolist())
             raise ValueError(
                 f"labels{where} must not overlap, got ({start[first]}, {end[first]}] "
                 f"in row {row[first]} and ({start[second]}, {end[second]}] in row "
@@ -252,6 +253,7 @@ def _counts(
     change: NDArray[np.float64], labels: Labels
 ) -> dict[str, NDArray[np.int64]]:
     """Count changes, peak starts, peak ends and overlapping peaks in every region."""
+    # Means go up first: segments 1, 3, ... are the peaks.
     peak_start, peak_end = change[::2], change[1::2]
     inside = {
         name: np.searchsorted(places, labels.end, side="right")

@@ -65,10 +65,12 @@ class LinearModels(NamedTuple):
         fitted = self.features.scaled(X) @ self.coef.T + self.intercept
         if monitor == "errors":
             return ErrorSteps(functions).blurred(fitted)
+        # A fold whose errors no penalty changes has no AUC.
         if not can_be_learned(functions):
             return None
         bp = error_breakpoints(functions)
         if monitor == "auc":
+            # Negative, since candidates are compared by what they lose.
             return np.array([-auc(bp, -column) for column in fitted.T])
         return np.array([aum(bp, -column) for column in fitted.T])
 
@@ -89,6 +91,9 @@ class Candidates:
         interval = _intervals(sequences)
         coef = np.zeros((self.alpha_part.size, scaled.shape[1]))
         if np.isfinite(interval).any():
+            # Parts of each fold's own largest: the first is a constant in every fold,
+            # and the same number has about as many features, so that folds can be
+            # compared.
             largest = largest_alpha(scaled, interval, margin=self.margin)
             if largest > 0:
                 coef = interval_path(
@@ -104,7 +109,7 @@ class Candidates:
     def descent(
         self,
         sequences: LabelledSequences,
-        place: int,
+        chosen: int,
         n_steps: NDArray[np.int64],
     ) -> LinearModels:
         """Descend on AUM from a model of the path; one model for each number of steps.
@@ -113,10 +118,13 @@ class Candidates:
         """
         path = self.path(sequences)
         scaled = path.features.scaled(sequences.X)
-        coef, taken = -path.coef[place], 0
+        # Interval regression predicts log penalties, and breakpoints are of minus them.
+        coef, taken = -path.coef[chosen], 0
         found = []
         can_descend = can_be_learned(sequences.functions)
         for most in n_steps:
+            # One descent in parts: each number of steps goes on from the last, and one
+            # that has converged takes no more.
             if can_descend and most > taken:
                 descent = minimize_aum(
                     scaled,

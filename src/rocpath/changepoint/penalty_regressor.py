@@ -178,11 +178,13 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
         tried = Candidates(self.alphas_, self.margin, self.step, self.tol)
 
+        # In two rounds: the features first, then the steps from that model, not every
+        # pair.
         path = self._judged(sequences, splits, n_alphas, tried.path)
         self.monitor_mean_, self.monitor_error_ = path.mean, path.standard_error
         self.alpha_ = float(self.alphas_[path.chosen])
         self.steps_ = steps_to_try(self.max_steps)
-        descend = partial(tried.descent, place=path.chosen, n_steps=self.steps_)
+        descend = partial(tried.descent, chosen=path.chosen, n_steps=self.steps_)
         steps = self._judged(sequences, splits, self.steps_.size, descend)
         self.steps_mean_, self.steps_error_ = steps.mean, steps.standard_error
         models = descend(sequences)

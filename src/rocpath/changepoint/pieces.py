@@ -207,6 +207,7 @@ def chromosomes(path: str | os.PathLike[str]) -> dict[str, int]:
 
 def _vector(name: str, values: ArrayLike) -> NDArray[np.generic]:
     """Return the array itself if its type is one of numbers."""
+    # Not asarray, which would lose a mask; and no copy, which would load a memory map.
     given = np.asanyarray(values)
     is_plain = not isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "buif"
     return given if is_plain and given.ndim == 1 else finite_vector(name, values)
@@ -234,6 +235,7 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
     end = None
     for table in _tables(path, chrom):
         start, stop, value = table.T
+        # A run follows on the last one of the piece before.
         before = np.append(start[0] if end is None else end, stop[:-1])
         is_bad = (start < before) | (stop <= start)
         if fill is None:
@@ -259,6 +261,7 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
     names: set[str] = set()
     only = chrom
     with _opened(path) as file:
+        # Whole lines: what the last byte cut is read on to its end.
         while text := file.read(_TEXT_SIZE) + file.readline():
             rows = None if only is None else _all_rows(text, only.encode() + b"\t")
             if rows is None:
@@ -279,6 +282,8 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
 
 def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
     """Return the lines without the prefix, if all begin with it: ten times faster."""
+    # Two passes of C over the bytes instead of a loop over lines; the lengths tell
+    # whether every line had the prefix.
     rest = text.replace(b"\n" + prefix, b"\n")
     n_removed = (len(text) - len(rest)) // len(prefix)
     n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -292,6 +297,8 @@ def _numbers(path: Path, rows: bytes) -> NDArray[np.float64]:
         # Older numpy warns of rows it cannot read, newer raises.
         warnings.simplefilter("error", DeprecationWarning)
         try:
+            # Text mode, which reads numbers without a Python object each; it is only
+            # its binary mode that numpy gives up.
             table = np.fromstring(rows, dtype=np.float64, sep=" ")
         except (DeprecationWarning, ValueError):
             table = np.empty(0)

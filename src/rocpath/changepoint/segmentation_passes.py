@@ -61,6 +61,7 @@ class CheckedSequence:
         power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))
+        # Rounded to 0 it would buy changes that gain less than they cost.
         return max(scaled, np.finfo(float).smallest_subnormal) if penalty else 0.0
 
 
@@ -87,6 +88,7 @@ def checked_sequence(
         low, high = min(low, piece.x.min()), max(high, piece.x.max())
         if piece.weights is not None:
             max_weight = max(max_weight, piece.weights.max())
+        # Enough of every piece: the middle may drift along a sequence.
         sample.append(piece.x[:: max(1, piece.x.size // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
         n += piece.x.size
@@ -169,9 +171,12 @@ def fit(
     )
     start, n_read = [], 0
     for x, weight, position in _centered(sequence):
+        # Costs and means in the units of the data, of the segments found: what scaling
+        # did to them on the way does not matter.
         fitter.push(x, weight)
         n_read += x.size
         if position is not None:
+            # Changes that lie in this piece, counted from its start.
             change = found["position"] - (n_read - x.size)
             start.append(position[change[(change >= 0) & (change < x.size)]])
     costs, mean = fitter.finish()
@@ -248,6 +253,7 @@ class _Places:
         if position is None:
             position = np.arange(float(offset), float(offset + piece.x.size))
         count = count_positions(self.labels, position)
+        # Counts of pieces add up, so no positions are kept.
         self.count = count if offset == 0 else self.count + count
 
     def rules(self, n: int) -> LabelRules:

@@ -53,12 +53,12 @@ class ModelSelection:
     @property
     def min_log_penalty(self) -> NDArray[np.float64]:
         """Logarithm of ``min_penalty``, from minus infinity."""
-        return _log(self.min_penalty)
+        return log_penalties(self.min_penalty)
 
     @property
     def max_log_penalty(self) -> NDArray[np.float64]:
         """Logarithm of ``max_penalty``, to infinity."""
-        return _log(self.max_penalty)
+        return log_penalties(self.max_penalty)
 
     def select(self, penalty: ArrayLike) -> Any:
         """Return the number of changes that a penalty selects.
@@ -154,6 +154,8 @@ def _lower_hull(
 
     Penalties that round to the same number leave their model no room, so it is dropped.
     """
+    # Three models in a line are the normal case, as where two changes gain the same:
+    # rounded slopes would select the middle one, or not, by chance.
     whole, unit = _whole_numbers(cost)
 
     def drop(first: int, last: int) -> tuple[int, int]:
@@ -161,6 +163,7 @@ def _lower_hull(
 
     hull: list[int] = []
     for new in range(len(cost)):
+        # More changes for no less cost are never selected, by penalty 0 neither.
         if hull and whole[new] >= whole[hull[-1]]:
             continue
         # The last corner goes if the way past it to the new one is at least as steep.
@@ -174,6 +177,7 @@ def _lower_hull(
     corners, penalties = [hull[-1]], [0.0]
     for corner in hull[-2::-1]:
         fall, run = drop(corner, corners[-1])
+        # Integers divide to the float64 nearest to the quotient, however long they are.
         penalty = fall / (unit * run)
         if penalty > penalties[-1]:
             corners.append(corner)
@@ -190,6 +194,7 @@ def _whole_numbers(values: list[float]) -> tuple[list[int], int]:
     return [number * (unit // denominator) for number, denominator in ratios], unit
 
 
-def _log(penalty: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_penalties(penalty: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms, minus infinity for penalty 0."""
     with np.errstate(divide="ignore"):
         return read_only(np.log(penalty))

@@ -33,6 +33,7 @@ def axes_grid(
     """Return given axes as a flat array, or new ones in a figure of their own."""
     n_axes = n_rows * n_columns
     if ax is None:
+        # Only here: who brings axes, as a server does, needs no pyplot.
         import matplotlib.pyplot as plt
 
         _, axes = plt.subplots(
@@ -49,6 +50,8 @@ def draw_steps(
     ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any
 ) -> None:
     """Draw a function with value[i] from edge[i] to edge[i + 1]."""
+    # Each value twice, at both ends of its stretch: unlike a step style it needs no
+    # value beyond the last edge.
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 

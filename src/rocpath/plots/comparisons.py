@@ -53,17 +53,18 @@ def plot_complexity(
     size = finite_vector("n", n)
     (axes,) = axes_grid(ax, 1, 1, (6.0, 4.4))
     known: list[float] = []
-    for place, (name, values) in enumerate(costs.items()):
+    for number, (name, values) in enumerate(costs.items()):
         cost = np.asarray(values, dtype=np.float64)
         is_known = np.isfinite(cost) & (cost > 0)
         slope = np.nan
         if is_known.sum() > 1:
+            # The exponent of n: a cost of c n^k is a line of slope k on log scales.
             slope = np.polyfit(np.log(size[is_known]), np.log(cost[is_known]), 1)[0]
         axes.loglog(
             size[is_known],
             cost[is_known],
-            marker=MARKERS[place % len(MARKERS)],
-            color=SERIES[place % len(SERIES)],
+            marker=MARKERS[number % len(MARKERS)],
+            color=SERIES[number % len(SERIES)],
             label=name if np.isnan(slope) else f"{name} (slope {slope:.2f})",
         )
         known += cost[is_known].tolist()
@@ -121,9 +122,11 @@ def plot_comparison(
     for row, column in enumerate(columns.values()):
         _draw_dots(axes[0], row, column)
         difference = column - columns[reference]
+        # The reference has none, and a dot at zero would look like a measurement.
         if difference.any():
             _draw_dots(axes[1], row, difference)
     axes[0].set_yticks(range(len(columns)), list(columns))
+    # From above, in the order given.
     axes[0].set_ylim(len(columns) - 0.5, -0.5)
     axes[0].set_xlabel(xlabel)
     axes[1].set_xlabel(f"{xlabel}, less that of {reference}")
@@ -137,6 +140,7 @@ def plot_comparison(
 def _draw_dots(ax: Axes, row: int, column: NDArray[np.float64]) -> None:
     mean = column.mean()
     error = column.std(ddof=1) / np.sqrt(column.size) if column.size > 1 else 0.0
+    # A little lower, so that the mean does not cover them.
     ax.plot(column, np.full(column.size, row + 0.2), ".", color=GREY, markersize=4)
     ax.errorbar(mean, row, xerr=error, fmt="o", color=BLUE, capsize=3, markersize=6)
 
@@ -145,6 +149,7 @@ def _draw_slope(
     ax: Axes, size: NDArray[np.float64], smallest: float, largest: float, slope: float
 ) -> None:
     """Draw a line of known slope from the lower left, as far as there is data."""
+    # A steep line would leave the data far below: it stops at the largest cost.
     end = size[0] * (largest / smallest) ** (1 / slope) if slope > 0 else size[-1]
     x = np.array([size[0], min(size[-1], end)])
     y = smallest * (x / size[0]) ** slope

@@ -86,6 +86,7 @@ class DescentDisplay:
             ("validation", f"validation_{area}", "--", "s", colors[1]),
         ):
             value = getattr(descent, field)
+            # Without validation data.
             if not np.isnan(value).all():
                 style = {"ls": dashes, "marker": marker if is_marked else None}
                 style |= {"label": prefix + sample, "gid": sample, "color": color}

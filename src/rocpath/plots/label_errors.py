@@ -104,14 +104,16 @@ class LabelErrorDisplay:
         most = min(max_changes, x.size - 1)
         models = cp.segment(x, most, cost=cost, constraint=constraint)
         selection = cp.model_selection(models.cost)
+        # Not `errors_by_penalty`: the picture shows the segmentations too.
         counts = cp.label_errors(models, labels, position=position)
         errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
             log_penalty = inside_interval(*cp.target_interval(errors))
-        place = np.arange(x.size) if position is None else position
+        if position is None:
+            position = np.arange(x.size)
         return cls(
             x=x,
-            position=np.asarray(place, dtype=np.float64),
+            position=np.asarray(position, dtype=np.float64),
             labels=labels,
             models=models,
             selection=selection,
@@ -170,19 +172,21 @@ class LabelErrorDisplay:
         named: set[str] = set()
         rows = zip(self.labels.start, self.labels.end, self.labels.kind, strict=True)
         for start, end, kind in rows:
+            # The legend leaves out what starts with an underscore: each kind once.
             name = "_" if kind in named else kind.replace("_", " ")
             color = _KIND_COLORS[kind]
             ax.axvspan(start, end, color=color, alpha=0.3, linewidth=0, label=name)
             named.add(kind)
         ax.plot(self.position, self.x, ".", color=canvas.GREY, markersize=3.5)
         model = self.models.changes[self.n_changes]
+        # The last segment ends where one more observation would be.
         width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
         edge = np.append(self.position, self.position[-1] + width)
         edge = edge[np.concatenate(([0], model, [self.x.size]))]
         means = self.models.mean[self.n_changes]
         canvas.draw_steps(ax, edge, means, color=canvas.BLACK, lw=2, label="mean")
-        for place in edge[1:-1]:
-            ax.axvline(place, color=canvas.BLACK, linestyle="--", linewidth=1)
+        for change in edge[1:-1]:
+            ax.axvline(change, color=canvas.BLACK, linestyle="--", linewidth=1)
         plural = "" if self.n_changes == 1 else "s"
         ax.set(xlabel="position", ylabel="value")
         ax.set_title(f"{self.n_changes} change{plural}", loc="left", fontsize=10)
@@ -192,11 +196,13 @@ class LabelErrorDisplay:
     def _draw_errors(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
 
+        # The first is minus infinity, for penalty 0.
         jumps = self.errors.min_log_penalty[1:]
         known = np.append(jumps, self.log_penalty)
         low, high = known.min() - _REACH, known.max() + _REACH
         edge = np.concatenate(([low], jumps, [high]))
         for values, color, width, name in (
+            # FP first and wider, so that it is seen where both are equal.
             (self.errors.fp, canvas.FP_COLOR, 3.5, "FP"),
             (self.errors.fn, canvas.FN_COLOR, 2.0, "FN"),
         ):

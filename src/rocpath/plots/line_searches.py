@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.lines import Lines
-from rocpath.pages.step_view import (
-    StepView,
-    line_sample,
-    step_view,
-)
+from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots import canvas
 from rocpath.plots.roc_errors import errors_and_predictions
 
@@ -112,6 +108,7 @@ class LineSearchDisplay:
         auc_axes.set_ylabel("AUC")
         aum_axes.set_ylabel("AUM")
         line_axes.set(ylabel="threshold", xlabel="step size")
+        # A mark at step 0 would else be half hidden by the axis.
         line_axes.set_xlim(-0.01 * self.view.max_step, self.view.max_step)
         for axes in self.ax_:
             canvas.tidy(axes)
@@ -140,6 +137,7 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
+    # Only this part shows a sample: curves and marks are of all lines.
     shown = line_sample(lines, _MOST_LINES)
     alpha = float(np.clip(20 / shown.slope.size, 0.2, 1.0))
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
@@ -147,6 +145,7 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
     for is_kind, color, name in (
         (jumps_fp & ~jumps_fn, canvas.FP_COLOR, "FP changes"),
         (jumps_fn & ~jumps_fp, canvas.FN_COLOR, "FN changes"),
+        # Changepoints' breakpoints may change both; one of weight 0 changes neither.
         (jumps_fp == jumps_fn, canvas.GREY, "both"),
     ):
         if is_kind.any():
@@ -154,6 +153,7 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
             high = low + max_step * shown.slope[is_kind]
             ends = [[(0, a), (max_step, b)] for a, b in zip(low, high, strict=True)]
             ax.add_collection(LineCollection(ends, colors=color, lw=1.0, alpha=alpha))
+            # In the legend, where the faint lines themselves would hardly be seen.
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
     canvas.legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LETTERS = string.ascii_uppercase
 _MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
-_LETTER_ROWS = 3
+_LETTER_ROWS = 3  # above the errors, for letters of narrow intervals
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -113,6 +113,7 @@ class RocErrorDisplay:
         ax.set_title(f"{self.name}\n{areas}" if self.name else areas, fontsize=11)
         ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
         reach = 0.16 if fpr.size <= len(_LETTERS) else 0.03
+        # With errors that are not monotone a curve may leave the unit square.
         low = min(0.0, fpr.min(), tpr.min()) - reach
         high = max(1.0, fpr.max(), tpr.max()) + reach
         ax.set(xlim=(low, high), ylim=(low, high))
@@ -124,12 +125,14 @@ class RocErrorDisplay:
         points = np.column_stack((self.curve.fpr, self.curve.tpr))
         away = _away_from_curve(points)
         has_numbers = len(points) <= _MOST_NUMBERS
+        # A curve that loops, as of changepoints, comes to a point again: one text for
+        # both.
         for point in np.unique(points, axis=0):
-            places = np.flatnonzero((points == point).all(axis=1))
-            text = ",".join(_LETTERS[place] for place in places)
+            visits = np.flatnonzero((points == point).all(axis=1))
+            text = ",".join(_LETTERS[visit] for visit in visits)
             if has_numbers:
-                text += f" {self.curve.min_error[places[0]]:.2g}"
-            x, y = away[places[0]]
+                text += f" {self.curve.min_error[visits[0]]:.2g}"
+            x, y = away[visits[0]]
             ax.annotate(
                 text,
                 point,
@@ -141,9 +144,11 @@ class RocErrorDisplay:
             )
 
     def _draw_errors(self, ax: Axes) -> None:
+        # The first and the last interval have no end; both are drawn a little way.
         edge = self.curve.threshold[1:, 0]
         reach = 0.12 * (edge[-1] - edge[0]) or 1.0
         edge = np.concatenate(([edge[0] - reach], edge, [edge[-1] + reach]))
+        # One value an edge is asked for; that of the last edge is not drawn.
         least = np.append(self.curve.min_error, 0.0)
         ax.fill_between(edge, least, step="post", color="0.85", lw=0, label="AUM")
         for values, color, width, name in (
@@ -169,6 +174,8 @@ def errors_and_predictions(
 ) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
     """Return the error functions of labels and what an estimator predicts for them."""
     if len(y) and isinstance(y[0], PenaltyErrors):
+        # Errors are functions of minus the log penalty: larger predictions, more
+        # changes.
         return error_breakpoints(y), -np.asarray(estimator.predict(X))
     predictions = np.asarray(estimator.decision_function(X))
     if predictions.ndim != 1:
@@ -187,6 +194,8 @@ def _away_from_curve(points: NDArray[np.float64]) -> NDArray[np.float64]:
     unit = np.divide(move, length, out=np.zeros_like(move), where=length > 0)
     none = np.zeros((1, 2))
     before, after = np.concatenate((none, unit)), np.concatenate((unit, none))
+    # Both unit vectors point along the curve, so their difference points out of the
+    # bend, and vanishes where there is none: then at right angles.
     away = before - after
     is_straight = np.hypot(*away.T) < 1e-9
     away[is_straight] = np.column_stack((-after[:, 1], after[:, 0]))[is_straight]
@@ -197,14 +206,14 @@ def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
     """Put a letter over each interval, in rows so that neighbours do not touch."""
     width = 0.05 * (edge[-1] - edge[0])
     row_ends = [-np.inf] * _LETTER_ROWS
-    for place, middle in enumerate((edge[1:] + edge[:-1]) / 2):
+    for number, middle in enumerate((edge[1:] + edge[:-1]) / 2):
         free = [row for row in range(_LETTER_ROWS) if row_ends[row] <= middle]
         row = free[0] if free else int(np.argmin(row_ends))
         row_ends[row] = middle + width
         ax.text(
             middle,
             top * (1.08 + 0.09 * row),
-            _LETTERS[place],
+            _LETTERS[number],
             ha="center",
             va="center",
             fontsize=8,
