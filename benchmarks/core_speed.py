@@ -36,17 +36,15 @@ def problem(n, n_features=10, seed=0):
     return bp, predictions, rp.Lines.from_predictions(bp, predictions, direction)
 
 
-def main():
-    numbers = np.random.default_rng(0).random(10**6)
-    one_sort = median_time(lambda: np.argsort(numbers), 15)
-    rows = [("np.argsort (A)", 10**6, one_sort, 1.0, "", "")]
+def measured(one_sort):
+    """Yield what was timed, n, seconds, the ratio to one sort, a bar, and R's time."""
 
-    def measure(name, n, function, bar="", reference="", repeats=5):
+    def row(name, n, function, bar="", reference="", repeats=5):
         seconds = median_time(function, repeats)
-        rows.append((name, n, seconds, seconds / one_sort, bar, reference))
+        return name, n, seconds, seconds / one_sort, bar, reference
 
-    bp, predictions, lines = problem(10**6)
-    measure(
+    bp, predictions, _ = problem(10**6)
+    yield row(
         "aum + aum_gradient",
         10**6,
         lambda: (rp.aum(bp, predictions), rp.aum_gradient(bp, predictions)),
@@ -54,10 +52,10 @@ def main():
         reference=0.30,
         repeats=15,
     )
-    measure("auc", 10**6, lambda: rp.auc(bp, predictions), bar=2, repeats=15)
+    yield row("auc", 10**6, lambda: rp.auc(bp, predictions), bar=2, repeats=15)
     for n, reference in ((10**4, 0.017), (10**5, 0.33), (10**6, 7.4)):
         lines = problem(n)[2]
-        measure(
+        yield row(
             "sweep, linear",
             n,
             lambda lines=lines: rp.sweep(lines, max_crossings=len(lines)),
@@ -65,8 +63,15 @@ def main():
             reference=reference,
         )
     lines = problem(3000)[2]
-    measure("sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2)
+    yield row(
+        "sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2
+    )
 
+
+def main():
+    numbers = np.random.default_rng(0).random(10**6)
+    one_sort = median_time(lambda: np.argsort(numbers), 15)
+    rows = [("np.argsort (A)", 10**6, one_sort, 1.0, "", ""), *measured(one_sort)]
     header = ("what", "n", "seconds", "ratio_to_A", "bar", "R_package_seconds")
     with (HERE / "core_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)

@@ -119,20 +119,8 @@ def draw_changepoints(rows):
     )
     for fold, ax in zip(folds, grid.flat, strict=True):
         for row in rows:
-            if row["fold"] != fold or row["method"] not in methods:
-                continue
-            place = methods.index(row["method"])
-            is_paper = row["seed"] == "0"
-            ax.plot(
-                float(row["validation_auc"]),
-                place,
-                "o",
-                color="#0072b2" if is_paper else "0.7",
-                markersize=6 if is_paper else 4,
-                zorder=3 if is_paper else 2,
-            )
-            if row["published"]:
-                ax.plot(float(row["published"]), place, "x", color="#d55e00", zorder=4)
+            if row["fold"] == fold and row["method"] in methods:
+                _draw_split(ax, methods.index(row["method"]), row)
         ax.set(title=f"test fold {fold}", xlabel="largest validation AUC")
         ax.grid(color="0.9", linewidth=0.6)
         ax.locator_params(axis="x", nbins=4)
@@ -149,6 +137,21 @@ def draw_changepoints(rows):
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)
     yield "", figure
+
+
+def _draw_split(ax, height, row):
+    """Draw a dot for one split, larger for the paper's, and a cross for its number."""
+    is_paper = row["seed"] == "0"
+    ax.plot(
+        float(row["validation_auc"]),
+        height,
+        "o",
+        color="#0072b2" if is_paper else "0.7",
+        markersize=6 if is_paper else 4,
+        zorder=3 if is_paper else 2,
+    )
+    if row["published"]:
+        ax.plot(float(row["published"]), height, "x", color="#d55e00", zorder=4)
 
 
 def draw_ties(rows):
