@@ -26,8 +26,8 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_CELLS = 4096
-_FEW = 8192  # thresholds that are sorted at once
+_CELLS = 4096  # that one round sorts thresholds into
+_FEW = 8192  # thresholds that are sorted at once: another round would not be quicker
 _MOST_ROUNDS = 3  # before sorting what outliers keep in one cell
 
 
@@ -177,10 +177,14 @@ def aum_of_labels(
     # Below the level the negatives are errors, above it the positives.
     sign = (above < 0).view(torch.int8) - is_positive.view(torch.int8)
     slope = share.mul_(sign)
+    # Σ fp max(0, c - T) + Σ tp max(0, T - c), with c the level: each row by its
+    # distance.
     area = -(slope @ above)
     total, size = slope.sum(), torch.linalg.vector_norm(slope, 1)
     tp = share_tied * is_positive_tied
     fp = share_tied - tp
+    # Slopes are +fp below the level and -tp above it, so that their sum and the sum of
+    # their sizes give FP and FN just before it.
     before = (0.5 * (size + total), 0.5 * (size - total))
     after = (before[0] + fp.sum(), before[1] - tp.sum())
     # The level always stands on a line, and its share may be half a class.
@@ -193,18 +197,20 @@ def aum_of_breakpoints(
     score: Tensor, value: Tensor, fp: Tensor, tp: Tensor, example: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Compute AUM and its gradient for any errors, by sorting thresholds."""
+    # Errors that are not monotone may have many levels: no selection finds them all.
     threshold, order = (value - score[example]).sort()
     if not bool(torch.isfinite(score).all()):
         return _unknown(score)
     fp, tp, example = fp[order], tp[order], example[order]
-    place, group = torch.unique_consecutive(threshold, return_inverse=True)
-    nothing = torch.zeros_like(place)
+    distinct, group = torch.unique_consecutive(threshold, return_inverse=True)
+    nothing = torch.zeros_like(distinct)
     fp_after = nothing.index_add(0, group, fp).cumsum(0)
     tp_after = nothing.index_add(0, group, tp).cumsum(0)
     fp_before = torch.cat((nothing[:1], fp_after[:-1]))
     fn_before = tp_after[-1] - torch.cat((nothing[:1], tp_after[:-1]))
     fn_after = tp_after[-1] - tp_after
-    area = torch.minimum(fp_before, fn_before)[1:] @ place.diff()
+    # The paper's sum (AUM_init): M_b over the gap between neighbouring thresholds.
+    area = torch.minimum(fp_before, fn_before)[1:] @ distinct.diff()
     slope = _mean_change(
         (fp_before[group], fn_before[group]), (fp_after[group], fn_after[group]), fp, tp
     )
@@ -279,6 +285,7 @@ def _share_of_class(
         of_negatives = weight[~is_positive].sum()
     has_both = (of_positives > 0) & (of_negatives > 0)
     scale = has_both.to(dtype)
+    # One vector, each row's own class: half of what `class_shares` reads and writes.
     share = torch.where(
         is_positive,
         scale / torch.where(has_both, of_positives, 1.0),
@@ -297,6 +304,8 @@ def _find_level(
     Rounding of the sums may choose a neighbour where they are equal; both then give
     the same AUM and gradient, for min(FP, FN) is continuous in FP and FN.
     """
+    # A round counts by cells, and goes on within the one where the sum is reached: of
+    # evenly spread thresholds a 4096th, so that the first round is all the work.
     below = torch.zeros_like(enough)
     for _ in range(_MOST_ROUNDS):
         scale = _CELLS / (high - low) if high > low else math.inf
@@ -312,8 +321,9 @@ def _find_level(
         threshold, jump = threshold[inside], jump[inside]
         low, high = (bound.item() for bound in threshold.aminmax())
     ordered, order = threshold.sort()
-    place = torch.searchsorted(below + jump[order].cumsum(0), enough)
-    return ordered[place.clamp_(max=ordered.numel() - 1)]
+    rank = torch.searchsorted(below + jump[order].cumsum(0), enough)
+    # Rounding may leave the whole sum a little short of enough.
+    return ordered[rank.clamp_(max=ordered.numel() - 1)]
 
 
 def _mean_change(

@@ -44,7 +44,8 @@ def checked_scores(scores: Tensor) -> Tensor:
         raise ValueError(
             f"scores must have at least one entry, got shape {tuple(scores.shape)}."
         )
-    # Apple's GPUs have no float64.
+    # Sums of a million shares would lose the small ones in float32; but Apple's GPUs
+    # have no float64.
     is_short = scores.device.type == "mps"
     return scores.reshape(-1).to(torch.float32 if is_short else torch.float64)
 
@@ -61,6 +62,8 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
         positive, negative = positive * batch.weight, negative * batch.weight
     of_positives, of_negatives = positive.sum(), negative.sum()
     has_both = (of_positives > 0) & (of_negatives > 0)
+    # Nothing is asked of the values themselves: `torch.compile` and vmap cannot branch
+    # on them.
     one = torch.ones_like(of_positives)
     positive = positive * (has_both / torch.where(has_both, of_positives, one))
     negative = negative * (has_both / torch.where(has_both, of_negatives, one))
@@ -75,6 +78,7 @@ def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
 
 def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
     """Return a loss, or NaN with a gradient of NaN where a score is not finite."""
+    # 0 times NaN or infinity is NaN. A loss of 0 would hide a network that diverges.
     return loss * (1.0 + (0.0 * score.detach()).sum())
 
 

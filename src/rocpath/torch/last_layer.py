@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocpath.descent import State
     from rocpath.step_choice import Movement, Quadratic
 
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # through the network, whose inner layers may be wide
 _TOLERANCE = 1e-5  # of AUC, in the search of a step
 
 
@@ -62,7 +62,10 @@ class LastLayer:
         features = [_features(model, self._layer, X) for X in samples]
         self._columns = Columns.measured(features[0])
         self._linear = LinearPredictor(
-            tuple(self._columns.scaled(X) for X in features), unit_norm=True
+            # Of unit length, since AUM alone would shrink the weights (see
+            # `LinearPredictor`).
+            tuple(self._columns.scaled(X) for X in features),
+            unit_norm=True,
         )
         self._weight = self._layer.weight.detach().cpu().double().numpy().ravel()
         scaled = self._columns.scaled_coef(self._weight)
@@ -183,6 +186,7 @@ def refine_last_layer(
     layer = LastLayer(model, *inputs)
     limits = Limits(max_steps, patience=None if validation is None else patience)
     history = descend(layer, bps, layer.start, Goal(_best_auc, "auc"), limits)
+    # Untouched, bias and rounding too: a network that gains nothing must not change.
     if history.chosen == 0:
         return copy.deepcopy(model), history
     return layer.write(history.coef, history.intercept), history
@@ -219,6 +223,8 @@ def _find_layer(model: nn.Module, X: Tensor) -> nn.Linear:
     out = _run(model, X)
     for hook in hooks:
         hook.remove()
+    # By what it returns, not by where it stands: a network's last module need not be
+    # the one it calls last.
     for layer, score in reversed(called):
         if out.numel() == len(X) and torch.equal(out.reshape(-1), score.reshape(-1)):
             return layer
@@ -242,6 +248,7 @@ def _features(model: nn.Module, layer: nn.Linear, X: Tensor) -> NDArray[np.float
 
 def _run(model: nn.Module, X: Tensor) -> Tensor:
     """Apply a network as in use: without dropout, and without gradients."""
+    # Parts may be frozen in eval mode on purpose; train() would wake them all.
     training = [module for module in model.modules() if module.training]
     device = next(model.parameters()).device
     model.eval()

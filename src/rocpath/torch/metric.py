@@ -62,6 +62,7 @@ class BinaryAUC:
             )
         end = self._size + score.numel()
         if end > self._score.size:
+            # In proportion, so that each row is copied a bounded number of times.
             n_reserved = max(end, math.ceil(_GROWTH * self._size), 1024)
             self._score = np.resize(self._score, n_reserved)
             self._is_positive = np.resize(self._is_positive, n_reserved)
@@ -79,6 +80,8 @@ class BinaryAUC:
             NaN while there are not two classes.
         """
         is_positive = self._is_positive[: self._size]
+        # The first batches of an epoch may have one class; a metric must not raise
+        # there.
         if is_positive.all() or not is_positive.any():
             return float("nan")
         bp = ErrorBreakpoints.from_labels(is_positive, denominator="count")

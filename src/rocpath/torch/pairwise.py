@@ -56,11 +56,14 @@ def pairwise_squared_hinge(
     """
     batch = checked_batch(scores, target, sample_weight)
     positive, negative = class_shares(batch)
+    # Raised by the margin, a negative costs a positive the square of how far it is
+    # above.
     raised = finite_number("margin", margin) * ~batch.is_positive
     place, order = (batch.score + raised).sort(descending=True)
     gap = place[:-1] - place[1:]
     start = place.new_zeros(1)
     above = negative[order].cumsum(0)[:-1]
+    # B and A of the recursion above, as two cumulative sums that autograd knows.
     distance = torch.cat((start, (above * gap).cumsum(0)))
     square = torch.cat((start, (gap * (distance[:-1] + distance[1:])).cumsum(0)))
     loss = nan_unless_finite(positive[order] @ square, batch.score)
