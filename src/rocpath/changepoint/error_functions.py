@@ -124,6 +124,8 @@ class PenaltyErrors:
         at = np.asarray(log_penalty, dtype=np.float64)
         if np.isnan(at).any():
             raise ValueError("log_penalty must be numbers, got nan.")
+        # A penalty at a jump belongs to the row that begins there, as `model_selection`
+        # has it.
         row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
         return (self.fp + self.fn)[row][()]
 

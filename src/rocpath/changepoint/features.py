@@ -102,6 +102,7 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     >>> cp.sequence_features([[1.0, 3.0, 2.0], [5.0, 6.0]]).value.shape
     (2, 215)
     """
+    # A list of numbers is one sequence, a list of lists many; an array is always one.
     if isinstance(x, (list, tuple)) and any(np.ndim(one) > 0 for one in x):
         value = np.stack([_features(f"x[{k}]", one) for k, one in enumerate(x)])
     else:
@@ -118,6 +119,7 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     part, degree = [float(x.size)], [0]
     for series in _SERIES.values():
         part += _statistics(series.values(x))
+        # The variance comes last, in the square of the unit of the others.
         degree += [series.degree] * (len(_STATISTICS) - 1) + [2 * series.degree]
     # To the power of the unit, so that features of a sequence in other units differ by
     # constants alone, which a linear model can take up.

@@ -71,6 +71,7 @@ def choose_candidate(
     # Paired by part: parts differ more from each other than candidates do on one.
     difference = table - table[:, [mean.argmin()]]
     n_parts = len(table)
+    # A single part shows no spread: then only the best itself is as good.
     error = difference.std(axis=0, ddof=min(1, n_parts - 1)) / np.sqrt(n_parts)
     # argmax finds the first, and the first is the simplest.
     is_as_good = difference.mean(axis=0) <= n_errors * error
@@ -96,6 +97,7 @@ def group_splits(
     every = np.arange(n_rows)
     return [
         (every[fold != one], every[fold == one])
+        # One fold alone leaves nothing to train on.
         for one in (np.unique(fold) if fold.any() else [])
     ]
 

@@ -142,6 +142,8 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        # scikit-learn asks for at least one iteration, also where a constant needs
+        # none.
         self.alpha_, self.n_iter_ = float(alpha[-1]), max(1, int(path.n_iter.sum()))
         keep_linear_model(self, features, path.coef[-1], float(path.intercept[-1]))
         return self
@@ -302,6 +304,7 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
             f"of X, got an array of shape {interval.shape}."
         )
     lower, upper = interval.T
+    # NaN fails the first comparison; the others refuse ends that no number lies within.
     is_good = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
     if not is_good.all():
         row = is_good.argmin()
@@ -309,6 +312,7 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
             "y must have lower ends up to the upper ones, not nan, got "
             f"[{lower[row]}, {upper[row]}] in row {row}."
         )
+    # With infinite ends alone every prediction is right, and none is best.
     if not np.isfinite(interval).any():
         raise ValueError("y must have at least one finite end, got none.")
     return interval

@@ -23,7 +23,7 @@ _CODES = {
     "peak_start": 5,
     "peak_end": 6,
 }
-_MAY_BE_EMPTY = ("no_change", "no_peaks")
+_MAY_BE_EMPTY = ("no_change", "no_peaks")  # they ask for nothing to happen
 
 
 class LabelRules(NamedTuple):

@@ -112,6 +112,7 @@ class Labels:
         where = self._where()
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
+        # As objects: numpy would make strings of numbers that stand among them.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
         row = whole_numbers(
             "row", np.arange(start.size) if self.row is None else self.row
@@ -133,6 +134,7 @@ class Labels:
             )
         # Sorted by start, only neighbours can overlap first.
         order = np.argsort(start, kind="stable")
+        # Regions are open on the left, so one may start where another ends.
         overlaps = end[order][:-1] > start[order][1:]
         if overlaps.any():
             rank = int(overlaps.argmax())

@@ -163,6 +163,7 @@ class Candidates:
 
 def steps_to_try(max_steps: int) -> NDArray[np.int64]:
     """Return 0, powers of two, and the largest number of steps."""
+    # How much a step gains falls with their number, so numbers far apart are enough.
     powers = 2 ** np.arange(max_steps.bit_length())
     return np.unique(np.concatenate(([0], powers[powers <= max_steps], [max_steps])))
 

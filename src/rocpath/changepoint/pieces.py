@@ -249,6 +249,7 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
             )
         end = stop[-1]
         if fill is not None:
+            # A gap becomes a run of its own, from the end of the run before.
             gap = np.flatnonzero(start > before)
             stop = np.insert(stop, gap, start[gap])
             start = np.insert(start, gap, before[gap])
@@ -263,6 +264,7 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
     with _opened(path) as file:
         # Whole lines: what the last byte cut is read on to its end.
         while text := file.read(_TEXT_SIZE) + file.readline():
+            # Mostly a file has one chromosome, and long stretches of it otherwise.
             rows = None if only is None else _all_rows(text, only.encode() + b"\t")
             if rows is None:
                 split = [
@@ -271,6 +273,8 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
                     if not _is_comment(line)
                 ]
                 names |= {row[0].decode() for row in split}
+                # Only now is there a name; a second one later is an error, since nobody
+                # chose.
                 if chrom is None and split:
                     only = _the_chromosome(path, names, None)
                 rows = b"\n".join(row[-1] for row in split if row[0].decode() == only)

@@ -81,6 +81,8 @@ def checked_sequence(
     source = _as_pieces(x, weights, position)
     low, high, max_weight = np.inf, -np.inf, 0.0
     n, sample = 0, []
+    # Labels are in positions and the search in indices: what is needed of positions is
+    # counted in this pass.
     places = _Places(labels)
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
@@ -122,6 +124,7 @@ def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
 def _check_length(n: int) -> None:
     if n == 0:
         raise ValueError("x must have at least one observation, got none.")
+    # The core numbers observations with 32 bits, one of them the sign.
     if n >= 2**31:
         raise ValueError(f"x must be shorter than 2**31, got {n}.")
 
@@ -162,6 +165,7 @@ def fit(
     sequence: CheckedSequence, found: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
     """Read the sequence a third time: costs, means, and positions of the changes."""
+    # -1 changes mark a number of them that labels or the shortest length do not allow.
     is_model = found["n_changes"] >= 0
     fitter = _core.model_fitter(
         sequence.cost,

@@ -79,6 +79,7 @@ class ModelSelection:
             raise ValueError(
                 f"penalty must be from 0 up, got {at[~(at >= 0)].flat[0]}."
             )
+        # At a penalty where two are equally good, the one with fewer changes.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
@@ -137,6 +138,7 @@ def model_selection(
         )
     corners, penalties = _lower_hull(costs[order].tolist(), changes[order].tolist())
     model = order[corners][::-1]
+    # By rising penalty, so by falling numbers of changes.
     min_penalty = np.array([0.0, *penalties])
     return ModelSelection(
         read_only(changes[model]),
