@@ -206,7 +206,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             raise TypeError(
                 f"X must be a Dask array or data frame, got {type(X).__name__}."
             )
-        vars(local).pop("feature_names_in_", None)  # blocks have no names
+        local.__dict__.pop("feature_names_in_", None)  # blocks have no names
         width = (local.classes_.size,) if is_wide else ()
         return da.map_blocks(
             _predicted,
