@@ -15,7 +15,7 @@ from rocpath.arguments import (
 )
 from rocpath.lines import Lines
 from rocpath.memory import available_memory
-from rocpath.partial_auc import rate_below_one, rate_up_to_one
+from rocpath.partial_auc import checked_region
 from rocpath.search_results import AumPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def sweep(
         limit = whole_number("max_crossings", max_crossings, least=0)
         crossing_limit = min(limit, crossing_limit)
     step_limit = _checked_max_step(max_step)
+    region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
     max_rows = available_memory() // _ROW_BYTES
     ends_early = stop is not None or max_step is not None
     # Every pair of lines crosses at most once, and every crossing is at most one row.
@@ -103,7 +104,7 @@ def sweep(
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
-        **_region(lines, max_fpr, min_tpr),
+        **region,
         # An early stop mostly comes within few rows; the core asks for more as it goes.
         n_expected=1024 if ends_early else n_expected,
         max_rows=max_rows,
@@ -232,13 +233,14 @@ def best_auc_step(
     """
     _check_lines(lines)
     step_limit = _checked_max_step(max_step)
+    region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
     best = _core.best_auc_step(
         lines.core,
         # AUC, unlike AUM, may be larger either way: both in one search share one bound.
         min_step=-step_limit if two_sided else 0.0,
         max_step=step_limit,
         tolerance=number_from_zero("tol", tol),
-        **_region(lines, max_fpr, min_tpr),
+        **region,
         progress=progress or (lambda *_: None),
     )
     return BestStep(**best, is_global=True)
@@ -254,21 +256,6 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
         columns["aum"] = read_only(columns["aum"] * unit)
         columns["aum_slope_after"] = read_only(scaled)
     return columns
-
-
-def _region(
-    lines: Lines, max_fpr: float | None, min_tpr: float | None
-) -> dict[str, float]:
-    region = {
-        "max_fpr": rate_up_to_one("max_fpr", max_fpr),
-        "min_tpr": rate_below_one("min_tpr", min_tpr),
-    }
-    if not lines.is_monotone and (max_fpr is not None or min_tpr is not None):
-        raise ValueError(
-            "lines must be monotone for max_fpr and min_tpr, got errors that rise and "
-            "fall: their ROC curve may loop."
-        )
-    return region
 
 
 def _check_lines(lines: Lines) -> None:

@@ -34,6 +34,22 @@ def rate_below_one(name: str, rate: float | None) -> float:
     return value
 
 
+def checked_region(
+    name: str, is_monotone: bool, max_fpr: float | None, min_tpr: float | None
+) -> dict[str, float]:
+    """Return the part of the curve that counts, all of it by default, or raise."""
+    region = {
+        "max_fpr": rate_up_to_one("max_fpr", max_fpr),
+        "min_tpr": rate_below_one("min_tpr", min_tpr),
+    }
+    if not is_monotone and (max_fpr is not None or min_tpr is not None):
+        raise ValueError(
+            f"{name} must be monotone for max_fpr and min_tpr, got errors that rise "
+            "and fall: their ROC curve may loop."
+        )
+    return region
+
+
 def partial_area(
     fp: NDArray[np.int64], tp: NDArray[np.int64], *, max_fpr: float, min_tpr: float
 ) -> float:

@@ -10,12 +10,7 @@ import numpy as np
 import rocpath._core as _core
 from rocpath.arguments import read_only
 from rocpath.breakpoints import ErrorBreakpoints, per_example
-from rocpath.partial_auc import (
-    partial_area,
-    rate_below_one,
-    rate_up_to_one,
-    standardized_area,
-)
+from rocpath.partial_auc import checked_region, partial_area, standardized_area
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -169,18 +164,12 @@ def auc(
     prediction = per_example("predictions", predictions, bp)
     if max_fpr is None and min_tpr is None:
         return _core.auc(bp.core, prediction)
-    right = rate_up_to_one("max_fpr", max_fpr)
-    bottom = rate_below_one("min_tpr", min_tpr)
-    if not bp.is_monotone:
-        raise ValueError(
-            "bp must be monotone for max_fpr and min_tpr, got errors that rise and "
-            "fall: their ROC curve may loop."
-        )
+    region = checked_region("bp", bp.is_monotone, max_fpr, min_tpr)
     # The core counts pairs, and has no curve to cut; so the curve is made here.
     _, fp, tp = _curve_counts(bp, prediction)
-    area = partial_area(fp, tp, max_fpr=right, min_tpr=bottom)
+    area = partial_area(fp, tp, **region)
     if standardized:
-        return standardized_area(area, max_fpr=right, min_tpr=bottom)
+        return standardized_area(area, **region)
     return area
 
 
