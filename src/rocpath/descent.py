@@ -193,6 +193,14 @@ class Limits(NamedTuple):
     tol: float = 0.0
     patience: int | None = None
 
+    def reached(self, number: int, chosen: int, improvement: float) -> StoppedBy | None:
+        """Tell which limit ends a descent after a step, or None."""
+        if improvement <= self.tol:
+            return "tolerance"
+        if self.patience is not None and number - chosen >= self.patience:
+            return "validation"
+        return "max_steps" if number == self.max_steps else None
+
 
 class Goal(NamedTuple):
     """What a descent is to improve: a way to choose steps, and what they are judged by.
@@ -255,7 +263,7 @@ def descend_on(
     watch = _Watch(samples, time.perf_counter())
     records: list[Record] = []
     chosen = 0
-    stopped_by: StoppedBy = "gradient"  # unless the walk is broken off
+    stopped_by: StoppedBy | None = None
     for number, (state, record, improvement) in enumerate(
         _walk(model, goal, start, watch)
     ):
@@ -267,13 +275,8 @@ def descend_on(
             chosen, best = number, state
         if progress is not None and number > 0:
             progress(number, record.aum, record.auc)
-        if improvement <= limits.tol:
-            stopped_by = "tolerance"
-        elif limits.patience is not None and number - chosen >= limits.patience:
-            stopped_by = "validation"
-        elif number == limits.max_steps:
-            stopped_by = "max_steps"
-        if stopped_by != "gradient":
+        stopped_by = limits.reached(number, chosen, improvement)
+        if stopped_by is not None:
             break
     best = model.predict(best.parameters)
     # What is written of the parameters returned is what they predict, to the last bit.
@@ -283,7 +286,7 @@ def descend_on(
         intercept=samples.intercept(best),
         chosen=chosen,
         n_steps=len(records) - 1,
-        stopped_by=stopped_by,
+        stopped_by=stopped_by or "gradient",  # where the walk itself came to an end
         **_columns(records),
     )
 

@@ -24,11 +24,7 @@ class PenaltyRows:
 
     @classmethod
     def sorted(
-        cls,
-        example: ArrayLike,
-        min_penalty: ArrayLike,
-        fp: ArrayLike,
-        fn: ArrayLike,
+        cls, example: ArrayLike, min_penalty: ArrayLike, fp: ArrayLike, fn: ArrayLike
     ) -> PenaltyRows:
         """Check the rows and put them in order."""
         columns: dict[str, NDArray[Any]] = {
@@ -50,6 +46,7 @@ class PenaltyRows:
         order = np.lexsort((-columns["min_penalty"], columns["example"]))
         rows = cls(**{name: column[order] for name, column in columns.items()})
         is_last = np.append(rows.example[1:] != rows.example[:-1], True)
+        # Else errors between 0 and the smallest penalty would be unknown.
         no_zero = is_last & (rows.min_penalty != 0)
         if no_zero.any():
             worst = no_zero.argmax()

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 # Squares of such values, times such weights, can still be summed.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
-# Enough values of a piece to know where the middle of the data is.
+# Enough values of a piece to know where the middle of the data is; of every piece, as
+# it may drift.
 _SAMPLE_SIZE = 997
 
 
@@ -81,8 +82,7 @@ def checked_sequence(
     source = _as_pieces(x, weights, position)
     low, high, max_weight = np.inf, -np.inf, 0.0
     n, sample = 0, []
-    # Labels are in positions and the search in indices: what is needed of positions is
-    # counted in this pass.
+    # Labels are in positions, the search in indices: both are known in this pass.
     places = _Places(labels)
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
@@ -90,7 +90,6 @@ def checked_sequence(
         low, high = min(low, piece.x.min()), max(high, piece.x.max())
         if piece.weights is not None:
             max_weight = max(max_weight, piece.weights.max())
-        # Enough of every piece: the middle may drift along a sequence.
         sample.append(piece.x[:: max(1, piece.x.size // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
         n += piece.x.size

@@ -172,14 +172,14 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
         Where they stand for more rows elsewhere, those may refine each ranking.
         """
+        # Asked before ``classes_`` changes, which are those of the last fit until then.
         before = self._coef_before(classes, X.shape[1])
         max_fpr = region_border(self.max_fpr)
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         rankings = []
         for k in range(self._n_rankings):
-            # Of two classes one ranking is enough, for the second; the first's is its
-            # mirror.
+            # Of two classes one ranking is enough, that of the second.
             is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
             rankings.append(
                 fit_ranking(

@@ -157,8 +157,7 @@ def _fit_scaled(
         for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [TriedStage(None, first, 0.0, 0.0), *tried_climbs(folds, ascent, first)]
-    # The start gains 0 with error 0, so a stage must be better by its standard error:
-    # where rows held out show no gain, the start is returned.
+    # The start gains 0 with error 0: a stage must be better by its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     settings.progress("climbing on all rows")
     # What counts nothing need not be fitted to all rows.
