@@ -303,6 +303,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         one_of("start", self.start, ("interval_regression", "zero"))
         one_of("monitor", self.monitor, MONITORS)
+        # Groups held out judge how far to go; no rows are left that could choose a
+        # step.
         one_of("step", self.step, tuple(c for c in STEP_CHOICES if "valid" not in c))
         whole_number("n_folds", self.n_folds, least=2)
         whole_number("n_alphas", self.n_alphas, least=2)

@@ -120,6 +120,7 @@ def segment(
     if constraint is None and labels is None and min_length == 1:
         # Equal models can differ by a rounding.
         costs = read_only(np.minimum.accumulate(costs))
+    # Models that do not exist have -1 changes there, and so no changes and no segments.
     n_changes = np.maximum(found["n_changes"], 0)
     n_segments = found["n_changes"] + 1
     change = read_only(found["position"].astype(np.int64))

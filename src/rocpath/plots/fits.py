@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rocpath.lines import Lines
     from rocpath.pages.score_view import ScoreView
 
-_MOST_BARS = 20
-_LONGEST_NAME = 36
+_MOST_BARS = 20  # more names could not be read
+_LONGEST_NAME = 36  # longer ones would leave no room for the bars
 _DASHES = ("-", "--", ":", "-.")
 
 
@@ -101,6 +101,7 @@ def _draw_roc(
 ) -> None:
     band = view.band
     ax.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+    # One outline: along one end of the band, and back along the other.
     ax.fill(
         np.append(band.fpr_low, band.fpr_high[::-1]),
         np.append(band.tpr_high, band.tpr_low[::-1]),
@@ -109,18 +110,19 @@ def _draw_roc(
         linewidth=0,
         label="95% at any one threshold",
     )
-    for place, (name, (fpr, tpr)) in enumerate(roc.items()):
-        if place == 0 and view.max_fpr:
+    for number, (name, (fpr, tpr)) in enumerate(roc.items()):
+        # Of the model itself, which comes first, the part that was asked for.
+        if number == 0 and view.max_fpr:
             x = np.linspace(0.0, view.max_fpr, 200)
             y = np.interp(x, np.asarray(fpr, float), np.asarray(tpr, float))
             ax.fill_between(x, y, color=BLUE, alpha=0.35, linewidth=0)
         ax.plot(
             fpr,
             tpr,
-            color=SERIES[place % len(SERIES)],
-            linestyle=_DASHES[place % len(_DASHES)],
-            linewidth=1.2 if place else 2.4,
-            zorder=2 if place else 3,
+            color=SERIES[number % len(SERIES)],
+            linestyle=_DASHES[number % len(_DASHES)],
+            linewidth=1.2 if number else 2.4,
+            zorder=2 if number else 3,
             label=name,
         )
     ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
@@ -139,6 +141,7 @@ def _draw_calibration(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> No
 
 
 def _draw_rates(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
+    # Without the first place, which calls no row positive: no log scale has a 0.
     tp, fp = view.places.tp[1:], view.places.fp[1:]
     called = 1000 * (tp + fp) / (view.n_positive + view.n_negative)
     rates = {

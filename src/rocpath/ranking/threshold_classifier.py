@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 def _has_probabilities(classifier: ThresholdClassifier) -> bool:
+    # Before fit the classifier given answers, since pipelines ask then already.
     inner = getattr(classifier, "estimator_", classifier.estimator)
     return hasattr(inner, "predict_proba")
 
@@ -119,6 +120,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         X, label = indexable(X, _two_classes(y))
         if isinstance(self.cv, str) and self.cv == "prefit":
+            # Not cloned: what it has learned would be lost.
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
             score = _scores(self.estimator, X)
@@ -243,6 +245,7 @@ def _two_classes(y: ArrayLike) -> NDArray[Any]:
     assert_all_finite(label, input_name="y")
     kind = type_of_target(label, input_name="y", raise_unknown=True)
     n_classes = np.unique(label).size
+    # The first words are scikit-learn's, whose checks of classifiers look for them.
     if kind != "binary" or n_classes != 2:
         raise ValueError(
             "Only binary classification is supported: y must have two classes, got a "
