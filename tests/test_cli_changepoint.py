@@ -123,6 +123,25 @@ def test_labels_in_another_form_than_the_positions_are_refused(tmp_path, capsys)
     assert "from 2024-05-01 to 2024-06-09, got (2025-01-01, 2025-01-02]" in message
 
 
+def test_the_report_agrees_with_the_metrics(tmp_path):
+    sequences, labels = long_tables(tmp_path)
+    pictures = tmp_path / "pictures"
+    argv = fit_argv(sequences, labels, tmp_path / "model", "--png", str(pictures))
+    assert main(argv) == 0
+    metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
+    page = read(tmp_path / "model" / "report.html")
+    assert metrics["headline"] in page
+    text = page.split('<script type="application/json">')[1].split("</script>")[0]
+    shown = json.loads(text)["sequences"]
+    ours = metrics["methods"]["PenaltyRegressor"]["label_errors"]
+    assert sum(one["n_errors"] for one in shown) == ours
+    assert [one["name"] for one in shown] == [f"0{name}" for name in range(12)]
+    names = sorted(os.listdir(pictures))
+    assert names[:2] == ["coefficients.png", "errors.png"]
+    assert "sequence_01_00.png" in names
+    assert len(names) == 4 + 12
+
+
 @pytest.mark.parametrize(("name", "values"), BAD.items())
 def test_a_sequence_that_cannot_be_read_does_not_stop_the_others(
     tmp_path, capsys, model, name, values
@@ -308,5 +327,5 @@ def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, ca
             "rocpath.changepoint.segmentation.available_memory", lambda: 10**9
         )
         message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
-    # 40,001 models with up to 40,000 changes: 8e8 changes of 48 bytes.
-    assert "may take 38.4 GB, more than the memory at hand" in message
+    # 40,001 models with up to 40,000 changes: 8e8 changes of 80 bytes.
+    assert "may take 64.0 GB, more than the memory at hand" in message

@@ -148,6 +148,7 @@ def fit(
     cost: CostOption = "normal",
     constraint: ConstraintOption = None,
     fill: FillOption = None,
+    png: options.PictureOption = None,
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
@@ -158,9 +159,9 @@ def fit(
     at_least_one_change, or of peaks no_peaks, peaks, peak_start, peak_end. Positions
     are numbers or times, or without a column of them row numbers from 0 within a
     sequence. Whole weights are lengths of runs of equal values. A sequence that cannot
-    be read is named and left out. Writes model.skops and metrics.json.
+    be read is named and left out. Writes model.skops, metrics.json and report.html.
     """
-    from rocpath.cli.files import check_folder
+    from rocpath.cli.files import check_folder, shown_name
     from rocpath.cli.labelled_tables import read_labelled
     from rocpath.cli.long_labels import LabelColumns
     from rocpath.cli.long_tables import SequenceColumns
@@ -168,6 +169,8 @@ def fit(
     from rocpath.cli.penalty_model import check_columns
 
     check_folder(out, force=force)
+    if png is not None:
+        check_folder(png, force=force)
     columns = SequenceColumns(sequence, position, value, weight)
     check_columns(columns)
     every = read_labelled(
@@ -179,8 +182,9 @@ def fit(
         cost=cost,
         fill=fill,
     )
-    request = Request(max_changes, cost, constraint, seed, columns, group)
-    fit_sequences(every, request, out=out, force=force, quiet=quiet)
+    source = shown_name(sequences)
+    request = Request(source, max_changes, cost, constraint, seed, columns, group)
+    fit_sequences(every, request, out=out, force=force, quiet=quiet, png=png)
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")

@@ -65,7 +65,7 @@ def read_labelled(
         used = list(found)
         groups = dict(zip(used, groups_of(group, used, with_groups), strict=True))
     left_out = [*known.left_out, *strange]
-    return Labelled(known.sequences, found, groups, left_out)
+    return Labelled(known.sequences, found, groups, left_out, known.is_time)
 
 
 def read_label_table(

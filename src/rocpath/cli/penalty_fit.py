@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rocpath.cli.long_tables import (
     without_runs_at_fault,
 )
 from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penalties
+from rocpath.cli.penalty_findings import Findings, figures, report
 from rocpath.cli.penalty_model import PenaltyModel
 from rocpath.cli.terminal import progress_bar, say, show_table
 from rocpath.tables.saved_models import model_bytes
@@ -35,6 +36,7 @@ _MOST_NAMED = 10  # sequences left out, in the terminal
 class Request(NamedTuple):
     """How to segment the sequences that penalties are learned for."""
 
+    source: str
     max_changes: int
     cost: SegmentCost
     constraint: Constraint
@@ -50,63 +52,100 @@ class Labelled(NamedTuple):
     labels: dict[str, cp.Labels]
     groups: dict[str, str] | None
     left_out: list[LeftOut]
+    is_time: bool
 
 
 def fit_sequences(
-    every: Labelled, request: Request, *, out: str, force: bool, quiet: bool
+    every: Labelled,
+    request: Request,
+    *,
+    out: str,
+    force: bool,
+    quiet: bool,
+    png: str | None = None,
 ) -> None:
     """Fit penalties to the labelled sequences, compare, and write the results."""
+    used, left_out = _usable(every, quiet=quiet)
+    warn_of(left_out)
+    n_stages = len(used) * (1 if png is None else 2) + MOST_FOLDS + 2
+    with progress_bar(n_stages, quiet=quiet) as progress:
+        model, found = _learned(used, every, left_out, request, progress)
+        progress("making the report")
+        contents: dict[str, bytes | str] = {
+            "model.skops": model_bytes(model),
+            "metrics.json": json.dumps(_summary(found, request), indent=2) + "\n",
+            "report.html": report(found, request),
+        }
+        pictures = {} if png is None else figures(found, request, progress=progress)
+    write_folder(out, contents, force=force)
+    if png is not None:
+        write_folder(png, pictures, force=force)
+    _show(f"{found.n_labels} labels of {len(used)} sequences", found.comparison)
+    say(found.comparison.headline(found.n_labels))
+    say(f"Open {out}/report.html")
+
+
+def _usable(
+    every: Labelled, *, quiet: bool
+) -> tuple[list[LongSequence], list[LeftOut]]:
+    """Return the labelled sequences that can be used, and what is left out."""
     used = [one for one in every.sequences if one.name in every.labels]
     n_all, n_left = len(every.sequences), len(every.sequences) - len(used)
     if n_left and not quiet:
         say(f"note: left out, as without labels: {n_left} of {n_all} sequences.")
     has_runs = all(one.has_runs for one in used)
     used, too_long = without_runs_at_fault(used, has_runs=has_runs)
-    left_out = [*every.left_out, *too_long]
-    warn_of(left_out)
-    with progress_bar(len(used) + MOST_FOLDS + 1, quiet=quiet) as progress:
-        functions = error_functions(used, every.labels, request, progress=progress)
-        X, names = features_of(used, has_runs=has_runs)
-        problem = Problem(
-            X,
-            np.log([[one.value.size] for one in used]),
-            functions,
-            _groups(used, every.groups),
-            request.seed,
-        )
-        comparison = compare_penalties(problem, progress=progress)
-        progress("fitting all sequences")
-        regressor = cp.PenaltyRegressor(random_state=request.seed)
-        regressor.fit(X, functions, groups=problem.groups)
-    model = PenaltyModel(
-        regressor,
-        names,
-        request.cost,
-        request.constraint,
-        has_runs,
-        request.columns._asdict(),
+    refuse_if_all_left_out(used, too_long)
+    return used, [*every.left_out, *too_long]
+
+
+def _learned(
+    used: list[LongSequence],
+    every: Labelled,
+    left_out: list[LeftOut],
+    request: Request,
+    progress: Callable[[str], None],
+) -> tuple[PenaltyModel, Findings]:
+    has_runs = all(one.has_runs for one in used)
+    functions = error_functions(used, every.labels, request, progress=progress)
+    X, names = features_of(used, has_runs=has_runs)
+    problem = Problem(
+        X,
+        np.log([[one.value.size] for one in used]),
+        functions,
+        None
+        if every.groups is None
+        else np.array([every.groups[one.name] for one in used]),
+        request.seed,
     )
-    n_labels = sum(len(every.labels[one.name]) for one in used)
-    headline = comparison.headline(n_labels)
-    summary = {
-        "n_sequences": len(used),
-        "n_labels": n_labels,
+    comparison = compare_penalties(problem, progress=progress)
+    progress("fitting all sequences")
+    regressor = cp.PenaltyRegressor(random_state=request.seed)
+    regressor.fit(X, functions, groups=problem.groups)
+    columns = request.columns._asdict()
+    model = PenaltyModel(
+        regressor, names, request.cost, request.constraint, has_runs, columns
+    )
+    found = Findings(
+        used, every.labels, comparison, regressor, names, left_out, every.is_time
+    )
+    return model, found
+
+
+def _summary(found: Findings, request: Request) -> dict[str, Any]:
+    comparison = found.comparison
+    problem = comparison.problem
+    return {
+        "n_sequences": len(found.sequences),
+        "n_labels": found.n_labels,
         "n_folds": comparison.n_folds,
         "n_groups": None if problem.groups is None else problem.n_units,
         **request._asdict(),
         "columns": request.columns._asdict(),
-        "headline": headline,
+        "headline": comparison.headline(found.n_labels),
         "methods": comparison.metrics,
-        "left_out": [one._asdict() for one in left_out],
+        "left_out": [one._asdict() for one in found.left_out],
     }
-    contents: dict[str, bytes | str] = {
-        "model.skops": model_bytes(model),
-        "metrics.json": json.dumps(summary, indent=2) + "\n",
-    }
-    write_folder(out, contents, force=force)
-    _show(f"{n_labels} labels of {len(used)} sequences", comparison)
-    say(headline)
-    say(f"Wrote {out}")
 
 
 def warn_of(left_out: Sequence[LeftOut]) -> None:
@@ -127,12 +166,6 @@ def refuse_if_all_left_out(
             f"no sequence can be used; of the first, {one.sequence!r}: {one.reason} in "
             f"row {one.row}."
         )
-
-
-def _groups(
-    used: Sequence[LongSequence], groups: dict[str, str] | None
-) -> np.ndarray | None:
-    return None if groups is None else np.array([groups[one.name] for one in used])
 
 
 def _show(title: str, comparison: Comparison) -> None:

@@ -137,15 +137,15 @@ def _auc_curve(path: StepPath, end: float) -> Curve:
 
 
 def extremes(
-    place: NDArray[np.float64], value: NDArray[np.float64]
+    place: NDArray[np.float64], value: NDArray[np.float64], n_bins: int = _N_BINS
 ) -> NDArray[np.intp]:
     """Choose points that look the same when drawn: the extremes of narrow bins.
 
     Places increase from 0 to 1.
     """
-    if value.size <= 4 * _N_BINS:
+    if value.size <= 4 * n_bins:
         return np.arange(value.size)
-    edges = np.searchsorted(place, np.linspace(0, 1, _N_BINS + 1)[1:-1])
+    edges = np.searchsorted(place, np.linspace(0, 1, n_bins + 1)[1:-1])
     kept = {0, value.size - 1}
     for part in np.split(np.arange(value.size), edges):
         if part.size:

@@ -1,0 +1,228 @@
+"""What is told of learned penalties: the report, and its pictures."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath import changepoint as cp
+from rocpath.cli.penalty_comparison import OURS
+from rocpath.matrices import Columns
+from rocpath.pages.penalty_report import (
+    ReportedSequence,
+    Tried,
+    penalty_report_html,
+)
+from rocpath.roc import roc_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.cli.long_tables import LeftOut, LongSequence
+    from rocpath.cli.penalty_comparison import Comparison
+    from rocpath.cli.penalty_fit import Request
+
+
+_DAY = 86_400e6  # in microseconds: matplotlib counts time in days
+
+
+class Findings(NamedTuple):
+    """A fitted model, how it was judged, and the sequences it was learned from."""
+
+    sequences: Sequence[LongSequence]
+    labels: dict[str, cp.Labels]
+    comparison: Comparison
+    regressor: cp.PenaltyRegressor
+    feature_names: tuple[str, ...]
+    left_out: Sequence[LeftOut]
+    is_time: bool
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels the sequences have."""
+        return sum(len(self.labels[one.name]) for one in self.sequences)
+
+    @property
+    def coefficients(self) -> list[tuple[str, float]]:
+        """Features that are used, and what a standard deviation of each adds."""
+        coef = self.regressor.coef_
+        # Measured as for the fit, where sizes up to 1e300 do not overflow.
+        scale = Columns.measured(self.comparison.problem.X).scale
+        used = np.flatnonzero(coef)
+        return [(self.feature_names[k], float(coef[k] * scale[k])) for k in used]
+
+    @property
+    def intercept(self) -> float:
+        """The mean log penalty of the sequences."""
+        return float(self.regressor.predict(self.comparison.problem.X).mean())
+
+
+def report(found: Findings, request: Request) -> str:
+    """Make the page about a fit."""
+    regressor, comparison = found.regressor, found.comparison
+    problem = comparison.problem
+    bp = cp.error_breakpoints(problem.functions)
+    settings = {
+        "cost": request.cost,
+        "constraint": request.constraint or "none",
+        "most changes": f"{request.max_changes:,}",
+        "sequences": f"{len(found.sequences):,}",
+        "labels": f"{found.n_labels:,}",
+        "parts held out": str(comparison.n_folds),
+        "seed": str(request.seed),
+    }
+    if request.group is not None:
+        settings["groups"] = f"{problem.n_units:,}, of column {request.group}"
+    return penalty_report_html(
+        title=f"Penalties learned from {request.source}",
+        headline=comparison.headline(found.n_labels),
+        metrics=comparison.metrics,
+        roc={
+            method: roc_curve(bp, -predicted)
+            for method, predicted in comparison.log_penalty.items()
+        },
+        sequences=_reported(found, request),
+        coefficients=found.coefficients,
+        intercept=found.intercept,
+        tried=Tried(
+            regressor.alphas_,
+            regressor.monitor_mean_,
+            regressor.monitor_error_,
+            regressor.alpha_,
+            len(found.coefficients),
+            regressor.monitor,
+        ),
+        settings=settings,
+        is_time=found.is_time,
+        left_out=[str(one) for one in found.left_out],
+    )
+
+
+def figures(
+    found: Findings, request: Request, *, progress: Callable[[str], None]
+) -> dict[str, bytes | str]:
+    """Draw every panel as PNG, by the name of its file."""
+    from rocpath.plots.penalties import penalty_figures
+
+    problem, comparison = found.comparison.problem, found.comparison
+    bp = cp.error_breakpoints(problem.functions)
+    drawn = penalty_figures(
+        errors={
+            method: (row["label_errors"], row["standard_error"])
+            for method, row in comparison.metrics.items()
+        },
+        roc={
+            method: roc_curve(bp, -predicted)
+            for method, predicted in comparison.log_penalty.items()
+        },
+        coefficients=found.coefficients,
+        tried=(
+            found.regressor.alphas_,
+            found.regressor.monitor_mean_,
+            found.regressor.monitor_error_,
+        ),
+    )
+    pictures: dict[str, bytes | str] = {
+        f"{name}.png": _png(figure) for name, figure in drawn.items()
+    }
+    width = len(str(len(found.sequences)))
+    for place, one in enumerate(found.sequences):
+        progress(f"drawing {one.name}")
+        plain = "".join(c if c.isalnum() or c in "-." else "_" for c in one.name)[:60]
+        name = f"sequence_{place + 1:0{width}}_{plain}.png"
+        pictures[name] = _png(_figure(found, place, request))
+    return pictures
+
+
+def _figure(found: Findings, place: int, request: Request) -> Any:
+    """Draw a sequence with its labels and changes, and its errors by penalty."""
+    from rocpath.plots.label_errors import LabelErrorDisplay
+
+    one = found.sequences[place]
+    labels, models = found.labels[one.name], _models(one, request)
+    unit = _DAY if found.is_time else 1.0
+    display = LabelErrorDisplay(
+        x=one.value,
+        position=one.position / unit,
+        labels=cp.Labels(labels.start / unit, labels.end / unit, labels.kind),
+        models=models,
+        selection=cp.model_selection(models.cost),
+        errors=found.comparison.problem.functions[place],
+        log_penalty=float(found.comparison.log_penalty[OURS][place]),
+    ).plot()
+    if found.is_time:
+        display.ax_[0].xaxis_date()
+        display.ax_[0].tick_params(axis="x", labelsize=7)
+    # Dollars would be read as formulas.
+    display.figure_.suptitle(one.name.replace("$", r"\$"), fontsize=10)
+    return display.figure_
+
+
+def _reported(found: Findings, request: Request) -> list[ReportedSequence]:
+    problem = found.comparison.problem
+    final = found.regressor.predict(problem.X)
+    reported = []
+    for place, one in enumerate(found.sequences):
+        log_penalty = float(found.comparison.log_penalty[OURS][place])
+        changes, mean = _segmentation(one, log_penalty, request)
+        group = None if problem.groups is None else str(problem.groups[place])
+        reported.append(
+            ReportedSequence(
+                name=one.name,
+                group=group,
+                position=one.position,
+                value=one.value,
+                labels=found.labels[one.name],
+                changes=changes,
+                mean=mean,
+                errors=problem.functions[place],
+                log_penalty=log_penalty,
+                final_log_penalty=float(final[place]),
+            )
+        )
+    return reported
+
+
+def _segmentation(
+    one: LongSequence, log_penalty: float, request: Request
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the segmentation whose errors the comparison counts.
+
+    Small penalties may select more changes than were tried; the most tried count then.
+    """
+    penalty = float(np.exp(log_penalty))
+    best = cp.segment_penalty(
+        one.value,
+        penalty,
+        cost=request.cost,
+        weights=one.weight,
+        constraint=request.constraint,
+    )
+    if best.n_changes <= request.max_changes:
+        return best.changes, best.mean
+    models = _models(one, request)
+    k = int(cp.model_selection(models.cost).select(penalty))
+    return models.changes[k], models.mean[k]
+
+
+def _models(one: LongSequence, request: Request) -> cp.Segmentations:
+    return cp.segment(
+        one.value,
+        min(request.max_changes, one.value.size - 1),
+        cost=request.cost,
+        weights=one.weight,
+        constraint=request.constraint,
+    )
+
+
+def _png(figure: Any) -> bytes:
+    import matplotlib.pyplot as plt
+
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=150)
+    plt.close(figure)
+    return content.getvalue()

@@ -1,0 +1,148 @@
+/* Panels of the report of penalties, as traces and layouts of plotly. Names in the data
+   for charts come as HTML text, escaped; those of sequences are escaped here. */
+(function (shared) {
+  "use strict";
+  const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+  const DASHES = ["solid", "dash", "dot", "dashdot"];
+  const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
+    at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
+    peak_start: "#56B4E9", peak_end: "#009E73" };
+  const NARROW = 620;
+  const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13,
+    color: "#1b1f24" };
+
+  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;");
+  const words = (kind) => kind.replace(/_/g, " ");
+  const axis = (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",
+    zeroline: false, automargin: true, ...more });
+
+  /* A function with value[k] from edge[k] to edge[k + 1], as the points of a line. */
+  function steps(edge, value) {
+    const x = [], y = [];
+    value.forEach((one, k) => { x.push(edge[k], edge[k + 1]); y.push(one, one); });
+    return { x, y };
+  }
+
+  function layout(more) {
+    return { font: FONT, margin: { l: 56, r: 12, t: 14, b: 46 }, hovermode: "closest",
+      showlegend: false, ...more };
+  }
+
+  function errors(rows) {
+    return { traces: [{ type: "bar", orientation: "h", y: rows.map((row) => row[0]),
+      x: rows.map((row) => row[1]), marker: { color: rows.map((_, k) => COLORS[k % 6]) },
+      error_x: { array: rows.map((row) => row[2]), color: "#1b1f24" },
+      hovertemplate: "%{y}: %{x} ± %{error_x.array:.1f}<extra></extra>" }],
+      layout: layout({ xaxis: axis("label errors", { rangemode: "tozero" }),
+        yaxis: axis("", { autorange: "reversed" }) }) };
+  }
+
+  function roc(curves) {
+    const traces = [{ x: [0, 1], y: [0, 1], mode: "lines", hoverinfo: "skip",
+      showlegend: false, line: { color: "#c5ccd3", width: 1 } }];
+    curves.forEach((curve, k) => {
+      const color = COLORS[k % COLORS.length];
+      traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
+        name: `${curve.name}, AUC ${curve.auc.toFixed(3)}`,
+        line: { color, width: 2, dash: DASHES[k % DASHES.length] } });
+      traces.push({ x: [curve.predicted[0]], y: [curve.predicted[1]], mode: "markers",
+        name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
+        marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
+    });
+    return { traces, layout: layout({ showlegend: true,
+      legend: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
+        bgcolor: "rgba(255,255,255,0.85)" },
+      xaxis: axis("false positive rate"), yaxis: axis("true positive rate") }) };
+  }
+
+  function coefficients(rows, width) {
+    const shown = rows.slice(0, 20);
+    const text = (name) => (width < NARROW && name.length > 22 ? `${name.slice(0, 21)}…`
+      : name);
+    return { traces: [{ type: "bar", orientation: "h", x: shown.map((row) => row[1]),
+      y: shown.map((_, k) => k), hovertext: shown.map((row) => row[0]),
+      hoverinfo: "text+x",
+      marker: { color: shown.map((row) => (row[1] < 0 ? "#D55E00" : "#0072B2")) } }],
+      layout: layout({ height: 90 + 24 * shown.length,
+        xaxis: axis("log penalty", { zeroline: true, zerolinecolor: "#57606a" }),
+        yaxis: axis("", { autorange: "reversed", tickvals: shown.map((_, k) => k),
+          ticktext: shown.map((row) => text(row[0])) }) }) };
+  }
+
+  function tried([alpha, mean, error, chosen]) {
+    const at = alpha.indexOf(chosen);
+    return { traces: [{ x: alpha, y: mean, mode: "lines+markers",
+      error_y: { array: error, color: "#8c959f" }, line: { color: "#0072B2" },
+      hovertemplate: "L1 weight %{x:.3g}: %{y:.3f}<extra></extra>" },
+    { x: [alpha[at]], y: [mean[at]], mode: "markers", hoverinfo: "skip",
+      marker: { symbol: "circle-open", size: 15, color: "#1b1f24", line: { width: 2 } } }],
+      layout: layout({ yaxis: axis("loss held out"),
+        xaxis: axis("L1 weight, as a part of the largest; the circle is taken",
+          { type: "log", autorange: "reversed" }) }) };
+  }
+
+  function regions(one) {
+    const shapes = [], annotations = [];
+    for (const [start, end, kind, verdict] of one.labels) {
+      shapes.push({ type: "rect", xref: "x", yref: "y domain", x0: start, x1: end, y0: 0,
+        y1: 1, fillcolor: KINDS[kind], opacity: verdict ? 0.45 : 0.3, layer: "below",
+        line: { color: "#1b1f24", width: verdict ? 4 : 0 } });
+      if (verdict) {
+        annotations.push({ xref: "x", yref: "y domain", x: (start + end) / 2, y: 1,
+          yanchor: "top", text: `<b>${verdict}</b>`, showarrow: false,
+          bgcolor: "#1b1f24", font: { color: "#fff", size: 12 } });
+      }
+    }
+    return { shapes, annotations };
+  }
+
+  function line(ref, x, dash) {
+    return { type: "line", xref: ref, yref: ref === "x" ? "y domain" : "y2 domain", x0: x,
+      x1: x, y0: 0, y1: 1, line: { color: ref === "x" ? "#1b1f24" : "#57606a", dash,
+        width: ref === "x" ? 1 : 2 } };
+  }
+
+  /* The sequence on the left or above, its errors by penalty on the right or below. */
+  function sequence(one, isTime, width) {
+    const isNarrow = width < NARROW;
+    const { shapes, annotations } = regions(one);
+    one.edge.slice(1, -1).forEach((x) => shapes.push(line("x", x, "dash")));
+    shapes.push(line("x2", one.log_penalty, "dash"), line("x2", one.final, "dot"));
+    const middle = one.labels.map(([start, end]) => (start + end) / 2);
+    const top = Math.max(...one.value), known = { xaxis: "x2", yaxis: "y2" };
+    const traces = [
+      { x: one.position, y: one.value, mode: "markers", marker: { color: "#767676", size: 4 },
+        name: "value", hovertemplate: "%{x}: %{y}<extra></extra>" },
+      { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
+        line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
+      { x: middle, y: middle.map(() => top), mode: "markers", marker: { opacity: 0 },
+        hovertext: one.labels.map(([, , kind, verdict]) =>
+          `${words(kind)}${verdict ? `: wrong, ${verdict}` : ": right"}`),
+        hoverinfo: "text" },
+      { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
+        line: { color: "#D55E00", width: 5 } },
+      { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
+        line: { color: "#0072B2", width: 2.5 } },
+    ];
+    // At the left, as the tools of the chart are at the right.
+    [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>
+      annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0, text: `<b>${text}</b>`,
+        xanchor: "left", yanchor: "bottom", showarrow: false, font: { color } }));
+    const most = Math.max(1, ...one.fp, ...one.fn);
+    const domains = isNarrow
+      ? { x: [0, 1], y: [0.5, 1], x2: [0, 1], y2: [0, 0.3] }
+      : { x: [0, 0.66], y: [0, 1], x2: [0.74, 1], y2: [0, 0.94] };
+    return { traces, layout: layout({ shapes, annotations,
+      xaxis: axis(isTime ? "" : "position", { domain: domains.x, anchor: "y",
+        type: isTime ? "date" : "linear" }),
+      yaxis: axis("value", { domain: domains.y }),
+      xaxis2: axis("log penalty", { domain: domains.x2, anchor: "y2" }),
+      yaxis2: axis("label errors", { domain: domains.y2, anchor: "x2",
+        range: [-0.06 * most, 1.06 * most], tickformat: "d",
+        dtick: Math.ceil(most / 5) }) }) };
+  }
+
+  shared.penaltyPanels = { KINDS, words, escaped, errors, roc, coefficients, tried,
+    sequence };
+})(globalThis);
