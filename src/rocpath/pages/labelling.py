@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import describe, finite_vector, whole_number
-from rocpath.changepoint import Labels, model_selection, segment
+from rocpath.changepoint import Labels, default_penalty, model_selection, segment
 from rocpath.pages.page import page_html
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def labelling_html(
     weights : list of array-like or None, optional
         As for `segment`, for each sequence; the values are then drawn as runs.
     penalties : list of float, optional
-        The penalty of the segmentation that each sequence shows at first.
+        The penalty of the segmentation that each sequence shows at first; by default
+        that of `default_penalty`.
     title : str
         Plain text.
 
@@ -97,7 +98,11 @@ def labelling_html(
         value = finite_vector(f"values of {name!r}", values[k])
         weight = None if weights is None else weights[k]
         models = _models(value, weight, max_changes, cost, constraint)
-        penalty = _first_penalty(value, cost) if penalties is None else penalties[k]
+        penalty = (
+            default_penalty(value, cost=cost, weights=weight)
+            if penalties is None
+            else penalties[k]
+        )
         shown = int((models["min_penalty"] > penalty).sum())
         sequences.append(
             {
@@ -188,16 +193,6 @@ def _models(
         "changes": [found.changes[k] for k in order],
         "mean": [found.mean[k] for k in order],
     }
-
-
-def _first_penalty(value: NDArray[np.float64], cost: SegmentCost) -> float:
-    """Return the penalty of the Schwarz criterion, where nothing better is known."""
-    log_n = np.log(max(value.size, 2))
-    if cost == "poisson" or value.size < 3:
-        return float(log_n)
-    # The spread of differences, which changes hardly touch.
-    spread = np.median(np.abs(np.diff(value))) / (0.6745 * np.sqrt(2))
-    return float(2 * spread**2 * log_n)
 
 
 def _scale(value: NDArray[np.float64]) -> tuple[float, float]:
