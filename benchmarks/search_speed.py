@@ -22,6 +22,7 @@ SIZES = {
     "aum_path": [10**4, 10**5, 10**6],
     "best_auc_step": [10**4, 10**5],
     "best_auc_step, tol=1e-4": [10**4, 10**5],
+    "best_auc_step, max_fpr=.1": [10**4, 10**5],
     "sweep, first minimum": [10**3, 3000, 10**4],
 }
 BARS = {
@@ -37,6 +38,7 @@ SEARCH = {
     "aum_path": rp.aum_path,
     "best_auc_step": rp.best_auc_step,
     "best_auc_step, tol=1e-4": lambda lines: rp.best_auc_step(lines, tol=1e-4),
+    "best_auc_step, max_fpr=.1": lambda lines: rp.best_auc_step(lines, max_fpr=0.1),
     "sweep, first minimum": lambda lines: rp.sweep(lines, stop="first_min_aum"),
 }
 
@@ -66,8 +68,8 @@ def draw(rows, one_sort):
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
-    colors = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7")
-    for what, marker, color in zip(SIZES, "osD^v", colors, strict=True):
+    colors = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
+    for what, marker, color in zip(SIZES, "osD^vP", colors, strict=True):
         n, seconds = zip(
             *[(n, s) for name, n, s, _ in rows if name == what], strict=True
         )

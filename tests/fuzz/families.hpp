@@ -223,6 +223,15 @@ inline void magnitudes(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
+// Few places for many labels, so that a line has both classes and a border cuts it or its ties.
+inline void borders(Problem& problem, Random& random) {
+  const auto n = static_cast<std::size_t>(random.from(4, 9));
+  const std::int64_t reach = random.from(1, 2);
+  while (problem.size() < n)
+    add_line(problem, whole_number(random, reach), whole_number(random, reach));
+  random.one_in(2) ? count_jumps(problem, random) : weighted_jumps(problem, random);
+}
+
 // So many lines in few places that the searches divide them.
 inline void crowds(Problem& problem, Random& random) {
   const auto n = static_cast<std::size_t>(random.from(49, 120));
@@ -265,6 +274,7 @@ constexpr std::array families{
     Family{"mixed_denormals", detail::mixed_denormals, 100},
     Family{"magnitudes", detail::magnitudes, 500},
     Family{"crowds", detail::crowds, 10},
+    Family{"borders", detail::borders, 500},
 };
 
 inline Problem make_problem(const Family& family, std::uint64_t seed, Random& random) {
