@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import describe
+from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.error_functions import errors_by_penalty
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels, label_errors
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rocpath.changepoint.error_functions import PenaltyErrors
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation
 
@@ -40,6 +42,11 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         As for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional
         Predicts the log penalty; by default :class:`PenaltyRegressor`.
+    search : object, optional
+        A detector of ruptures or skchange, as for
+        :func:`~rocpath.changepoint.adapters.detector_errors`, to use instead of
+        :func:`~rocpath.changepoint.segment`; cost, constraint and min_length are then
+        its own.
 
     Attributes
     ----------
@@ -72,12 +79,14 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         constraint: Constraint = None,
         min_length: int = 1,
         regressor: Any = None,
+        search: Any = None,
     ) -> None:
         self.max_changes = max_changes
         self.cost = cost
         self.constraint = constraint
         self.min_length = min_length
         self.regressor = regressor
+        self.search = search
 
     def fit(
         self,
@@ -107,23 +116,27 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "labels must have a sequence with labelled regions, got none."
             )
-        functions = [
-            errors_by_penalty(
-                sequences[k],
-                regions,
-                max_changes=self.max_changes,
-                cost=self.cost,
-                constraint=self.constraint,
-                min_length=self.min_length,
-            )
-            for k, regions in labelled.items()
-        ]
+        functions = [self._errors(sequences[k], one) for k, one in labelled.items()]
         features = sequence_features([sequences[k] for k in labelled]).value
         regressor = PenaltyRegressor() if self.regressor is None else self.regressor
         own = {} if groups is None else {"groups": np.asarray(groups)[list(labelled)]}
         self.regressor_ = clone(regressor).fit(features, functions, **own)
         self.n_labelled_ = len(labelled)
         return self
+
+    def _errors(self, sequence: ArrayLike, labels: Labels) -> PenaltyErrors:
+        if self.search is not None:
+            return detector_errors(
+                self.search, sequence, labels, max_changes=self.max_changes
+            )
+        return errors_by_penalty(
+            sequence,
+            labels,
+            max_changes=self.max_changes,
+            cost=self.cost,
+            constraint=self.constraint,
+            min_length=self.min_length,
+        )
 
     def predict_penalty(self, sequences: Sequence[ArrayLike]) -> NDArray[np.float64]:
         """Predict the penalty of each sequence.
@@ -153,9 +166,15 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         -------
         list of Segmentation
         """
+        penalties = self.predict_penalty(sequences)
+        if self.search is not None:
+            return [
+                detector_segmentation(self.search, sequence, float(penalty))
+                for sequence, penalty in zip(sequences, penalties, strict=True)
+            ]
         return segment_each(
             sequences,
-            self.predict_penalty(sequences),
+            penalties,
             cost=self.cost,
             constraint=self.constraint,
             min_length=self.min_length,

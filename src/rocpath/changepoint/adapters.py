@@ -1,0 +1,402 @@
+"""Detectors of ruptures, skchange and sktime: theirs with our penalties, and back."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from rocpath.arguments import describe, finite_vector, number_from_zero, whole_number
+from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
+from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.segmentation_results import Segmentation
+from rocpath.changepoint.selection import model_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.labels import Labels
+    from rocpath.changepoint.learned_detector import LearnedDetector
+
+    Changes = NDArray[np.int64]
+
+_FIRST_PENALTY = 1.0
+_WIDEST = 1e12  # the largest penalty tried over the smallest
+_NARROWEST = 1.001  # where only a penalty is known, not a cost
+_MOST_HALVINGS = 20
+
+
+class _Search(NamedTuple):
+    """A detector that has seen a sequence.
+
+    ``find`` gives the changes for a penalty, ``cost`` the cost of changes, and
+    ``model`` the best changes of a number; None where the detector cannot tell.
+    """
+
+    find: Callable[[float], Changes]
+    cost: Callable[[Changes], float] | None
+    model: Callable[[int], Changes] | None = None
+
+
+def detector_errors(
+    detector: Any,
+    x: ArrayLike,
+    labels: Labels,
+    *,
+    max_changes: int = 20,
+    position: ArrayLike | None = None,
+) -> PenaltyErrors:
+    """Count the label errors of another package's detector for every penalty.
+
+    It is what `errors_by_penalty` is for `segment`: the penalties learned from it are
+    those of the detector and its cost. The models that some penalty selects are found
+    by CROPS [1]_, with about two searches for each; a detector that has a penalty but
+    no cost is searched by halving intervals, with about ten for each.
+
+    Parameters
+    ----------
+    detector : object
+        ``Pelt``, ``KernelCPD``, ``Binseg``, ``Dynp`` or the like of ruptures, or a
+        detector of skchange with a penalty. It is copied, and need not be fitted.
+    x : array-like, shape (n,)
+        The sequence.
+    labels : Labels
+        Its labelled regions.
+    max_changes : int
+        About the largest number of changes; small penalties count as the smallest that
+        was tried.
+    position : array-like, shape (n,), optional
+        As for `label_errors`.
+
+    Returns
+    -------
+    PenaltyErrors
+
+    References
+    ----------
+    .. [1] Haynes, Eckley & Fearnhead, "Computationally Efficient Changepoint Detection
+       for a Range of Penalties", 2017.
+
+    Examples
+    --------
+    >>> import ruptures
+    >>> from rocpath import changepoint as cp
+    >>> from rocpath.changepoint.adapters import detector_errors
+    >>> labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
+    >>> search = ruptures.Pelt(model="l2", min_size=1, jump=1)
+    >>> errors = detector_errors(search, [1, 1, 5, 5, 5, 2], labels, max_changes=2)
+    >>> errors.min_penalty.round(3).tolist()
+    [0.0, 6.75, 14.083]
+    """
+    max_changes = whole_number("max_changes", max_changes, least=1)
+    value = finite_vector("x", x)
+    search = _bound(detector, value)
+    errors = partial(label_errors, labels=labels, n=value.size, position=position)
+    if search.cost is None:
+        start, models = _halved(search.find, max_changes)
+        found = errors(models)
+        return PenaltyErrors(
+            np.array(start),
+            found.fp,
+            found.fn,
+            possible_fp=found.possible_fp,
+            possible_fn=found.possible_fn,
+        )
+    if search.model is None:
+        models = _selected_models(search.find, search.cost, max_changes)
+    else:
+        models = _numbered_models(search.model, max_changes)
+    costs = [search.cost(one) for one in models]
+    selection = model_selection(costs, [one.size for one in models])
+    return penalty_errors(selection, errors(models))
+
+
+def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmentation:
+    """Segment a sequence by another package's detector with a penalty.
+
+    Parameters
+    ----------
+    detector : object
+        As for `detector_errors`, but with a penalty. It is copied.
+    x : array-like, shape (n,)
+        The sequence.
+    penalty : float
+        The price of a change; settings that scale it are taken as 1.
+
+    Returns
+    -------
+    Segmentation
+        With the cost of the detector, NaN where it has none.
+
+    Examples
+    --------
+    >>> import ruptures
+    >>> from rocpath.changepoint.adapters import detector_segmentation
+    >>> search = ruptures.Pelt(model="l2", min_size=1, jump=1)
+    >>> best = detector_segmentation(search, [1, 1, 5, 5, 5, 2], penalty=10)
+    >>> best.changes.tolist(), round(best.cost, 3)
+    ([2], 6.75)
+    """
+    penalty = number_from_zero("penalty", penalty)
+    value = finite_vector("x", x)
+    search = _bound(detector, value)
+    changes = search.find(penalty)
+    cost = np.nan if search.cost is None else search.cost(changes)
+    mean = np.array([part.mean() for part in np.split(value, changes)])
+    return Segmentation(float(cost), changes, mean, penalty, value.size)
+
+
+def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
+    packages = {one.__module__.partition(".")[0] for one in type(detector).__mro__}
+    if "ruptures" in packages:
+        return _of_ruptures(detector, x)
+    if "skchange" in packages and "penalty" in detector.get_params(deep=False):
+        return _of_skchange(detector, x)
+    raise TypeError(
+        "detector must be a search of ruptures or a detector of skchange with a "
+        f"penalty, got {describe(detector)}."
+    )
+
+
+def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
+    # Fitting changes the search, which is the caller's.
+    search = copy.deepcopy(detector).fit(x)
+    takes = inspect.signature(search.predict).parameters
+
+    # Its lists end with the length.
+    def find(penalty: float) -> Changes:
+        if "pen" not in takes:
+            raise TypeError(
+                f"detector must have a penalty, got {describe(detector)}: of ruptures, "
+                "use Pelt or KernelCPD."
+            )
+        return _whole(search.predict(pen=penalty)[:-1])
+
+    def model(k: int) -> Changes:
+        return _whole(search.predict(n_bkps=k)[:-1] if k else [])
+
+    def cost(changes: Changes) -> float:
+        return float(search.cost.sum_of_costs([*changes.tolist(), x.size]))
+
+    if "pen" not in takes:
+        return _Search(find, cost, model)
+    # Of a greedy search the penalty is no price, and costs do not tell its models.
+    is_exact = type(search).__name__ in ("Pelt", "KernelCPD")
+    return _Search(find, cost if is_exact else None)
+
+
+def _of_skchange(detector: Any, x: NDArray[np.float64]) -> _Search:
+    column = x[:, None]
+    settings = detector.get_params(deep=False)
+    unscaled = {"penalty_scale": 1.0} if "penalty_scale" in settings else {}
+
+    def fitted(penalty: float) -> Any:
+        return clone(detector).set_params(penalty=penalty, **unscaled).fit(column)
+
+    def find(penalty: float) -> Changes:
+        return _whole(fitted(penalty).predict(column))
+
+    scorer = getattr(fitted(_FIRST_PENALTY), "cost_", None)
+    if scorer is None:
+        return _Search(find, None)
+    prepared = scorer.precompute(column)
+
+    def cost(changes: Changes) -> float:
+        ends = np.concatenate(([0], changes, [x.size]))
+        intervals = np.column_stack((ends[:-1], ends[1:]))
+        return float(scorer.evaluate(prepared, intervals).sum())
+
+    return _Search(find, cost)
+
+
+def _whole(changes: ArrayLike) -> Changes:
+    return np.asarray(changes, dtype=np.int64)
+
+
+def _selected_models(
+    find: Callable[[float], Changes],
+    cost: Callable[[Changes], float],
+    max_changes: int,
+) -> list[Changes]:
+    """Find the models that penalties select, one of each number of changes."""
+    known = _ends(find, max_changes)
+    by_size = {one.size: one for one in known.values()}
+    unseen = [tuple(known)]
+    while unseen:
+        low, high = unseen.pop()
+        many, few = known[low], known[high]
+        if many.size <= few.size + 1:
+            continue
+        # Where the two are equally good, a third may be better, or none is.
+        middle = (cost(few) - cost(many)) / (many.size - few.size)
+        if not low < middle < high:
+            continue
+        known[middle] = found = find(middle)
+        by_size.setdefault(found.size, found)
+        if found.size not in (many.size, few.size):
+            unseen += [(low, middle), (middle, high)]
+    return list(by_size.values())
+
+
+def _numbered_models(
+    model: Callable[[int], Changes], max_changes: int
+) -> list[Changes]:
+    """Find the models of 0, 1, 2, ... changes, as many as the sequence has room for."""
+    from ruptures.exceptions import BadSegmentationParameters
+
+    models = [model(0)]
+    try:
+        for k in range(1, max_changes + 1):
+            models.append(model(k))
+    except BadSegmentationParameters:
+        pass
+    return models
+
+
+def _ends(find: Callable[[float], Changes], max_changes: int) -> dict[float, Changes]:
+    """Find a penalty with about so many changes, and one with none."""
+    high = low = _FIRST_PENALTY
+    none = some = find(_FIRST_PENALTY)
+    while none.size and high < _FIRST_PENALTY * _WIDEST:
+        high *= 10
+        none = find(high)
+    few = high
+    while some.size < max_changes and low > high / _WIDEST:
+        few, low = low, low / 10
+        some = find(low)
+    for _ in range(_MOST_HALVINGS):
+        if some.size <= 2 * max_changes:
+            break
+        middle = np.sqrt(low * few)
+        found = find(middle)
+        if found.size < max_changes:
+            few = middle
+        else:
+            low, some = middle, found
+    return {low: some, high: none}
+
+
+def _halved(
+    find: Callable[[float], Changes], max_changes: int
+) -> tuple[list[float], list[Changes]]:
+    """Find the penalties at which the changes become others, within a thousandth."""
+    known = _ends(find, max_changes)
+    unseen = [tuple(known)]
+    while unseen:
+        low, high = unseen.pop()
+        if high < low * _NARROWEST or np.array_equal(known[low], known[high]):
+            continue
+        middle = float(np.sqrt(low * high))
+        known[middle] = find(middle)
+        unseen += [(low, middle), (middle, high)]
+    penalties = sorted(known)
+    return [0.0, *penalties[1:]], [known[one] for one in penalties]
+
+
+def skchange_detector(learned: LearnedDetector) -> Any:
+    """Make a fitted `LearnedDetector` a detector of skchange, of one sequence.
+
+    Parameters
+    ----------
+    learned : LearnedDetector
+        Fitted; it stays so in clones.
+
+    Returns
+    -------
+    skchange.detectors.BaseChangeDetector
+        Its ``predict`` takes an array of shape (n, 1).
+    """
+    return _skchange_class()(FrozenEstimator(learned))
+
+
+def sktime_detector(learned: LearnedDetector) -> Any:
+    """Make a fitted `LearnedDetector` a detector of sktime, of one series.
+
+    Parameters
+    ----------
+    learned : LearnedDetector
+        Fitted; it stays so in clones.
+
+    Returns
+    -------
+    sktime.detection.base.BaseDetector
+        Its ``predict`` gives a data frame with the column ``ilocs``.
+    """
+    return _sktime_class()(FrozenEstimator(learned))
+
+
+def __getattr__(name: str) -> Any:
+    # Classes whose parents are of other packages, made when somebody has these: by
+    # those who make them, and by pickle.
+    if name == "SkchangeDetector":
+        return _skchange_class()
+    if name == "SktimeDetector":
+        return _sktime_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _skchange_class() -> Any:
+    from skchange.detectors import BaseChangeDetector
+    from skchange.utils.validation import validate_data
+
+    class SkchangeDetector(BaseChangeDetector):  # type: ignore[misc]
+        """A detector of skchange with a penalty for each sequence."""
+
+        __qualname__ = "SkchangeDetector"
+
+        def __init__(self, learned: Any) -> None:
+            self.learned = learned
+
+        def __sklearn_tags__(self) -> Any:
+            tags = super().__sklearn_tags__()
+            tags.input_tags.multivariate = False
+            return tags
+
+        def fit(self, X: ArrayLike, y: object = None) -> Any:
+            """Predict the penalty of a sequence; nothing else is left to learn."""
+            column = validate_data(self, X, reset=True, ensure_2d=True)
+            (self.penalty_,) = self.learned.predict_penalty([column[:, 0]])
+            return self
+
+        def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+            """Detect changes, with the penalty predicted for this very sequence."""
+            column = validate_data(self, X, reset=False, ensure_2d=True)
+            (changes,) = self.learned.predict([column[:, 0]])
+            return np.asarray(changes, dtype=np.intp)
+
+    return SkchangeDetector
+
+
+@cache
+def _sktime_class() -> Any:
+    from sktime.detection.base import BaseDetector
+
+    class SktimeDetector(BaseDetector):  # type: ignore[misc]
+        """A detector of sktime with a penalty for each series."""
+
+        __qualname__ = "SktimeDetector"
+        _tags = {  # noqa: RUF012
+            "task": "change_point_detection",
+            "learning_type": "unsupervised",  # of the series it is fitted to
+            "capability:multivariate": False,
+            "fit_is_empty": True,
+            "X_inner_mtype": "np.ndarray",
+        }
+
+        def __init__(self, learned: Any) -> None:
+            self.learned = learned
+            super().__init__()
+
+        def _predict(self, X: ArrayLike) -> NDArray[np.int64]:
+            (changes,) = self.learned.predict([np.ravel(np.asarray(X))])
+            return np.asarray(changes)
+
+    return SktimeDetector
