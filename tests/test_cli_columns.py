@@ -175,3 +175,73 @@ def test_predict_notes_values_far_outside_those_of_the_fit(tmp_path, capsys, pri
         "note: column 'price' has 1 values far outside those of the fit (1000 to "
         "1590), as 9999 in row 60.\n"
     )
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("extension", ["csv", "txt"])
+def test_columns_may_be_separated_in_other_ways(tmp_path, separator, extension):
+    text = 'a;b;c\n1;"x;y";2,5\n2;z;3,5\n'.replace(";", separator)
+    if separator == ",":
+        text = text.replace("2,5", "2.5").replace("3,5", "3.5")
+    table = files.read_table(write(tmp_path / f"t.{extension}", text))
+    assert table.columns == ["a", "b", "c"]
+    assert table["b"].to_list() == [f"x{separator}y", "z"]
+    if separator != ",":
+        assert as_read(table["c"].to_list()).number.to_list() == [2.5, 3.5]
+
+
+def test_a_column_name_with_a_semicolon_stays_one(tmp_path):
+    table = files.read_table(write(tmp_path / "t.csv", "a;b,c\n1,2\n"))
+    assert table.columns == ["a;b", "c"]
+
+
+def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(["NA", "DE", "FR", "US", ""], size=200)
+    y = np.where(codes == "NA", 1, rng.random(200) < 0.2).astype(int)
+    rows = [
+        f"{code},{one},{NA}"
+        for code, one, NA in zip(codes, y, "1234" * 50, strict=True)
+    ]
+    name = write(tmp_path / "t.csv", "\n".join(["country,y,x", *rows]))
+    table = files.read_table(name)
+    assert table["country"].null_count() == (codes == "").sum()
+    assert "NA" in table["country"].unique()
+    out = str(tmp_path / "model")
+    assert main(["fit", name, "--label", "y", "--out", out, "--fast", "--quiet"]) == 0
+    # A table of one row cannot show that its NA is a code; the model knows.
+    capsys.readouterr()
+    scores = {}
+    for code in ("NA", "DE", ""):
+        one = write(tmp_path / "one.csv", f"country,x\n{code},1\n")
+        assert main(["predict", out, one]) == 0
+        scores[code] = float(capsys.readouterr().out.splitlines()[1].split(",")[0])
+    assert scores["NA"] > max(scores["DE"], scores[""]) + 1
+
+
+@pytest.mark.parametrize("words", [["yes", "no", "NA"], ["A", "B", "NA"], ["1", "NA"]])
+def test_na_is_missing_elsewhere(tmp_path, words):
+    name = write(tmp_path / "t.csv", "\n".join(["a,b", *(f"{w},1" for w in words)]))
+    assert files.read_table(name)["a"].null_count() == 1
+
+
+def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
+    table = labelled_table(200)
+    y = (table["y"] == "yes").to_numpy()
+    rng = np.random.default_rng(0)
+    table = table.with_columns(
+        paid=pl.Series(y + 0.01 * rng.normal(size=200)),
+        closed=pl.Series(np.where(y, None, "2020"), dtype=pl.String),
+        status=pl.Series(np.where(y, "won", rng.choice(["lost", "open"], size=200))),
+    )
+    name, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
+    table.write_csv(name)
+    argv = ["fit", name, "--label", "y", "--out", out, "--fast"]
+    assert main(argv) == 0
+    notes = capsys.readouterr().err
+    suspected = [line for line in notes.splitlines() if "leak?" in line]
+    assert [line.split("'")[1] for line in suspected] == ["paid", "closed", "status"]
+    assert "leave it out with --drop 'paid'" in notes
+    assert "leak? alone it ranks with an AUC of 1.000" in read(
+        os.path.join(out, "report.html")
+    )

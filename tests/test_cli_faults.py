@@ -71,7 +71,7 @@ def test_counts_below_zero_are_named(tmp_path, capsys):
         (b"\n\n", "is empty"),
         (b"a,b,y\n", "has a header but no rows"),
         (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column 'a'"),
-        (b"a;y\n1;0\n3;1\n", "has one column 'a;y': separate columns by commas"),
+        (b"a;y\n1;0\n3;1;2\n", "has one column 'a;y', and its rows do not have"),
         (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, the header 2"),
         (b"a,b\n1,0\n2,1\n", "label column 'y' not found; columns are: a, b"),
         (b"a,y\n1,0\n2,1\n3,\n", "label column 'y' has missing values in row 3"),

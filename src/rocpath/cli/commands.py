@@ -12,9 +12,7 @@ import typer
 from rocpath.cli import label_command, options
 from rocpath.cli.options import command, examples
 
-app = typer.Typer(
-    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
-)
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(label_command.app, name="changepoint")
 
 
@@ -134,7 +132,7 @@ def predict(
 
     check_file(out, force=force, is_table=True)
     fitted = read_saved(model, TableModel)
-    rows = read_table(table, text=fitted.text)
+    rows = read_table(table, text=fitted.text, codes=fitted.codes)
     scores = fitted.predictions(rows)
     for note in fitted.strange_values(rows):
         say(f"note: {note}")
@@ -179,7 +177,7 @@ def evaluate(
 
     promises = Promises(max_fpr, min_precision, top).checked()
     fitted = read_saved(model, TableModel)
-    rows = read_table(table, text=fitted.text)
+    rows = read_table(table, text=fitted.text, codes=fitted.codes)
     truth = fitted.labels(rows, label)
     found = evaluated(truth.is_positive, fitted.scores(rows), promises)
     if as_json:

@@ -6,19 +6,35 @@ import codecs
 import csv
 import io
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SEPARATORS = (",", ";", "\t", "|")
+_LINES_TO_LOOK_AT = 50
+_FEWEST_CODES = 3  # different ones; fewer may be any words
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
 def parsed_csv(
-    source: str, content: bytes, separator: str, text: set[str]
+    source: str,
+    content: bytes,
+    separator: str | None,
+    text: set[str],
+    codes: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """Parse CSV, with numbers in quotes and after spaces taken as numbers."""
+    """Parse CSV, with numbers in quotes and after spaces taken as numbers.
+
+    Where columns are separated in another way than told, that one is taken. ``NA`` is
+    a value in columns named as ``codes``, and where codes of two letters stand.
+    """
     content = _as_utf8(source, content).strip(b"\r\n")
     if not content.strip():
         raise ValueError(f"{source} is empty: it must have a header and rows.")
+    separator = _separator(content, separator)
     names, rows = _header_and_rows(source, content, separator)
     # Polars does not take doubled quotes of a name as one: it gets plain numbers.
     header = separator.join(str(place) for place in range(len(names)))
@@ -32,6 +48,11 @@ def parsed_csv(
             raw = _parsed(f"{header}\n{rows}", separator, is_text | dates)
             is_text |= {name for name in dates if not _has_iso_dates(raw[name])}
             table = table.with_columns(raw[name] for name in dates & is_text)
+        told = {str(place) for place, name in enumerate(names) if name in codes}
+        coded = told | {one.name for one in table if _has_codes(one)}
+        if coded:
+            raw = _parsed(f"{header}\n{rows}", separator, coded, is_na_missing=False)
+            table = table.with_columns(raw[name] for name in coded)
     except pl.exceptions.PolarsError as error:
         reason = _odd_row(content, separator, len(names)) or first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
@@ -63,11 +84,38 @@ def _as_utf8(source: str, content: bytes) -> bytes:
     return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
-def _parsed(content: str, separator: str, text: set[str]) -> pl.DataFrame:
+def _separator(content: bytes, told: str | None) -> str:
+    """Return what separates columns: as told, unless it leaves one and another more."""
+    lines = content.splitlines()[:_LINES_TO_LOOK_AT]
+    shown = [line.decode("utf-8", errors="replace") for line in lines]
+    n_fields = {}
+    for one in _SEPARATORS:
+        try:
+            found = [len(row) for row in csv.reader(shown, delimiter=one) if row]
+        except csv.Error:
+            continue
+        n_fields[one] = found[0] if found and len(set(found)) == 1 else 1
+    if told is not None and (told in shown[0] or max(n_fields.values(), default=1) < 2):
+        return told
+    return max(n_fields, key=n_fields.__getitem__, default=told or ",")
+
+
+def _has_codes(series: pl.Series) -> bool:
+    """Tell whether text is codes of two letters, among which NA is one (Namibia)."""
+    if series.dtype != pl.String or not series.null_count():
+        return False
+    known = series.drop_nulls()
+    is_code = known.str.contains(r"^[A-Z]{2}$")
+    return bool(is_code.all()) and known.n_unique() >= _FEWEST_CODES
+
+
+def _parsed(
+    content: str, separator: str, text: set[str], *, is_na_missing: bool = True
+) -> pl.DataFrame:
     return pl.read_csv(
         io.BytesIO(content.encode()),
         separator=separator,
-        null_values=_MISSING,
+        null_values=[one for one in _MISSING if is_na_missing or one != "NA"],
         try_parse_dates=True,
         infer_schema_length=None,  # all rows: a late value may be text
         schema_overrides=dict.fromkeys(text, pl.String),
@@ -103,8 +151,8 @@ def _header_and_rows(
         )
     if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(
-            f"{source} has one column {names[0]!r}: separate columns by commas, or by "
-            "tabs in a file that ends in .tsv."
+            f"{source} has one column {names[0]!r}, and its rows do not have as many "
+            "fields: separate all columns by commas."
         )
     rows = lines.read()
     return names, f"{rows}\n" if rows else ""

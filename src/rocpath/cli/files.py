@@ -26,28 +26,33 @@ if TYPE_CHECKING:
 
 STANDARD_STREAM = "-"
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_ANY_SEPARATOR = ".txt"
 _PARQUET = (".parquet", ".pq")
 _PACKED = ".gz"
 _EXTENSIONS = ".csv, .tsv or .parquet"
 
 
-def read_table(source: str, *, text: Iterable[str] = ()) -> pl.DataFrame:
+def read_table(
+    source: str, *, text: Iterable[str] = (), codes: Iterable[str] = ()
+) -> pl.DataFrame:
     """Read a table by the extension of its name, or as CSV from standard input.
 
     It has at least one row, and no column name twice. Columns named as text stay text
-    even where they look like numbers.
+    even where they look like numbers, and of those named as codes ``NA`` is one.
     """
     if source == STANDARD_STREAM:
-        table = parsed_csv(shown_name(source), sys.stdin.buffer.read(), ",", set(text))
+        content = sys.stdin.buffer.read()
+        table = parsed_csv(shown_name(source), content, ",", set(text), codes)
     else:
         packed = source.lower().endswith(_PACKED)
-        extension = _extension(source[: -len(_PACKED)] if packed else source)
+        plain = source[: -len(_PACKED)] if packed else source
+        extension = _extension(plain, (_ANY_SEPARATOR,))
         content = _unpacked(source, _content(source)) if packed else _content(source)
         if extension in _PARQUET:
             table = _parquet(source, content)
         else:
-            separator = _SEPARATORS[extension]
-            table = parsed_csv(repr(source), content, separator, set(text))
+            separator = _SEPARATORS.get(extension)
+            table = parsed_csv(repr(source), content, separator, set(text), codes)
     if table.height == 0:
         raise ValueError(f"{shown_name(source)!r} has a header but no rows.")
     return table
@@ -169,9 +174,9 @@ def _unfinished_sibling(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.partial")
 
 
-def _extension(name: str) -> str:
+def _extension(name: str, others: tuple[str, ...] = ()) -> str:
     extension = Path(name).suffix.lower()
-    if extension not in (*_SEPARATORS, *_PARQUET):
+    if extension not in (*_SEPARATORS, *_PARQUET, *others):
         raise ValueError(
             f"{name!r} must end in {_EXTENSIONS}, which tells its format; - is CSV "
             "from standard input or to standard output."

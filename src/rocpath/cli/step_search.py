@@ -19,7 +19,7 @@ def model_lines(
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = read_saved(model, TableModel)
-    rows = read_table(table, text=fitted.text)
+    rows = read_table(table, text=fitted.text, codes=fitted.codes)
     return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
 
 

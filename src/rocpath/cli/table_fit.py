@@ -20,7 +20,13 @@ from rocpath.cli.table_report import (
 )
 from rocpath.cli.terminal import agreed, progress_bar, say, show_table
 from rocpath.pages.score_view import NO_PROMISE, Promises, promised_points
-from rocpath.tables.columns import binary_label, column, feature_columns, listed
+from rocpath.tables.columns import (
+    binary_label,
+    column,
+    feature_columns,
+    listed,
+    suspect_leaks,
+)
 from rocpath.tables.model import fit_table_model
 from rocpath.tables.rankers import methods_for
 
@@ -72,6 +78,7 @@ def fit_table(
         column(table, name, "--drop")
     left_out = {request.label, *request.left_out}
     features, audit = feature_columns(table, left_out, request.types)
+    audit = suspect_leaks(table, features, audit, label.is_positive)
     if not quiet:
         _note(label, features, audit)
     n_methods = len(methods_for(request.model))
@@ -202,6 +209,11 @@ def _note(
         if one.kind == "drop":
             say(f"note: column {one.column!r} is left out: {one.why}.")
             continue
+        if one.is_suspect:
+            say(
+                f"note: column {one.column!r}: {one.why}. If it is known only after "
+                f"the label, leave it out with --drop {one.column!r}."
+            )
         if one.n_unreadable:
             values = listed(map(repr, features.unreadable[one.column]))
             say(

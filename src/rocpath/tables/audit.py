@@ -49,6 +49,7 @@ class ColumnAudit(NamedTuple):
     n_missing: int
     n_levels: int
     n_unreadable: int = 0
+    is_suspect: bool = False  # ranks almost perfectly on its own
 
 
 def parsed_types(assignments: Sequence[str]) -> dict[str, str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from rocpath.auc_statistics.influence import place_rows
 from rocpath.tables.audit import ColumnAudit, read_text, reading_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ LARGEST_NUMBER = 1e100  # squares of it can still be summed
 _FEWEST_ROWS_TO_SUSPECT = 20  # fewer whole numbers are distinct by chance
 _MOST_LISTED = 20  # names in a message
 _SECONDS_A_DAY = 86_400.0
+_SUSPICIOUS = 0.99  # AUC of a column alone
+_FEWEST_TO_SUSPECT = 10  # rows of a class; fewer are ranked perfectly by chance
+_ROWS_A_WORD = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,40 +154,80 @@ def feature_columns(
         column(table, name, "--type")
     # What is learned of rarer categories is mostly noise; small tables need them more.
     min_frequency = max(2, min(10, table.height // 50))
-    formats: dict[str, str] = {}
+    style: dict[str, str] = {}
     unreadable: dict[str, tuple[str, ...]] = {}
     audits = []
     for series in table.drop(left_out):
-        kind, read = types.get(series.name), series
-        if series.dtype == pl.String and kind != "drop":
-            reading = reading_of(series, kind)
-            if reading is not None:
-                read = reading.number.alias(series.name)
-                formats[series.name] = reading.format
-                unreadable[series.name] = reading.unreadable
-        elif series.dtype == pl.Date:
-            # As text it is read by this format, so that a bad value can be named.
-            formats[series.name] = "%Y-%m-%d"
-        audits.append(
-            _audited(series, read, kind, formats.get(series.name), min_frequency)
-        )
-    kept = {
-        kind: tuple(audit.column for audit in audits if audit.kind in kinds)
-        for kind, kinds in (("number", ("number", "date")), ("category", ("category",)))
-    }
-    if not any(kept.values()):
+        name, kind = series.name, types.get(series.name)
+        read, format_, lost = _read(series, kind)
+        audit = _audited(series, read, kind, format_, min_frequency)
+        audits.append(audit)
+        if format_ is not None and audit.kind in ("number", "date"):
+            style[name] = format_
+            unreadable |= {name: lost} if lost is not None else {}
+    number, category = (
+        tuple(one.column for one in audits if one.kind in kinds)
+        for kinds in (("number", "date"), ("category",))
+    )
+    if not number and not category:
         reasons = "; ".join(f"{audit.column!r}: {audit.why}" for audit in audits)
         raise ValueError(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    is_read = set(kept["number"])
-    return FeatureColumns(
-        **kept,
-        style={name: one for name, one in formats.items() if name in is_read},
-        unreadable={name: one for name, one in unreadable.items() if name in is_read},
-        min_frequency=min_frequency,
-    ), audits
+    return FeatureColumns(number, category, style, unreadable, min_frequency), audits
+
+
+def _read(
+    series: pl.Series, kind: str | None
+) -> tuple[pl.Series, str | None, tuple[str, ...] | None]:
+    """Read text that is numbers or dates: them, their format, and what is lost."""
+    if series.dtype == pl.String and kind != "drop":
+        reading = reading_of(series, kind)
+        if reading is not None:
+            return reading.number.alias(series.name), reading.format, reading.unreadable
+    if series.dtype == pl.Date:
+        # As text it is read by this format, so that a bad value can be named.
+        return series, "%Y-%m-%d", None
+    return series, None, None
+
+
+def suspect_leaks(
+    table: pl.DataFrame,
+    features: FeatureColumns,
+    audits: list[ColumnAudit],
+    is_positive: NDArray[np.bool_],
+) -> list[ColumnAudit]:
+    """Mark columns that rank the rows almost perfectly on their own."""
+    if min(is_positive.sum(), (~is_positive).sum()) < _FEWEST_TO_SUSPECT:
+        return audits
+    frame, marked = features.of(table), []
+    for audit in audits:
+        if audit.kind != "drop":
+            area = _area_alone(frame[audit.column], is_positive)
+            if area >= _SUSPICIOUS:
+                why = f"{audit.why}; leak? alone it ranks with an AUC of {area:.3f}"
+                audit = audit._replace(why=why, is_suspect=True)
+        marked.append(audit)
+    return marked
+
+
+def _area_alone(series: pl.Series, is_positive: NDArray[np.bool_]) -> float:
+    """Return the AUC of a column, in its better direction, or of its gaps."""
+    scores = [series.is_null().cast(pl.Float64)]
+    if series.dtype == pl.String:
+        # Each word as the share of positives among its rows, frequent ones only: rows
+        # of a rare one would tell their own label.
+        if series.n_unique() <= series.len() / _ROWS_A_WORD:
+            rows = pl.DataFrame({"word": series, "label": is_positive})
+            share = pl.col("label").cast(pl.Float64).mean().over("word")
+            scores.append(rows.select(share).to_series())
+    else:
+        scores.append(series.fill_null(series.median()))
+    areas = [
+        place_rows(score.to_numpy(), is_positive, None, 1.0).area for score in scores
+    ]
+    return max(max(area, 1.0 - area) for area in areas)
 
 
 def _audited(
@@ -195,7 +239,7 @@ def _audited(
 ) -> ColumnAudit:
     """Say what a column is taken for, given what was read from its text."""
     n_lost = read.null_count() - series.null_count()
-    counts = {
+    counts: dict[str, Any] = {
         "n_missing": series.null_count(),
         "n_levels": read.drop_nulls().n_unique() if _is_plain(read) else 0,
         "n_unreadable": n_lost,

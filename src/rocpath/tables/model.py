@@ -76,6 +76,19 @@ class TableModel:
         """The columns that are to be read as text: some of it becomes numbers."""
         return {*self.category, *self.style}
 
+    @property
+    def codes(self) -> set[str]:
+        """The columns of words that were seen to have ``NA`` as one of them."""
+        parts = {part: step for part, step, _ in self.pipeline[0].transformers_}
+        if not self.category:
+            return set()
+        levels = parts["category"].categories_
+        return {
+            name
+            for name, known in zip(self.category, levels, strict=True)
+            if "NA" in known
+        }
+
     def strange_values(self, table: pl.DataFrame) -> list[str]:
         """Name numbers that lie far from all that the fit has seen."""
         frame, notes = self.frame(table), []
