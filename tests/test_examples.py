@@ -1,6 +1,9 @@
 """Every example of the gallery runs to its end, without a warning."""
 
+import os
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +33,19 @@ def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
     assert plt.get_fignums()
     plt.close("all")
     assert capsys.readouterr().out
+
+
+def test_experiments_without_data_say_what_to_do(tmp_path):
+    pytest.importorskip("matplotlib", reason="the experiments draw with matplotlib")
+    paper = EXAMPLES[0].parent.parent / "benchmarks" / "paper"
+    done = subprocess.run(
+        [sys.executable, str(paper), "--quick", "changepoints"],
+        env=os.environ | {"ROCPATH_DATA": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "changepoints cannot be run: " in done.stderr
+    assert "Set ROCPATH_DATA to the folder of the data" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -20,6 +20,10 @@ import ties
 from sklearn.exceptions import ConvergenceWarning
 
 HERE = Path(__file__).parent
+REMEDY = (
+    "Set ROCPATH_DATA to the folder of the data (images/, tabular/ and the rest), as "
+    "docs/experiments.md tells; without it only image sets are fetched, from OpenML."
+)
 DOCS = HERE.parent.parent / "docs"
 EXPERIMENTS = {
     "descents": (asymptotics.DESCENT_HEAD, asymptotics.descents),
@@ -46,7 +50,11 @@ def main():
     for name in arguments.experiment:
         head, results = EXPERIMENTS[name]
         begin = time.perf_counter()
-        n_rows = write(folder / f"{name}.csv", head, results(arguments.quick))
+        try:
+            n_rows = write(folder / f"{name}.csv", head, results(arguments.quick))
+        except OSError as error:  # no such file, or no network to fetch it from
+            (folder / f"{name}.part").unlink(missing_ok=True)
+            parser.exit(2, f"{name} cannot be run: {error}\n{REMEDY}\n")
         seconds = time.perf_counter() - begin
         print(f"{name}: {n_rows} rows in {seconds:.0f} s", flush=True)
     figures.draw_all(folder, folder if arguments.quick else DOCS)
