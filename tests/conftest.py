@@ -72,7 +72,7 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             memory_limit="2GB",
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

@@ -1,0 +1,108 @@
+// What the bindings share: arrays become spans, results become read-only arrays.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <chrono>
+#include <memory>
+
+#include "best_aum.hpp"
+#include "roc.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rocpath::python {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
+
+template <class T>
+Array<T> to_array(rocpath::Vector<T> values) {
+  auto kept = std::make_unique<rocpath::Vector<T>>(std::move(values));
+  const T* first = kept->data();
+  const std::size_t size = kept->size();
+  nb::capsule owner(kept.release(),
+                    [](void* p) noexcept { delete static_cast<rocpath::Vector<T>*>(p); });
+  return Array<T>(first, {size}, owner);
+}
+
+// Lets Ctrl-C through, a few times a second.
+class SignalCheck {
+ public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(200);
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+};
+
+// Call a function of the core while other Python threads run.
+template <class Function>
+auto released(Function function) {
+  const nb::gil_scoped_release release;
+  return function();
+}
+
+// Breakpoints as Python holds them; the core sees them as spans.
+struct Breakpoints {
+  Array<double> value;
+  Array<std::int64_t> example;
+  Array<std::int64_t> fp;
+  Array<std::int64_t> tp;
+  double fp_unit;
+  double tp_unit;
+  double divisor;
+  bool is_monotone;
+
+  rocpath::BreakpointArrays arrays() const {
+    return {view(value), view(example), view(fp), view(tp), fp_unit, tp_unit, divisor};
+  }
+};
+
+// Lines as Python holds them.
+struct Lines {
+  Array<double> intercept;
+  Array<double> slope;
+  Array<std::int64_t> fp;
+  Array<std::int64_t> tp;
+  double fp_unit;
+  double tp_unit;
+  double divisor;
+
+  rocpath::LineArrays arrays() const {
+    return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit, divisor};
+  }
+  rocpath::ErrorLines distinct() const { return rocpath::distinct_lines(arrays()); }
+  double largest() const {
+    return std::max(rocpath::largest_size(view(intercept)), rocpath::largest_size(view(slope)));
+  }
+};
+
+inline nb::dict to_dict(const BestAum& best) {
+  nb::dict result;
+  result["step"] = best.step;
+  result["interval"] = std::pair(best.interval.low, best.interval.high);
+  result["value"] = best.value;
+  return result;
+}
+
+// Bound in a file of their own.
+void bind_parts(nb::module_& m);
+
+}  // namespace rocpath::python

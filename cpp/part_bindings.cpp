@@ -1,0 +1,174 @@
+// The Python face of what is computed part by part.
+#include "bindings.hpp"
+#include "parted_lines.hpp"
+#include "row_sums.hpp"
+
+namespace rocpath::python {
+namespace {
+
+using python::to_dict;
+using python::view;
+
+// Lines inside a box and sums of the others, as they travel: those of several parts are their
+// arrays end to end.
+nb::dict to_dict(const rocpath::ErrorLines& inside) {
+  const auto column = [&](auto of) {
+    rocpath::Vector<decltype(of(inside.line[0]))> values(inside.size());
+    std::transform(inside.line.begin(), inside.line.end(), values.begin(), of);
+    return to_array(std::move(values));
+  };
+  const rocpath::AumPiece& outside = inside.outside;
+  nb::dict columns;
+  columns["intercept"] = column([](const rocpath::ErrorLine& line) { return line.intercept; });
+  columns["slope"] = column([](const rocpath::ErrorLine& line) { return line.slope; });
+  columns["fp"] = column([](const rocpath::ErrorLine& line) { return line.fp; });
+  columns["tp"] = column([](const rocpath::ErrorLine& line) { return line.tp; });
+  columns["counts"] = to_array(rocpath::Vector<std::int64_t>{inside.total.fp, inside.total.tp,
+                                                             inside.below.fp, inside.below.tp});
+  columns["sums"] = to_array(rocpath::Vector<double>{
+      outside.intercept_sum.high, outside.intercept_sum.low, outside.slope_sum.high,
+      outside.slope_sum.low, outside.intercept_size(), outside.slope_size()});
+  return columns;
+}
+
+// Units and divisor are those of `like`.
+rocpath::ErrorLines from_dict(const nb::dict& columns, const Lines& like, double from) {
+  const auto floats = [&](const char* name) { return nb::cast<Array<double>>(columns[name]); };
+  const auto counts = [&](const char* name) {
+    return nb::cast<Array<std::int64_t>>(columns[name]);
+  };
+  const Lines kept{floats("intercept"), floats("slope"), counts("fp"), counts("tp"),
+                   like.fp_unit,        like.tp_unit,    like.divisor};
+  rocpath::ErrorLines inside = rocpath::collapse(kept.arrays(), rocpath::Box{});
+  inside.total = {};
+  const Array<std::int64_t> count = counts("counts");
+  for (std::size_t k = 0; k < count.size(); k += 4) {
+    inside.total += {count.data()[k], count.data()[k + 1]};
+    inside.below += {count.data()[k + 2], count.data()[k + 3]};
+  }
+  const Array<double> sum = floats("sums");
+  for (std::size_t k = 0; k < sum.size(); k += 6) {
+    const double* one = sum.data() + k;
+    inside.outside.add(rocpath::AumPiece({one[0], one[1]}, {one[2], one[3]}, one[4], one[5]));
+  }
+  inside.from = from;
+  return inside;
+}
+
+nb::dict collapse_lines(const Lines& lines, double low, double high, double lowest,
+                        double highest) {
+  return to_dict(released(
+      [&] { return rocpath::collapsed_part(lines.arrays(), {{low, high}, lowest, highest}); }));
+}
+
+nb::dict best_aum_step_in_parts(
+    const Lines& sample, std::size_t n_lines,
+    const std::function<nb::dict(double, double, double, double)>& collapse_parts,
+    double max_step) {
+  const auto collapse = [&](const rocpath::Box& box) {
+    const nb::gil_scoped_acquire gil;
+    return from_dict(collapse_parts(box.steps.low, box.steps.high, box.lowest, box.highest), sample,
+                     box.steps.low);
+  };
+  return to_dict(released([&] {
+    const rocpath::PartedLines lines{n_lines, sample.arrays(), collapse};
+    return rocpath::AumSearch(lines, max_step, SignalCheck()).run();
+  }));
+}
+
+Array<std::int64_t> sampled_places(std::size_t n_lines) {
+  rocpath::SampledLines sampled(n_lines);
+  rocpath::Vector<std::int64_t> place(sampled.size());
+  for (std::int64_t& one : place) one = static_cast<std::int64_t>(sampled.next());
+  return to_array(std::move(place));
+}
+
+std::pair<double, double> level_bracket(const Lines& sample, std::size_t n_lines,
+                                        double confidence) {
+  const rocpath::Box box =
+      released([&] { return rocpath::level_bracket(sample.arrays(), n_lines, confidence); });
+  return {box.lowest, box.highest};
+}
+
+nb::dict level_inside(const nb::dict& inside, const Lines& like) {
+  const rocpath::FoundLevel found = rocpath::level_inside(from_dict(inside, like, 0.0));
+  const rocpath::Level& level = found.level;
+  nb::dict result;
+  result["is_inside"] = found.is_inside;
+  result["threshold"] = level.threshold;
+  result["counts"] = to_array(rocpath::Vector<std::int64_t>{level.before.fp, level.before.tp,
+                                                            level.after.fp, level.after.tp});
+  return result;
+}
+
+std::pair<double, Array<double>> at_level(const Breakpoints& bp, const Array<double>& prediction,
+                                          double threshold, const Array<std::int64_t>& counts,
+                                          std::int64_t total_tp) {
+  const std::int64_t* count = counts.data();
+  rocpath::AtLevel found = released([&] {
+    const rocpath::Level level{threshold, {count[0], count[1]}, {count[2], count[3]}};
+    return rocpath::at_level(bp.arrays(), view(prediction), level, total_tp);
+  });
+  return {found.aum, to_array(std::move(found.gradient))};
+}
+
+template <class Number>
+using Matrix = nb::ndarray<const Number, nb::numpy, nb::ndim<2>, nb::device::cpu>;
+
+template <class Number>
+rocpath::MatrixView<Number> view(const Matrix<Number>& matrix) {
+  return {matrix.data(), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)};
+}
+
+template <class Number>
+Array<double> row_products(const Matrix<Number>& matrix, const Array<double>& coef) {
+  return to_array(released([&] { return rocpath::row_products(view(matrix), view(coef)); }));
+}
+
+using TwoArrays = std::pair<Array<double>, Array<double>>;
+
+TwoArrays to_pair(rocpath::PairSums sums) {
+  return {to_array(std::move(sums.high)), to_array(std::move(sums.low))};
+}
+
+template <class Number>
+TwoArrays column_sums(const Matrix<Number>& matrix, const Array<double>& factor) {
+  return to_pair(released([&] { return rocpath::column_sums(view(matrix), view(factor)); }));
+}
+
+TwoArrays sparse_column_sums(const Array<std::int64_t>& row_start,
+                             const Array<std::int64_t>& column, const Array<double>& entry,
+                             const Array<double>& factor, std::size_t n_columns) {
+  return to_pair(released([&] {
+    return rocpath::column_sums(view(row_start), view(column), view(entry), view(factor),
+                                n_columns);
+  }));
+}
+
+}  // namespace
+
+void bind_parts(nb::module_& m) {
+  m.def("collapse_lines", &collapse_lines, "lines"_a, "low"_a, "high"_a, "lowest"_a, "highest"_a,
+        "The lines inside a box of steps and thresholds, and sums of the others.");
+  m.def("best_aum_step_in_parts", &best_aum_step_in_parts, "sample"_a, "n_lines"_a,
+        "collapse_parts"_a, "max_step"_a, "The step with the smallest AUM of lines in parts.");
+  m.def("sampled_places", &sampled_places, "n_lines"_a, "Which lines make the sample of so many.");
+  m.def("level_bracket", &level_bracket, "sample"_a, "n_lines"_a, "confidence"_a,
+        "Thresholds between which FP reaches FN, as far as a sample can tell.");
+  m.def("level_inside", &level_inside, "inside"_a, "like"_a,
+        "The threshold where FP reaches FN, if it lies inside a box.");
+  m.def("at_level", &at_level, "bp"_a, "prediction"_a.noconvert(), "threshold"_a,
+        "counts"_a.noconvert(), "total_tp"_a,
+        "What a part adds to AUM, and the gradient in its predictions.");
+  m.def("row_products", &row_products<double>, "matrix"_a.noconvert(), "coef"_a.noconvert(),
+        "Weighted sums of the columns, one after the other.");
+  m.def("row_products", &row_products<float>, "matrix"_a.noconvert(), "coef"_a.noconvert());
+  m.def("column_sums", &column_sums<double>, "matrix"_a.noconvert(), "factor"_a.noconvert(),
+        "Weighted sums of the rows, as pairs of high and low parts.");
+  m.def("column_sums", &column_sums<float>, "matrix"_a.noconvert(), "factor"_a.noconvert());
+  m.def("sparse_column_sums", &sparse_column_sums, "row_start"_a.noconvert(),
+        "column"_a.noconvert(), "entry"_a.noconvert(), "factor"_a.noconvert(), "n_columns"_a,
+        "Weighted sums of the rows of a CSR matrix.");
+}
+
+}  // namespace rocpath::python

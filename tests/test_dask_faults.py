@@ -1,0 +1,201 @@
+"""What goes wrong on a cluster: lost workers, bad tasks, closed clients, Ctrl-C."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+from rocpath.dask import AUCClassifier, auc, minimize_aum, thinning  # noqa: E402
+from rocpath.dask import samples as parted_samples  # noqa: E402
+from rocpath.dask.passes import Passes  # noqa: E402
+
+
+def rows(n_rows=3000):
+    rng = np.random.default_rng(13)
+    X = np.round(rng.normal(size=(n_rows, 3)), 1)
+    return X, (X @ [1.0, 0.5, -1.0] + rng.normal(size=n_rows) > 1).astype(int)
+
+
+def parted(X, y, n_parts=6):
+    """Part rows such that workers make them, so that lost ones can be made again."""
+    size = -(-len(y) // n_parts)
+    chunks = da.core.normalize_chunks((size,), y.shape)[0]
+    return (
+        da.from_array(X, chunks=(chunks, X.shape[1])),
+        da.from_array(y, chunks=(chunks,)),
+    )
+
+
+@pytest.fixture
+def kill_during(monkeypatch):
+    """Kill a worker in the middle of the first pass of a name."""
+
+    def killer(client, name):
+        is_done = []
+        run = Passes.results
+
+        def slower(entries, state=None):
+            time.sleep(0.2)
+            return entries
+
+        def results(self, pass_name, tasks, **how):
+            if pass_name != name or is_done:
+                return run(self, pass_name, tasks, **how)
+            is_done.append(True)
+            pids = client.run(os.getpid)
+            victim = next(iter(pids.values()))
+            threading.Timer(0.1, os.kill, (victim, signal.SIGKILL)).start()
+            tasks = self.each(slower, tasks)
+            return run(self, pass_name, tasks, **how)
+
+        monkeypatch.setattr(Passes, "results", results)
+        return is_done
+
+    return killer
+
+
+PHASES = {
+    "checking rows": "fit",
+    "fitting the start to all rows": "fit",
+    "sorting scores": "auc",
+    "predicting": "descent",
+    "gradient": "descent",
+    "best step": "descent",
+}
+
+
+def answer(kind, client):
+    X, y = rows()
+    lazy = parted(X, y)
+    if kind == "auc":
+        return auc(lazy[1], lazy[0][:, 0], client=client)
+    if kind == "descent":
+        start = [1.0, 0.0, 0.0]
+        return minimize_aum(*lazy, coef=start, max_steps=1, client=client).coef
+    settings = {"widths": (), "n_rounds": 0, "random_state": 0}
+    return AUCClassifier(**settings, client=client).fit(*lazy).coef_
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_killed_worker_changes_nothing(client, kill_during, monkeypatch, phase):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    monkeypatch.setattr(parted_samples, "_FEW_ROWS", 1000)
+    kind = PHASES[phase]
+    expected = answer(kind, None)
+    client.wait_for_workers(2, timeout=30)
+    is_done = kill_during(client, phase)
+    np.testing.assert_allclose(answer(kind, client), expected, rtol=1e-9)
+    assert is_done
+    client.wait_for_workers(2, timeout=30)
+
+
+def explode(block, block_info=None):
+    if block_info and block_info[0]["chunk-location"][0] == 1:
+        raise ZeroDivisionError("the table is broken")
+    return block
+
+
+def test_task_that_raises_is_told_as_it_is(client):
+    X, y = parted(*rows())
+    broken = X.map_blocks(explode, dtype=float)
+    with pytest.raises(ZeroDivisionError, match="the table is broken"):
+        AUCClassifier(client=client).fit(broken, y)
+    assert no_task_runs(client)
+
+
+def no_task_runs(client, seconds=2.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not any(client.processing().values()):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def slow(block):
+    time.sleep(0.3)
+    return block
+
+
+def test_ctrl_c_stops_within_two_seconds_and_leaves_no_task(client):
+    X, y = parted(*rows(), n_parts=40)
+    slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+    main = threading.main_thread().ident
+    threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        AUCClassifier(client=client).fit(slowly, y)
+    assert time.monotonic() - start < 3.0
+    assert no_task_runs(client)
+
+
+def test_two_fits_at_once_on_one_client(client):
+    X, y = rows(800)
+    expected = rp.AUCClassifier(random_state=0).fit(X, y).coef_
+    found = {}
+
+    def fit(name):
+        model = AUCClassifier(random_state=0, client=client)
+        found[name] = model.fit(*parted(X, y)).coef_
+
+    threads = [threading.Thread(target=fit, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (found["a"] == expected).all()
+    assert (found["b"] == expected).all()
+
+
+def test_closed_client_is_refused(client):
+    X, y = parted(*rows(100))
+    closed = distributed.Client(client.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(RuntimeError, match=r"client must be connected .* closed"):
+        AUCClassifier(client=closed).fit(X, y)
+    with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got s"):
+        auc(y, X[:, 0], client="tcp://127.0.0.1:1")
+
+
+def test_client_closed_under_a_fit_is_told(client):
+    X, y = parted(*rows(), n_parts=20)
+    slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+    other = distributed.Client(client.scheduler.address, set_as_default=False)
+    threading.Timer(0.5, other.close).start()
+    with pytest.raises(RuntimeError, match="client"):
+        AUCClassifier(client=other).fit(slowly, y)
+    assert no_task_runs(client, seconds=5.0)
+
+
+def large(block):
+    return np.ones((block.shape[0], 100_000_000 // block.shape[0]))
+
+
+def test_worker_too_small_for_a_partition_is_told():
+    X, y = parted(*rows(100), n_parts=1)
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            memory_limit="600MB",
+            dashboard_address=":0",
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as small,
+    ):
+        wide = X.map_blocks(large, dtype=float, meta=np.empty((0, 0)))
+        small.run_on_scheduler(allow_one_failure)
+        with pytest.raises(MemoryError, match="smaller partitions or workers"):
+            AUCClassifier(client=small).fit(wide, y)
+
+
+def allow_one_failure(dask_scheduler):
+    """Each of the failures takes a worker's start."""
+    dask_scheduler.allowed_failures = 1
