@@ -8,7 +8,8 @@ and is then trained on all of them with three seeds. LibAUC's AUCMLoss runs with
 own optimiser and sampler where ``libauc`` is installed, else as its paper writes it, by
 SGD. Its sampler balances the classes, so one of our losses runs with such batches too.
 
-Prints mean test AUC with standard errors, and saves every fit in ``networks.csv``.
+Prints mean test AUC with standard errors, and saves every fit in ``networks.csv``. A
+run that was stopped goes on from there; ``--batch 8`` does only those of 8 rows.
 Needs ROCPATH_DATA and torch. ``--quick`` is a smaller run of minutes, by Adam only with
 two seeds, saved in ``networks_quick.csv``.
 """
@@ -52,7 +53,8 @@ MOST_ROWS = 2000
 N_STEPS = {8: 400, 64: 200, 512: 100}
 RATES = {
     "Adam": (1e-3, 3e-3, 1e-2),
-    "SGD": (3e-3, 1e-2, 3e-2),
+    # Losses that weigh rare rows more have gradients that are larger by as much.
+    "SGD": (3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
     "PESG": (0.03, 0.1, 0.3),
 }
 OURS = (
@@ -292,61 +294,70 @@ def jobs(*, quick):
             shares = shares[:2] if size == 8 else shares[1:2]
         tasks = [*tables, *itertools.product(IMAGES, shares)]
         optimizers = ("Adam",) if quick else ("Adam", "SGD")
-        n_rates, n_seeds = (2, 2) if quick else (3, 3)
+        n_rates, n_seeds = (2, 2) if quick else (None, 3)
         for task, optimizer, loss in itertools.product(tasks, optimizers, LOSSES):
             yield task, size, optimizer, loss, n_rates, n_seeds
 
 
 def summarize(rows):
-    """Print mean AUC by loss and batch, and how far each loss falls behind BCE."""
+    """Print mean AUC by loss, batch and optimiser, and how far each is behind BCE."""
     by_task = defaultdict(lambda: defaultdict(list))
     seconds = defaultdict(list)
-    for name, share, size, optimizer, loss, _, _, auc, time_taken in rows:
-        by_task[size, loss][name, share, optimizer].append(auc)
-        seconds[size, loss].append(time_taken)
-    sizes = sorted({size for size, _ in by_task})
-    head = " | ".join(
-        f"batch {size} | lead over BCE | worst | seconds" for size in sizes
-    )
-    print(f"| loss | {head} |\n|---|" + "---|" * 4 * len(sizes))
-    for loss in LOSSES:
-        cells = []
-        for size in sizes:
-            tasks = by_task[size, loss]
+    for row in rows:
+        setting = int(row["batch"]), row["optimizer"]
+        task = row["task"], row["positives"]
+        by_task[setting, row["loss"]][task].append(float(row["test_auc"]))
+        seconds[setting, row["loss"]].append(float(row["seconds"]))
+    for setting in sorted({setting for setting, _ in by_task}):
+        print(f"\nBatches of {setting[0]}, {setting[1]}\n")
+        print("| loss | AUC | lead over BCE | worst | seconds |\n|---|---|---|---|---|")
+        for loss in LOSSES:
+            tasks = by_task[setting, loss]
             auc = np.array([np.mean(tasks[key]) for key in tasks])
-            base = np.array([np.mean(by_task[size, "BCE"][key]) for key in tasks])
-            error = np.std(auc - base, ddof=1) / len(auc) ** 0.5
-            cells.append(
-                f"{auc.mean():.4f} | {np.mean(auc - base):+.4f} ± {error:.4f} | "
-                f"{(auc - base).min():+.4f} | {np.mean(seconds[size, loss]):.2f}"
+            base = np.array([np.mean(by_task[setting, "BCE"][key]) for key in tasks])
+            lead = auc - base
+            error = lead.std(ddof=1) / len(lead) ** 0.5
+            print(
+                f"| {loss} | {auc.mean():.4f} | {lead.mean():+.4f} ± {error:.4f} "
+                f"| {lead.min():+.4f} | {np.mean(seconds[setting, loss]):.2f} |"
             )
-        print(f"| {loss} | " + " | ".join(cells) + " |")
+
+
+def saved_rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--batch", type=int, choices=(8, 64, 512))
     options = parser.parse_args()
     path = HERE / ("networks_quick.csv" if options.quick else "networks.csv")
     source = (
         "its own code" if AUCMLoss is not None else "the formula of its paper, by SGD"
     )
     print(f"AUCM (LibAUC): {source}.", flush=True)
-    begin = time.perf_counter()
-    rows = []
+    if not path.exists():
+        names = "task,positives,batch,optimizer,loss,rate,seed,test_auc,seconds"
+        path.write_text(names + "\n")
+    columns = ("task", "positives", "batch", "optimizer", "loss")
+    is_done = {tuple(row[name] for name in columns) for row in saved_rows(path)}
+    left = [
+        job
+        for job in jobs(quick=options.quick)
+        if options.batch in (None, job[1])
+        and tuple("" if x is None else str(x) for x in (*job[0], *job[1:4]))
+        not in is_done
+    ]
     with (
         multiprocessing.get_context("spawn").Pool(2) as pool,
-        path.open("w", newline="") as file,
+        path.open("a", newline="") as file,
     ):
-        writer = csv.writer(file)
-        names = "task,positives,batch,optimizer,loss,rate,seed,test_auc,seconds"
-        writer.writerow(names.split(","))
-        for result in pool.imap_unordered(run, jobs(quick=options.quick)):
-            writer.writerows(result)
+        for result in pool.imap_unordered(run, left):
+            csv.writer(file, lineterminator="\n").writerows(result)
             file.flush()
-            rows += result
-    summarize(rows)
-    print(f"{len(rows)} fits after tuning, {time.perf_counter() - begin:.0f} s.")
+    summarize(saved_rows(path))
 
 
 if __name__ == "__main__":
