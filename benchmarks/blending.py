@@ -88,7 +88,6 @@ LEFT_OUT = (
     "keel phoneme",
     "keel satimage",
     "keel spambase",
-    "keel winequality-red-4",
     "keel yeast-0-2-5-6_vs_3-7-8-9",
     "mammography",
     "a9a (sparse)",
