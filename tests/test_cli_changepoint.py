@@ -131,6 +131,10 @@ def test_the_report_agrees_with_the_metrics(tmp_path):
     metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
     page = read(tmp_path / "model" / "report.html")
     assert metrics["headline"] in page
+    rules = list(metrics["methods"])
+    assert (rules[0], rules[-1]) == ("PenaltyRegressor", "constant penalty")
+    # Noise is all that differs between these sequences, so it ranks their penalties.
+    assert metrics["methods"]["default penalty, no labels"]["auc"] > 0.95
     text = page.split('<script type="application/json">')[1].split("</script>")[0]
     shown = json.loads(text)["sequences"]
     ours = metrics["methods"]["PenaltyRegressor"]["label_errors"]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OURS, CONSTANT, LOG_N = "PenaltyRegressor", "constant penalty", "log n"
-METHODS = (OURS, "interval regression", LOG_N, CONSTANT)
+DEFAULT = "default penalty, no labels"
+METHODS = (OURS, "interval regression", LOG_N, DEFAULT, CONSTANT)
 MOST_FOLDS = 5
 
 
@@ -27,6 +28,7 @@ class Problem(NamedTuple):
 
     X: NDArray[np.float64]
     log_length: NDArray[np.float64]
+    log_default: NDArray[np.float64]
     functions: Sequence[cp.PenaltyErrors]
     groups: NDArray[np.str_] | None
     seed: int
@@ -46,6 +48,7 @@ class Problem(NamedTuple):
         return Problem(
             self.X[rows],
             self.log_length[rows],
+            self.log_default[rows],
             [self.functions[row] for row in rows],
             None if self.groups is None else self.groups[rows],
             self.seed,
@@ -133,6 +136,8 @@ def compare_penalties(
 
 
 def _predicted(method: str, known: Problem, new: Problem) -> NDArray[np.float64]:
+    if method == DEFAULT:
+        return new.log_default
     # Parts of a few sequences may lack what a regression needs; a constant always is.
     if method == CONSTANT or not can_be_learned(known.functions):
         return np.full(len(new.X), _best_constant(known.functions))

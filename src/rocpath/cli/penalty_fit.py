@@ -26,6 +26,8 @@ from rocpath.tables.saved_models import model_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.cli.penalty_comparison import Comparison
 
@@ -112,6 +114,7 @@ def _learned(
     problem = Problem(
         X,
         np.log([[one.value.size] for one in used]),
+        _default_penalties(used, request),
         functions,
         None
         if every.groups is None
@@ -130,6 +133,18 @@ def _learned(
         used, every.labels, comparison, regressor, names, left_out, every.is_time
     )
     return model, found
+
+
+def _default_penalties(
+    used: Sequence[LongSequence], request: Request
+) -> NDArray[np.float64]:
+    """Return the log penalties that need no labels."""
+    penalty = [
+        cp.default_penalty(one.value, cost=request.cost, weights=one.weight)
+        for one in used
+    ]
+    # A constant sequence has none, and no changes whatever it is.
+    return np.log(np.maximum(penalty, np.finfo(float).tiny))
 
 
 def _summary(found: Findings, request: Request) -> dict[str, Any]:
