@@ -3,7 +3,7 @@
 (function (shared) {
   "use strict";
   const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-  const DASHES = ["solid", "dash", "dot", "dashdot"];
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
   const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
     at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
     peak_start: "#56B4E9", peak_end: "#009E73" };
@@ -38,7 +38,7 @@
         yaxis: axis("", { autorange: "reversed" }) }) };
   }
 
-  function roc(curves) {
+  function roc(curves, width) {
     const traces = [{ x: [0, 1], y: [0, 1], mode: "lines", hoverinfo: "skip",
       showlegend: false, line: { color: "#c5ccd3", width: 1 } }];
     curves.forEach((curve, k) => {
@@ -50,9 +50,11 @@
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
     });
+    const beside = { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
+      bgcolor: "rgba(255,255,255,0.85)" };
+    const below = { x: 0, xanchor: "left", y: -0.22, yanchor: "top" };
     return { traces, layout: layout({ showlegend: true,
-      legend: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
-        bgcolor: "rgba(255,255,255,0.85)" },
+      legend: width < NARROW ? below : beside,
       xaxis: axis("false positive rate"), yaxis: axis("true positive rate") }) };
   }
 

@@ -85,7 +85,7 @@
   }
 
   const single = { errors: () => panels.errors(data.errors),
-    roc: () => panels.roc(data.roc), tried: () => panels.tried(data.tried),
+    roc: (place) => panels.roc(data.roc, place.clientWidth), tried: () => panels.tried(data.tried),
     coefficients: (place) => panels.coefficients(data.coefficients, place.clientWidth) };
   for (const [name, make] of Object.entries(single)) {
     const place = find(`.chart.${name}`);
