@@ -11,7 +11,7 @@ import pytest
 from command_tables import fails, labelled_table, read, write
 from rocpath.cli import files, main
 from rocpath.tables.audit import parsed_types, reading_of
-from rocpath.tables.columns import feature_columns
+from rocpath.tables.columns import binary_label, feature_columns
 
 DAY = 18_365  # the 13th of April 2020, counted from 1970
 
@@ -245,3 +245,15 @@ def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
     assert "leak? alone it ranks with an AUC of 1.000" in read(
         os.path.join(out, "report.html")
     )
+
+
+def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
+    words = ["red", " red", "red ", "blue", "  "] * 20
+    labels = ["yes", "yes ", "no"] * 33 + ["no"]
+    rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]
+    name = write(tmp_path / "t.csv", "\n".join(["colour,y", *rows]))
+    assert binary_label(files.read_table(name), "y", "yes").n_negative == 34
+    features, _ = feature_columns(files.read_table(name), ["y"], {})
+    colour = features.of(files.read_table(name))["colour"]
+    assert colour.drop_nulls().unique().sort().to_list() == ["blue", "red"]
+    assert colour.null_count() == 20

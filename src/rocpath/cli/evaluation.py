@@ -109,7 +109,10 @@ def _show_points(points: list[NamedPoint]) -> None:
 
 
 def _rate(value: float, ends: tuple[float, float]) -> str:
-    return f"{value:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+    low, high = (100 * end for end in ends)
+    # Not a number where no row is called.
+    told = "-" if value != value else f"{100 * value:.1f}%"
+    return f"{told} ({low:.0f}-{high:.0f}%)"
 
 
 def _ends(area: AucInterval) -> dict[str, float]:

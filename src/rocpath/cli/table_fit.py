@@ -92,7 +92,7 @@ def fit_table(
     write_folder(out, files, force=force)
     if png is not None:
         write_folder(png, pictures, force=force)
-    _show(request.title, label, fit.comparison)
+    show_comparison(request.title, label, fit.comparison)
     _tell_result(request, fit, found, quiet=quiet)
     if "report.html" in files:
         say(f"Open {Path(out) / 'report.html'}")
@@ -228,7 +228,9 @@ def _note(
         say(f"note: one label has only {fewest} rows; too few to know an AUC.")
 
 
-def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
+def show_comparison(title: str, label: BinaryLabel, comparison: Comparison) -> None:
+    """Show how well each method ranks, and say what that shows."""
+
     def lead(metric: dict[str, float]) -> str:
         if "our_lead" not in metric:
             return ""
@@ -236,13 +238,14 @@ def _show(title: str, label: BinaryLabel, comparison: Comparison) -> None:
 
     if not comparison.metrics:
         return
+    n_parts = comparison.n_folds
     area = "AUC" if comparison.max_fpr is None else "mean TPR"
     up_to = "" if area == "AUC" else f" up to an FPR of {comparison.max_fpr:g}"
     show_table(
         f"{title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
         f"{label.n_negative:,} of {label.negative!r}",
         (
-            f"method, {comparison.n_folds} parts held out",
+            f"method, {n_parts} part{'s' if n_parts > 1 else ''} held out",
             f"{area}{up_to}",
             "95% interval",
             f"{comparison.ours} leads by",

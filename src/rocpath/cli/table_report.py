@@ -60,8 +60,8 @@ class Findings(NamedTuple):
     weights: dict[str, float]  # of a blend, by member
 
 
-def findings(fit: TableFit) -> Findings:
-    """Compute what there is to tell."""
+def findings(fit: TableFit, *, are_fitted: bool = True) -> Findings:
+    """Compute what there is to tell; whether the rows are those of the fit."""
     y = fit.label.is_positive
     coefficients = fit.model.coefficients(fit.table)
     importance = [] if coefficients else fit.model.importance(fit.table, y)
@@ -71,7 +71,8 @@ def findings(fit: TableFit) -> Findings:
     chosen = _some_rows(y)
     lines = fit.model.descent_lines(fit.table[chosen], y[chosen])
     shown = f"{chosen.size:,} of the" if chosen.size < y.size else "All"
-    note = f"{shown} {y.size:,} rows that the model was fitted to"
+    note = f"{shown} {y.size:,} rows that the model was "
+    note += "fitted to" if are_fitted else "not fitted to"
     note += ", drawn at random" if chosen.size < y.size else ""
     note += ", moved one step down the gradient of AUM; a rise on them is no promise "
     note += "for new rows."

@@ -308,7 +308,11 @@ def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
 
 
 def text_of(series: pl.Series) -> pl.Series:
-    """Return values as text; whole numbers without a decimal point."""
+    """Return values as text, as trimmed; whole numbers without a decimal point."""
+    if series.dtype == pl.String:
+        # A space that nobody sees makes no other word, and alone it is none.
+        trimmed = series.str.strip_chars()
+        return trimmed.set(trimmed == "", None)
     if series.dtype.is_float():
         series = series.fill_nan(None)
         # Gaps turn whole numbers into floats, and labels 0 and 1 into 0.0 and 1.0.
