@@ -306,7 +306,7 @@ def demo(
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Fit a table that comes with scikit-learn, and write its report.
+    """Fit a table of scikit-learn, and write its report.
 
     Which irises are versicolor? A blend of models is compared with tuned logistic
     regression and gradient boosting on half of the rows, which had no say in the fit
