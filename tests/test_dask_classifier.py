@@ -1,6 +1,7 @@
 """AUCClassifier over partitions: the model of rows in memory, however they lie."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -11,7 +12,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, refinement, thinning  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, refinement, thinning  # noqa: E402
 from rocpath.dask.refinement import AllRows  # noqa: E402
 
 
@@ -162,6 +163,23 @@ def test_data_frames_csr_blocks_and_text_labels_are_taken():
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
     got = model.decision_function(blocks).compute()
     np.testing.assert_allclose(got, expected.decision_function(X), rtol=1e-9)
+
+
+def test_files_of_a_table_are_read_with_their_labels(tmp_path):
+    X, y = rows(400)
+    frame = pd.DataFrame({**dict(zip("abcd", X.T, strict=True)), "y": y})
+    for number in range(5):
+        some = frame[80 * number : 80 * number + 80]
+        some.to_parquet(tmp_path / f"part{number}.parquet")
+    table = dd.read_parquet(tmp_path)
+    expected = rp.AUCClassifier(random_state=0).fit(X, y)
+    model = AUCClassifier(random_state=0).fit(table[list("abcd")], table["y"])
+    assert (model.coef_ == expected.coef_).all()
+    score = model.decision_function(table[list("abcd")])
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    area = rp.auc(bp, expected.decision_function(X))
+    assert auc(table["y"], score) == area
+    assert auc(table["y"], table["a"]) == rp.auc(bp, X[:, 0])
 
 
 def test_class_weight_and_warm_start_are_those_in_memory():

@@ -5,12 +5,15 @@ Commands import what they need when they run, so that help is there at once.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rocpath.cli import label_command, options
 from rocpath.cli.options import command, examples
+
+if TYPE_CHECKING:
+    from rocpath.tables.columns import BinaryLabel
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(label_command.app, name="changepoint")
@@ -66,6 +69,8 @@ def fit(
     out: options.FolderOption = "rocpath-fit",
     png: options.PictureOption = None,
     seed: options.SeedOption = 0,
+    engine: options.EngineOption = "auto",
+    scheduler: options.SchedulerOption = None,
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
@@ -76,7 +81,8 @@ def fit(
     may hold numbers, booleans, dates, categories, and missing values. Writes
     model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli.files import check_folder, read_table, shown_name
+    from rocpath.cli import many_files
+    from rocpath.cli.files import check_folder, shown_name
     from rocpath.cli.table_fit import Request, fit_table
     from rocpath.pages.score_view import Promises
     from rocpath.tables.audit import parsed_types
@@ -87,6 +93,21 @@ def fit(
     kinds = parsed_types(types or ())
     left_out = tuple(drop or ())
     promises = Promises(max_fpr, min_precision, top).checked()
+    if many_files.runs_on_dask(table, engine, scheduler):
+        many_files.refuse_beyond_ranking(model, promises.n_given, png)
+        many_files.fit_on_cluster(
+            table,
+            many_files.Cluster(scheduler),
+            label=label,
+            positive=positive,
+            left_out=left_out,
+            types=kinds,
+            seed=seed,
+            out=out,
+            force=force,
+            quiet=quiet,
+        )
+        return
     request = Request(
         shown_name(table),
         label,
@@ -101,7 +122,7 @@ def fit(
     )
     # As text from the start, as predict reads them too.
     told = [name for name, kind in kinds.items() if kind == "category"]
-    rows = read_table(table, text=told)
+    rows = many_files.read_tables(table, text=told)
     fit_table(rows, request, out=out, force=force, quiet=quiet, png=png)
 
 
@@ -118,32 +139,35 @@ def predict(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
     ] = None,
+    engine: options.EngineOption = "auto",
+    scheduler: options.SchedulerOption = None,
     force: options.ForceOption = False,
 ) -> None:
     """Score the rows of a table.
 
-    Each gets its log-odds, probability and predicted label.
+    Each gets its log-odds, probability and predicted label. Of several files, each gets
+    a file of scores in the folder --out.
     """
+    from rocpath.cli import many_files
     from rocpath.cli.files import check_file, read_table, write_table
     from rocpath.cli.terminal import say
-    from rocpath.tables.columns import column
     from rocpath.tables.model import TableModel
     from rocpath.tables.saved_models import read_saved
 
+    is_lazy = many_files.runs_on_dask(table, engine, scheduler)
+    if is_lazy or many_files.is_many(table):
+        fitted = read_saved(model, TableModel)
+        cluster = many_files.Cluster(scheduler) if is_lazy else None
+        many_files.predict_files(
+            fitted, table, out, id_column, cluster=cluster, force=force
+        )
+        return
     check_file(out, force=force, is_table=True)
     fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text, codes=fitted.codes)
-    scores = fitted.predictions(rows)
+    scores = many_files.predicted(fitted, rows, id_column)
     for note in fitted.strange_values(rows):
         say(f"note: {note}")
-    if id_column is not None:
-        name = column(rows, id_column, "id")
-        if id_column in scores.columns:
-            raise ValueError(
-                f"id column {id_column!r} has the name of a column of scores: rename "
-                "it."
-            )
-        scores.insert_column(0, name)
     write_table(scores, out, force=force)
 
 
@@ -160,6 +184,8 @@ def evaluate(
     max_fpr: options.MaxFprOption = None,
     min_precision: options.MinPrecisionOption = None,
     top: options.TopOption = None,
+    engine: options.EngineOption = "auto",
+    scheduler: options.SchedulerOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Measure the AUC of a model on a table with labels.
@@ -169,17 +195,30 @@ def evaluate(
     """
     import json
 
-    from rocpath.cli.evaluation import evaluated, evaluation_summary, show_evaluation
-    from rocpath.cli.files import read_table, shown_name
+    from rocpath.cli import many_files
+    from rocpath.cli.evaluation import (
+        Evaluation,
+        evaluated,
+        evaluation_summary,
+        show_evaluation,
+    )
+    from rocpath.cli.files import shown_name
     from rocpath.pages.score_view import Promises
     from rocpath.tables.model import TableModel
     from rocpath.tables.saved_models import read_saved
 
     promises = Promises(max_fpr, min_precision, top).checked()
     fitted = read_saved(model, TableModel)
-    rows = read_table(table, text=fitted.text, codes=fitted.codes)
-    truth = fitted.labels(rows, label)
-    found = evaluated(truth.is_positive, fitted.scores(rows), promises)
+    truth: BinaryLabel | many_files.KnownLabels
+    if many_files.runs_on_dask(table, engine, scheduler):
+        many_files.refuse_beyond_ranking("auto", promises.n_given, None)
+        cluster = many_files.Cluster(scheduler)
+        area, truth = many_files.evaluate_on_cluster(fitted, table, label, cluster)
+        found = Evaluation(area, None, [], [])
+    else:
+        rows = many_files.read_tables(table, text=fitted.text, codes=fitted.codes)
+        truth = fitted.labels(rows, label)
+        found = evaluated(truth.is_positive, fitted.scores(rows), promises)
     if as_json:
         typer.echo(json.dumps(evaluation_summary(found, promises) | truth.summary))
     else:

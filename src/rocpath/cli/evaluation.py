@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucInterval
+    from rocpath.cli.many_files import KnownLabels
     from rocpath.pages.score_view import NamedPoint, Promises
     from rocpath.tables.columns import BinaryLabel
 
@@ -59,7 +60,10 @@ def evaluation_summary(found: Evaluation, promises: Promises) -> dict[str, Any]:
 
 
 def show_evaluation(
-    title: str, found: Evaluation, label: BinaryLabel, promises: Promises
+    title: str,
+    found: Evaluation,
+    label: BinaryLabel | KnownLabels,
+    promises: Promises,
 ) -> None:
     """Show what was found."""
     area, rows = found.area, []

@@ -24,7 +24,9 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
 TableArgument = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="A .csv, .tsv or .parquet file; - for CSV on stdin."
+        metavar="TABLE",
+        help="A .csv, .tsv or .parquet file, or several as 'parts/*.parquet'; - for "
+        "CSV on stdin.",
     ),
 ]
 ModelArgument = Annotated[
@@ -113,4 +115,16 @@ ForceOption = Annotated[
 ]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", help="Show no progress and no notes.")
+]
+EngineOption = Annotated[
+    Literal["auto", "memory", "dask"],
+    typer.Option(
+        help="Where to read rows; auto takes Dask for files of over half the memory."
+    ),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."
+    ),
 ]

@@ -201,7 +201,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                     f"X must have the columns {expected.tolist()}, in this order, got "
                     f"{names.tolist()}."
                 )
-            X = X.to_dask_array()
+            X = X.to_dask_array(optimize=False)  # which may join partitions
         if not isinstance(X, da.Array):
             raise TypeError(
                 f"X must be a Dask array or data frame, got {type(X).__name__}."

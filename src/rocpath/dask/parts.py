@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MOST_CLASSES = 1000  # more are no classes
+_LABEL = "label of rocpath"
 
 
 class Part(NamedTuple):
@@ -102,6 +103,13 @@ def make_parts(name: str, X: Any, y: Any) -> list[Any]:
                 f"{sum(other_rows)}."
             )
         y = y.rechunk((rows,))
+    together = _one_frame(X, y)
+    if together is not None:
+        split = delayed(_split, pure=False)
+        return [
+            split(name, number, block)
+            for number, block in enumerate(together.to_delayed())
+        ]
     blocks, labels = _blocks(X), _blocks(y)
     if len(blocks) != len(labels):
         raise ValueError(
@@ -242,6 +250,27 @@ def _checked(name: str, rows: Any, dimensions: int) -> Any:
     return rows
 
 
+def _one_frame(X: Any, y: Any) -> Any:
+    """Join columns and labels of one table, whose files are then read once.
+
+    Read apart, Dask might put several files into one partition of the labels.
+    """
+    if isinstance(X, da.Array) or isinstance(y, da.Array):
+        return None
+    frame = X.to_frame() if isinstance(X, dd.Series) else X
+    if frame.npartitions != y.npartitions or frame.divisions != y.divisions:
+        return None
+    try:
+        return frame.assign(**{_LABEL: y})
+    except ValueError:  # of two tables
+        return None
+
+
+def _split(name: str, number: int, frame: Any) -> Part:
+    X, y = frame.drop(columns=_LABEL), frame[_LABEL]
+    return _part(name, number, X.iloc[:, 0] if name == "scores" else X, y)
+
+
 def _row_chunks(rows: Any) -> tuple[int, ...] | None:
     """Return the sizes of the parts, where all are known."""
     if not isinstance(rows, da.Array) or np.isnan(rows.chunks[0]).any():
@@ -253,4 +282,5 @@ def _row_chunks(rows: Any) -> tuple[int, ...] | None:
 def _blocks(rows: Any) -> list[Any]:
     if isinstance(rows, da.Array):
         return list(rows.to_delayed().reshape(len(rows.chunks[0])))
-    return list(rows.to_delayed())
+    # Not optimized, which may join partitions, of labels other than of their rows.
+    return list(rows.to_delayed(optimize_graph=False))

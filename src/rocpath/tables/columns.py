@@ -100,7 +100,7 @@ def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
 
 def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> BinaryLabel:
     """Find the two kinds of labels; more than two need the positive one named."""
-    text = _label_text(column(table, name, "label"))
+    text = label_text(column(table, name, "label"))
     values = text.unique().sort().to_list()
     if len(values) < 2:
         raise ValueError(
@@ -128,7 +128,7 @@ def known_label(
     table: pl.DataFrame, name: str, positive: str, negative: str
 ) -> BinaryLabel:
     """Read labels of which a model knows the two kinds."""
-    text = _label_text(column(table, name, "label"))
+    text = label_text(column(table, name, "label"))
     is_positive = (text == positive).to_numpy()
     if negative != f"not {positive}":
         is_strange = ~is_positive & (text != negative).to_numpy()
@@ -328,7 +328,8 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + more
 
 
-def _label_text(series: pl.Series) -> pl.Series:
+def label_text(series: pl.Series) -> pl.Series:
+    """Return labels as text, or raise."""
     if not _is_plain(series):
         raise ValueError(
             f"label column {series.name!r} must be text, numbers or booleans, got "

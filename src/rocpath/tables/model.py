@@ -214,13 +214,13 @@ def fitted_pipeline(
     random_state: int,
 ) -> Pipeline:
     """Turn columns into inputs, the same for every method, and fit one to them."""
-    columns = _inputs(features, is_dense=method in (BOOSTING, BLEND))
+    columns = table_inputs(features, is_dense=method in (BOOSTING, BLEND))
     X = columns.fit_transform(frame)
     steps = fitted_steps(method, X, is_positive, random_state=random_state)
     return Pipeline([("columns", columns), *steps])
 
 
-def _inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransformer:
+def table_inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransformer:
     """Turn columns into inputs: medians where missing, a column for each category."""
     # That a value is missing may tell more than the value would.
     number = SimpleImputer(

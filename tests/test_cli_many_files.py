@@ -1,0 +1,104 @@
+"""Tables in several files, by memory and by Dask."""
+
+import json
+
+import numpy as np
+import pytest
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("typer")
+pytest.importorskip("distributed")
+
+from rocpath.cli import main, many_files  # noqa: E402
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write three files with numbers, gaps and categories."""
+    rng = np.random.default_rng(3)
+    for number, n_rows in enumerate((150, 1, 149)):
+        x, z = rng.normal(size=n_rows), rng.normal(size=n_rows).round(1)
+        color = rng.choice(["red", "blue"], n_rows)
+        is_positive = x + (color == "red") + rng.logistic(size=n_rows) > 1
+        table = pl.DataFrame(
+            {
+                "name": [f"{number}-{row}" for row in range(n_rows)],
+                "x": x,
+                "z": [None if value > 1.5 else value for value in z.tolist()],
+                "color": color,
+                "y": np.where(is_positive, "yes", "no"),
+            }
+        )
+        table.write_parquet(tmp_path / f"part{number}.parquet")
+    return str(tmp_path / "part*.parquet")
+
+
+@pytest.fixture
+def on_client(monkeypatch, client):
+    """Let commands use the workers that there are."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def running(cluster):
+        yield client
+
+    monkeypatch.setattr(many_files, "running_client", running)
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
+    how = ("--label", "y", "--drop", "name", "--quiet", "--model", "linear")
+    assert run("fit", files, *how, "--fast", "--out", tmp_path / "a") == 0
+    assert run("fit", files, *how, "--engine", "dask", "--out", tmp_path / "b") == 0
+    capsys.readouterr()
+    areas = []
+    for model, engine in (("a", "memory"), ("b", "memory"), ("b", "dask")):
+        model = tmp_path / model
+        assert run("evaluate", model, files, "--json", "--engine", engine) == 0
+        areas.append(json.loads(capsys.readouterr().out))
+    for area in areas[1:]:
+        for name, value in areas[0].items():
+            is_text = isinstance(value, str)
+            assert area[name] == (value if is_text else pytest.approx(value, rel=1e-9))
+    metrics = json.loads((tmp_path / "b" / "metrics.json").read_text())
+    assert metrics["auc_of_fitted_rows"] == pytest.approx(areas[0]["auc"], rel=1e-12)
+    assert metrics["n_files"] == 3
+
+    for engine in ("memory", "dask"):
+        how = ("--id", "name", "--engine", engine, "--out", tmp_path / engine)
+        assert run("predict", tmp_path / "b", files, *how) == 0
+    for number, n_rows in enumerate((150, 1, 149)):
+        name = f"part{number}.parquet"
+        here = pl.read_parquet(tmp_path / "memory" / name)
+        assert here.height == n_rows
+        assert here.equals(pl.read_parquet(tmp_path / "dask" / name))
+
+
+def test_files_beyond_half_of_the_memory_are_left_to_dask(files, monkeypatch, capsys):
+    assert not many_files.runs_on_dask(files, "auto", None)
+    monkeypatch.setattr(many_files, "available_memory", lambda: 10_000)
+    assert many_files.runs_on_dask(files, "auto", None)
+    assert "read by Dask" in capsys.readouterr().err
+    assert not many_files.runs_on_dask(files, "memory", None)
+
+
+def test_what_cannot_be_is_told(files, tmp_path, capsys):
+    dask = ("--label", "y", "--engine", "dask")
+    bad = {
+        "matches no file": ("fit", tmp_path / "none*.csv", "--label", "y"),
+        "only the linear ranking": ("fit", files, *dask, "--max-fpr", "0.1"),
+        "standard input is read": ("fit", "-", *dask),
+        "--scheduler needs --engine dask": (
+            *("fit", files, "--label", "y", "--engine", "memory"),
+            *("--scheduler", "tcp://127.0.0.1:1"),
+        ),
+    }
+    for message, words in bad.items():
+        assert run(*words) == 2
+        assert message in capsys.readouterr().err
+    pl.DataFrame({"x": [1.0], "y": ["no"]}).write_parquet(tmp_path / "part9.parquet")
+    assert run("fit", files, "--label", "y") == 2
+    assert "must have the columns of the first file" in capsys.readouterr().err
