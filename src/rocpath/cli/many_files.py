@@ -339,11 +339,11 @@ def _labels(
 
 
 def _read_part(name: str, reading: _Reading) -> tuple[Any, Any]:
-    category, style = reading.features.category, reading.features.style
-    table = read_table(name, text={*category, *style}, codes=category)
+    text = {*reading.features.category, *reading.features.style}
+    table = read_table(name, text=text)
     X = reading.columns.transform(reading.features.of(table))
-    text = label_text(column(table, reading.label, "label"))
-    return X, (text == reading.positive).to_numpy()
+    labels = label_text(column(table, reading.label, "label"))
+    return X, (labels == reading.positive).to_numpy()
 
 
 def _column_of(part: tuple[Any, ...], place: int) -> Any:
