@@ -1,5 +1,8 @@
 """AUC over partitions: the whole number of pairs, however rows are parted."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,7 +45,7 @@ def test_auc_is_that_in_memory_to_the_last_bit(client, name, n_parts):
     assert auc(*lazy, client=client) == rp.auc(bp, score)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(-2, 2)), min_size=2, max_size=40),
     st.integers(1, 7),
@@ -123,6 +126,14 @@ def test_what_is_wrong_is_told_with_its_partition():
         auc(parted(y[:11], 4), parted(score, 4))
     with pytest.raises(TypeError, match=r"scores must be a Dask array or series"):
         auc(parted(y, 4), score)
+
+
+def test_dask_is_not_imported_by_the_package():
+    code = "import sys, rocpath; rocpath.AUCClassifier; print('dask' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
 
 
 def test_other_parts_of_unknown_size_are_refused():

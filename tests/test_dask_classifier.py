@@ -54,6 +54,17 @@ def test_thinned_rows_give_one_model_for_all_partitions(monkeypatch):
     assert 3 <= models[0].n_passes_ <= 9
 
 
+def test_parts_may_be_empty_of_one_class_or_of_one_row():
+    X, y = rows()
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)
+    expected = rp.AUCClassifier(random_state=0).fit(X, y)
+    sizes = (0, 50, 1, 0, 449)
+    lazy = da.from_array(X, chunks=(sizes, 4)), da.from_array(y, chunks=(sizes,))
+    model = AUCClassifier(random_state=0).fit(*lazy)
+    assert (model.coef_ == expected.coef_).all()
+    assert (model.predict(lazy[0]).compute() == expected.predict(X)).all()
+
+
 def drawn(y, most, seed):
     """Draw rows of every class by the lowest hashes, as a table in memory."""
     hashes = thinning.row_hashes(0, y.size, seed)
