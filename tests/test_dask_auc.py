@@ -69,7 +69,7 @@ def test_tolerance_is_kept(name, tol):
 
 
 def test_ties_are_certified_by_counts_alone():
-    from rocpath.dask.auc import certified_auc
+    from rocpath.dask.auc_pairs import certified_auc
     from rocpath.dask.passes import Passes
 
     y, score = TABLES["whole numbers"]

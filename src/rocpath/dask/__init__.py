@@ -5,8 +5,8 @@ blocks, or Dask data frames. Every pass is a sum over their partitions, so that 
 computes those of a lost worker again.
 """
 
-from rocpath.dask.auc import auc, auc_interval
 from rocpath.dask.auc_classifier import AUCClassifier
+from rocpath.dask.auc_pairs import auc, auc_interval
 from rocpath.dask.descent import minimize_aum
 
 __all__ = ["AUCClassifier", "auc", "auc_interval", "minimize_aum"]

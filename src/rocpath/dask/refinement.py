@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.dask.auc import exact_auc
+from rocpath.dask.auc_pairs import exact_auc
 from rocpath.dask.buckets import Buckets
 from rocpath.matrices import row_products
 from rocpath.ranking.convex_problem import (

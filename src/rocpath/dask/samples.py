@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.dask.auc import exact_auc
+from rocpath.dask.auc_pairs import exact_auc
 from rocpath.dask.buckets import Buckets
 from rocpath.dask.fewest_errors import fewest_errors_constant
 from rocpath.matrices import add_pairs, pair_sums, row_products
