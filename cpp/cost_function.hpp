@@ -22,6 +22,7 @@ struct FunctionPiece {
   bool is_new;        // since the function last made an offer
 
   bool is_constant() const { return cost.weight == 0.0; }
+  bool has(double mean) const { return low <= mean && mean <= high; }
   double best_mean() const { return std::clamp(cost.mean, low, high); }
 };
 
@@ -62,6 +63,12 @@ class CostFunction {
     }
     back().low = std::min(back().low, piece.low);
     back().high = std::max(back().high, piece.high);
+  }
+  void prepend(const FunctionPiece& piece) {
+    if (empty() || pieces_[first_].node != piece.node)
+      push_front(piece);
+    else
+      pieces_[first_].low = piece.low;
   }
   void swap(CostFunction& other) {
     pieces_.swap(other.pieces_);
