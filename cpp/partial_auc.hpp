@@ -189,7 +189,12 @@ class PartialAuc {
       const double step = row.front().step;
       rest = rest.subspan(row.size());
       improve_inside({since, step});
-      found.improve(step, state.apply_at(step, row));
+      // A tie of two is not better than what is before and after it.
+      const bool is_single = row.size() == 1 && state.doubled_area() <= found.best;
+      if (is_single) state.swap_neighbours(row.front());
+      const bool is_better = is_single && state.doubled_area() > found.best;
+      if (is_better) found.improve(step, doubled_at(step));
+      if (!is_single) found.improve(step, state.apply_at(step, row));
       since = step;
     }
     if (since == part.to) return;

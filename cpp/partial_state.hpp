@@ -32,13 +32,36 @@ class PartialState {
   // Apply all crossings of one step. Returns twice the area at the step, where each group of lines
   // that meet, directly or through others, is tied.
   int128 apply(std::span<const Crossing> row) {
+    if (row.size() == 1) {
+      const std::size_t middle = ranks_.rank(row[0].upper);
+      const int128 others = doubled_area_ - contribution(middle - 1, middle);
+      const int128 at = others + doubled_area_tied(middle - 1, middle);
+      swap_neighbours(row[0]);
+      return at;
+    }
     return apply(row, [this](std::size_t first_rank, std::size_t last_rank) {
       return doubled_area_tied(first_rank, last_rank);
     });
   }
 
-  // The same, with twice the area at the row's float64 step, taken as the number it is: crossings
+  // Apply the only crossing of a step: the area at the step is not beyond those before and after.
+  void swap_neighbours(const Crossing& crossing) {
+    const std::size_t middle = ranks_.rank(crossing.upper);
+    const ErrorSums& low = jump_[crossing.lower];
+    const ErrorSums& high = jump_[crossing.upper];
+    ranks_.place(crossing.upper, middle - 1);
+    ranks_.place(crossing.lower, middle);
+    const ErrorSums from = slot_[middle - 1];
+    const ErrorSums old = std::exchange(slot_[middle], from);
+    slot_[middle] += high;
+    if (!region_.is_left(from)) return;
+    doubled_area_ += region_.doubled_area(from, high) + region_.doubled_area(slot_[middle], low) -
+                     region_.doubled_area(from, low) - region_.doubled_area(old, high);
+  }
+
+  // Twice the area at a row's float64 step, taken as the number it is: crossings
   // that round to it may come before it, at it or after it.
+  // The crossings are then applied.
   int128 apply_at(double step, std::span<const Crossing> row) {
     return apply(row, [this, step](std::size_t first_rank, std::size_t last_rank) {
       block_.assign(ranks_.order().begin() + static_cast<std::ptrdiff_t>(first_rank),
@@ -144,15 +167,7 @@ class PartialState {
       fill_slots(first_rank, last_rank);
       doubled_area_ += contribution(first_rank, last_rank) - before;
     };
-    if (row.size() > 1) {
-      ranks_.apply(row, leave, arrive);
-      return at;
-    }
-    const std::size_t upper_rank = ranks_.rank(row[0].upper);
-    leave(upper_rank - 1, upper_rank);
-    ranks_.place(row[0].upper, upper_rank - 1);
-    ranks_.place(row[0].lower, upper_rank);
-    arrive(upper_rank - 1, upper_rank);
+    ranks_.apply(row, leave, arrive);
     return at;
   }
 };
