@@ -2,8 +2,8 @@
 
 Draws scores from two distributions, computes ``auc_interval`` and counts. Prints, for
 each kind of distribution, the smallest and largest coverage by number of positives, and
-the cells outside .93 to .97; saves every cell in ``coverage.csv``. Beside it DeLong's
-own interval (normal, on the logit scale) of the same samples.
+the cells outside .93 to .97; saves every cell in ``interval_coverage.csv``. Beside it
+DeLong's own interval (normal, on the logit scale) of the same samples.
 
 ``normal`` are two normal distributions of one variance, which the interval has as a
 model; ``ratings`` are the same, rounded to five values; ``wide`` has positives with
@@ -110,7 +110,7 @@ def main():
                     result = cell(kind, *size, area, n_tries, rng)
                     rows.append((kind, *size, area, n_tries, *result))
         report(kind, [row for row in rows if row[0] == kind])
-    with (HERE / "coverage.csv").open("w", newline="") as file:
+    with (HERE / "interval_coverage.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         writer.writerows((*row[:5], *(f"{x:.4f}" for x in row[5:])) for row in rows)
