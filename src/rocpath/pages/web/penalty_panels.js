@@ -114,8 +114,9 @@
     const middle = one.labels.map(([start, end]) => (start + end) / 2);
     const top = Math.max(...one.value), known = { xaxis: "x2", yaxis: "y2" };
     const traces = [
-      { x: one.position, y: one.value, mode: "markers", marker: { color: "#767676", size: 4 },
-        name: "value", hovertemplate: "%{x}: %{y}<extra></extra>" },
+      { x: one.position, y: one.value, mode: "markers",
+        marker: { color: "#767676", size: 4 }, name: "value",
+        hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
       { x: middle, y: middle.map(() => top), mode: "markers", marker: { opacity: 0 },
@@ -129,8 +130,9 @@
     ];
     // At the left, as the tools of the chart are at the right.
     [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>
-      annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0, text: `<b>${text}</b>`,
-        xanchor: "left", yanchor: "bottom", showarrow: false, font: { color } }));
+      annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0,
+        text: `<b>${text}</b>`, xanchor: "left", yanchor: "bottom", showarrow: false,
+        font: { color } }));
     const most = Math.max(1, ...one.fp, ...one.fn);
     const domains = isNarrow
       ? { x: [0, 1], y: [0.5, 1], x2: [0, 1], y2: [0, 0.3] }

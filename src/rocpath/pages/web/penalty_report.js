@@ -34,7 +34,8 @@
     const changes = one.mean.length - 1;
     const [low, high] = one.target.map((end) => (end === null ? null : end.toFixed(2)));
     const best = low === null && high === null ? "any"
-      : low === null ? `up to ${high}` : high === null ? `from ${low}` : `${low} to ${high}`;
+      : low === null ? `up to ${high}` : high === null ? `from ${low}`
+        : `${low} to ${high}`;
     const parts = [`${changes} change${changes === 1 ? "" : "s"}`,
       `log penalty ${one.log_penalty.toFixed(2)} held out, ${one.final.toFixed(2)} saved`,
       `fewest errors: ${best}`, `${one.n.toLocaleString("en")} observations`];
@@ -69,7 +70,8 @@
   function show(page) {
     const every = chosen(), n_pages = Math.max(1, Math.ceil(every.length / ON_A_PAGE));
     state.page = Math.min(Math.max(page, 0), n_pages - 1);
-    find(".place").textContent = `page ${state.page + 1} of ${n_pages.toLocaleString("en")}`;
+    const last = n_pages.toLocaleString("en");
+    find(".place").textContent = `page ${state.page + 1} of ${last}`;
     find(".before").disabled = state.page === 0;
     find(".after").disabled = state.page === n_pages - 1;
     const list = find(".list");
@@ -85,7 +87,8 @@
   }
 
   const single = { errors: () => panels.errors(data.errors),
-    roc: (place) => panels.roc(data.roc, place.clientWidth), tried: () => panels.tried(data.tried),
+    roc: (place) => panels.roc(data.roc, place.clientWidth),
+    tried: () => panels.tried(data.tried),
     coefficients: (place) => panels.coefficients(data.coefficients, place.clientWidth) };
   for (const [name, make] of Object.entries(single)) {
     const place = find(`.chart.${name}`);
@@ -96,14 +99,16 @@
       save(find(`.chart.${button.dataset.chart}`), button.dataset.chart));
   });
 
-  const used = new Set(data.sequences.flatMap((one) => one.labels.map((label) => label[2])));
+  const labels = data.sequences.flatMap((one) => one.labels);
+  const used = new Set(labels.map((label) => label[2]));
   for (const kind of Object.keys(panels.KINDS).filter((one) => used.has(one))) {
     const entry = element("span"), swatch = element("i");
     swatch.style.background = panels.KINDS[kind];
     entry.append(swatch, panels.words(kind));
     find(".kinds").append(entry);
   }
-  [".which", ".order"].forEach((name) => find(name).addEventListener("change", () => show(0)));
+  [".which", ".order"].forEach((name) =>
+    find(name).addEventListener("change", () => show(0)));
   find(".search").addEventListener("input", () => show(0));
   find(".before").addEventListener("click", () => show(state.page - 1));
   find(".after").addEventListener("click", () => show(state.page + 1));
