@@ -20,8 +20,9 @@ from scipy import special
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Both by simulation (benchmarks/interval_coverage.py): fewer rows, or a normal quantile,
-# cover too little at 20 positives; more rows forget DeLong where the model is wrong.
+# Both by simulation (benchmarks/interval_coverage.py): fewer rows, or a normal
+# quantile, cover too little at 20 positives; more rows forget DeLong where the model
+# is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
 # Below this many rows of equal weight, one row has nearly all the weight.
