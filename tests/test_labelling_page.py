@@ -127,7 +127,10 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"names": ["a", "b"]}, "must have the same length, got 2, 1 and 1"),
+        (
+            {"names": ["a", "b"]},
+            "positions must have one entry for each of the 2 names",
+        ),
         (
             {"names": ["a", "a"], "positions": [[0]] * 2, "values": [[1]] * 2},
             "names must not repeat, got 'a' twice",
@@ -138,6 +141,7 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
         ({"values": [[1, 2, 3, np.nan, 5, 6]]}, "values of 'a' must be finite"),
         ({"labels": [("b", 0, 1, "no_change")]}, "got 'b' in row 0"),
         ({"labels": [("a", 0, 1, "change")]}, "got 'change' in row 0"),
+        ({"penalties": []}, "penalties must have one entry for each of the 1 names"),
         ({"max_changes": -1}, "max_changes must be a whole number from 0 up"),
     ],
 )

@@ -65,7 +65,7 @@ def label(
     every = table.sequences
     page = labelling_html(
         [one.name for one in every],
-        [one.position if one.shown is None else one.shown for one in every],
+        [one.written_positions for one in every],
         [one.value for one in every],
         labels=[] if labels is None else _rows(labels, table, columns),
         max_changes=max_changes,

@@ -75,7 +75,7 @@ def labelling_html(
         As for `segment`, for each sequence; the values are then drawn as runs.
     penalties : list of float, optional
         The penalty of the segmentation that each sequence shows at first; by default
-        that of `default_penalty`.
+        `default_penalty`.
     title : str
         Plain text.
 
@@ -91,35 +91,31 @@ def labelling_html(
     >>> "<title>a &lt; b</title>" in page
     True
     """
-    n_sequences = _checked_names(names, positions, values)
-    max_changes = whole_number("max_changes", max_changes, least=0)
+    _check_lengths(names, positions=positions, values=values)
+    _check_lengths(names, weights=weights, penalties=penalties)
+    whole_number("max_changes", max_changes, least=0)
+    rows = _checked_labels(labels or [], names)
     sequences = []
     for k, name in enumerate(names):
         value = finite_vector(f"values of {name!r}", values[k])
         weight = None if weights is None else weights[k]
         models = _models(value, weight, max_changes, cost, constraint)
-        penalty = (
-            default_penalty(value, cost=cost, weights=weight)
-            if penalties is None
-            else penalties[k]
-        )
-        shown = int((models["min_penalty"] > penalty).sum())
+        penalty = None if penalties is None else penalties[k]
+        if penalty is None:
+            penalty = default_penalty(value, cost=cost, weights=weight)
+        n_larger = sum(one["min_penalty"] > float(penalty) for one in models)
         sequences.append(
             {
                 "name": name,
                 "position": _position(name, positions[k], value.size),
                 "value": _scaled(value),
                 "is_runs": weight is not None,
-                "models": _coded_models(models, value),
-                "shown": min(shown, len(models["min_penalty"]) - 1),
+                "models": models,
+                "shown": min(n_larger, len(models) - 1),
             }
         )
-    rows = _checked_labels(labels or [], names)
-    data: dict[str, Any] = {
-        "sequences": sequences,
-        "labels": rows,
-        "has_peaks": constraint == "up_down" or any("peak" in row[3] for row in rows),
-    }
+    has_peaks = constraint == "up_down" or any("peak" in row[3] for row in rows)
+    data = {"sequences": sequences, "labels": rows, "has_peaks": has_peaks}
     # The same sequences and first labels, so the labels kept in the browser fit.
     data["key"] = _digest([[one["name"], one["value"]] for one in sequences], rows)
     return page_html(
@@ -129,25 +125,21 @@ def labelling_html(
         styles=("page", "labelling"),
         needs_plotly=False,
         data=data,
-        n_sequences=n_sequences,
-        n_values=sum(np.size(one) for one in values),
     )
 
 
-def _checked_names(
-    names: Sequence[str], positions: Sequence[Any], values: Sequence[Any]
-) -> int:
-    if not len(names) == len(positions) == len(values):
-        raise ValueError(
-            "names, positions and values must have the same length, got "
-            f"{len(names)}, {len(positions)} and {len(values)}."
-        )
+def _check_lengths(names: Sequence[str], **lists: Sequence[Any] | None) -> None:
     if len(names) == 0:
         raise ValueError("names must have at least one sequence, got none.")
     if len(set(names)) < len(names):
         twice = next(one for k, one in enumerate(names) if one in names[:k])
         raise ValueError(f"names must not repeat, got {twice!r} twice.")
-    return len(names)
+    for role, given in lists.items():
+        if given is not None and len(given) != len(names):
+            raise ValueError(
+                f"{role} must have one entry for each of the {len(names)} names, got "
+                f"{len(given)}."
+            )
 
 
 def _checked_labels(
@@ -177,7 +169,7 @@ def _models(
     max_changes: int,
     cost: SegmentCost,
     constraint: Constraint,
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     """Find the models that some penalty selects, from few to many changes."""
     found = segment(
         value,
@@ -187,12 +179,17 @@ def _models(
         constraint=constraint,
     )
     selection = model_selection(found.cost)
-    order = selection.model[::-1]
-    return {
-        "min_penalty": selection.min_penalty[::-1],
-        "changes": [found.changes[k] for k in order],
-        "mean": [found.mean[k] for k in order],
-    }
+    middle, half = _scale(value)
+    return [
+        {
+            "min_penalty": float(penalty),
+            "changes": found.changes[k],
+            "mean": ((found.mean[k] - middle) / half).round(5),
+        }
+        for k, penalty in zip(
+            selection.model[::-1], selection.min_penalty[::-1], strict=True
+        )
+    ]
 
 
 def _scale(value: NDArray[np.float64]) -> tuple[float, float]:
@@ -209,22 +206,6 @@ def _scaled(value: NDArray[np.float64]) -> dict[str, Any]:
         "half": half,
         "float32": _coded(((value - middle) / half).astype("<f4")),
     }
-
-
-def _coded_models(
-    models: dict[str, Any], value: NDArray[np.float64]
-) -> list[dict[str, Any]]:
-    middle, half = _scale(value)
-    return [
-        {
-            "min_penalty": float(penalty),
-            "changes": changes,
-            "mean": ((mean - middle) / half).round(5),
-        }
-        for penalty, changes, mean in zip(
-            models["min_penalty"], models["changes"], models["mean"], strict=True
-        )
-    ]
 
 
 def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
