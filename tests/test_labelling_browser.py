@@ -7,9 +7,23 @@ import pytest
 
 from browsing import find, wait_until
 from command_tables import read, write
+from labelling_steps import (
+    KEPT,
+    N,
+    click,
+    drag,
+    hold,
+    kept,
+    page,
+    press,
+    reload,
+    save,
+    sequences,
+    settled,
+    text,
+)
 from rocpath import changepoint as cp
 from rocpath.cli import main
-from rocpath.pages.labelling import labelling_html
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>, "quoted"'
 KINDS = (
@@ -21,8 +35,6 @@ KINDS = (
     "peak_start",
     "peak_end",
 )
-N = 100
-KEPT = "return Object.values(localStorage).map((one) => JSON.parse(one))[0] || []"
 
 
 @pytest.fixture
@@ -45,91 +57,6 @@ def show(browser, tmp_path):
     yield opened
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert browser.get_log("browser") == []
-
-
-def reload(browser):
-    browser.refresh()
-    wait_until(browser, "return document.querySelector('.labelling').dataset.ready")
-
-
-def sequences(n_sequences=3, n=N):
-    """Steps up at 30 and down at 70, in noise."""
-    rng = np.random.default_rng(0)
-    step = 10.0 * ((np.arange(n) >= 0.3 * n) & (np.arange(n) < 0.7 * n))
-    return [step + rng.normal(size=n) for _ in range(n_sequences)]
-
-
-def page(names=("a", "b", "c"), **options):
-    values = options.pop("values", sequences(len(names)))
-    positions = options.pop("positions", [np.arange(one.size) for one in values])
-    return labelling_html(list(names), positions, values, **options)
-
-
-def settled(browser):
-    """Wait for two frames, so that everything asked for is drawn."""
-    browser.execute_async_script(
-        "const done = arguments[0];"
-        "requestAnimationFrame(() => requestAnimationFrame(() => done()))"
-    )
-
-
-def pixel(browser, place, n=N):
-    """Return where a place lies from the middle of the canvas, at first sight."""
-    width = find(browser, ".large canvas").size["width"]
-    left, right = 44 if width < 600 else 60, 10
-    room = 0.01 * (n - 1)
-    share = (place + room) / (n - 1 + 2 * room)
-    return round(left + share * (width - left - right) - width / 2)
-
-
-def drag(browser, start, end, key="", n=N):
-    from selenium.webdriver import ActionChains
-
-    canvas = find(browser, ".large canvas")
-    pointer = ActionChains(browser, duration=20)
-    pointer.move_to_element_with_offset(canvas, pixel(browser, start, n), 0)
-    pointer.click_and_hold()
-    pointer.move_to_element_with_offset(canvas, pixel(browser, end, n), 0)
-    pointer.release()
-    pointer.send_keys(key).perform()
-    settled(browser)
-
-
-def press(browser, *keys):
-    from selenium.webdriver import ActionChains
-
-    ActionChains(browser).send_keys(*keys).perform()
-    settled(browser)
-
-
-def hold(browser, held, *keys):
-    from selenium.webdriver import ActionChains
-
-    ActionChains(browser).key_down(held).send_keys(*keys).key_up(held).perform()
-    settled(browser)
-
-
-def kept(browser):
-    return browser.execute_script(KEPT)
-
-
-def text(browser, name):
-    return find(browser, f"[data-value={name}]").text
-
-
-def click(browser, name):
-    find(browser, f"[data-do={name}]").click()
-    settled(browser)
-
-
-def save(browser, folder):
-    click(browser, "save")
-    saved = folder / "labels.csv"
-    for _ in range(100):
-        if saved.exists():
-            return str(saved)
-        settled(browser)
-    raise AssertionError("nothing was saved")
 
 
 def test_drag_and_key_make_a_label_and_its_errors_are_shown(show):

@@ -55,10 +55,9 @@ def detector_errors(
 ) -> PenaltyErrors:
     """Count the label errors of another package's detector for every penalty.
 
-    It is what `errors_by_penalty` is for `segment`: the penalties learned from it are
-    those of the detector and its cost. The models that some penalty selects are found
-    by CROPS [1]_, with about two searches for each; a detector that has a penalty but
-    no cost is searched by halving intervals, with about ten for each.
+    It is what `errors_by_penalty` is for `segment`. Models that penalties select are
+    found by CROPS [1]_, with about two searches for each; those of a detector that has
+    a penalty but no cost by halving intervals, with about ten for each.
 
     Parameters
     ----------
@@ -166,8 +165,7 @@ def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
 
 
 def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
-    # Fitting changes the search, which is the caller's.
-    search = copy.deepcopy(detector).fit(x)
+    search = copy.deepcopy(detector).fit(x)  # fitting would change the caller's
     takes = inspect.signature(search.predict).parameters
 
     # Its lists end with the length.
@@ -333,8 +331,7 @@ def sktime_detector(learned: LearnedDetector) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    # Classes whose parents are of other packages, made when somebody has these: by
-    # those who make them, and by pickle.
+    # Classes whose parents are of other packages, for pickle to find.
     if name == "SkchangeDetector":
         return _skchange_class()
     if name == "SktimeDetector":
