@@ -56,7 +56,8 @@ class StepPath:
     aum_slope_after : array, shape (n_rows,)
         Slope of AUM just after the step.
     auc : array, shape (n_rows,)
-        AUC at the step, where all lines that meet in the row are tied.
+        AUC at the step, or the area asked for by ``max_fpr`` and ``min_tpr``, where all
+        lines that meet in the row are tied.
     auc_after : array, shape (n_rows,)
         AUC from just after the step to just before the next one.
     n_groups : array of int, shape (n_rows,)

@@ -155,7 +155,7 @@ class BestCheck {
 
   void check_bound(long double best, double tolerance, const Best& got) {
     const long double room =
-        0x1p-51L * std::max<long double>(std::fabs(best), std::fabs(got.value));
+        0x1p-51L * std::max<long double>(std::fabs(best), std::fabs(got.value)) + partial_unit;
     if (!(got.bound >= got.value && got.bound + room >= best && got.bound <= got.value + tolerance))
       fail("best_auc_step bound",
            "at least " + text(static_cast<double>(best)) + ", at most " + text(tolerance) +
