@@ -80,7 +80,7 @@ class PartialState {
     return add_tied(order, step, at);
   }
 
-  // Twice the area if ranks first..last were another order, which is as good as a new one.
+  // Twice the area in any order, without going there.
   int128 doubled_area_of(std::span<const std::uint32_t> order) const {
     ErrorSums at = slot_[0];
     int128 doubled = 0;
