@@ -62,6 +62,8 @@ class Scale(NamedTuple):
     ----------
     sorted_score : array, shape (n_measured, n_models)
         For ranks.
+    share_below : array, shape (n_measured + 1, n_models)
+        Part of the sample weight that stands before each sorted score, and in all.
     is_probability : array of bool, shape (n_models,)
         Whether all scores are from 0 to 1; else they are taken for log-odds.
     odds, rank : Columns
@@ -69,6 +71,7 @@ class Scale(NamedTuple):
     """
 
     sorted_score: NDArray[np.float64]
+    share_below: NDArray[np.float64]
     is_probability: NDArray[np.bool_]
     odds: Columns
     rank: Columns
@@ -85,7 +88,12 @@ class Scale(NamedTuple):
             is_probability = are_probabilities(scores)
         n_models = scores.shape[1]
         as_is = Columns(center=np.zeros(n_models), scale=np.ones(n_models))
-        raw = cls(np.sort(scores, axis=0), is_probability, as_is, as_is)
+        order = np.argsort(scores, axis=0)
+        below = np.zeros((len(scores) + 1, n_models))
+        np.cumsum(sample_weight[order], axis=0, out=below[1:])
+        below /= below[-1]
+        ranked = np.take_along_axis(scores, order, axis=0)
+        raw = cls(ranked, below, is_probability, as_is, as_is)
         return raw._replace(
             odds=Columns.measured(raw.odds_of(scores), sample_weight),
             rank=Columns.measured(raw.ranks_of(scores), sample_weight),
@@ -104,13 +112,15 @@ class Scale(NamedTuple):
 
     def ranks_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return standardised ranks: the share of measured rows with lower scores."""
-        # The middle of the ranks of equal scores.
-        ends = [
-            np.searchsorted(measured, score, side="left")
-            + np.searchsorted(measured, score, side="right")
-            for measured, score in zip(self.sorted_score.T, scores.T, strict=True)
+        # Equal scores have the middle of their ranks. Shares of the sample weight, not
+        # of rows: a row of weight 2 must be as good as two rows.
+        columns = zip(self.sorted_score.T, self.share_below.T, scores.T, strict=True)
+        middles = [
+            below[np.searchsorted(measured, score, side="left")]
+            + below[np.searchsorted(measured, score, side="right")]
+            for measured, below, score in columns
         ]
-        return self.rank.scaled(np.column_stack(ends) / (2.0 * len(self.sorted_score)))
+        return self.rank.scaled(0.5 * np.column_stack(middles))
 
 
 def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -141,7 +151,12 @@ def stacked_weights(rows: LabelledRows, penalty: float) -> NDArray[np.float64]:
 
     start = np.append(equal_weights(scores), 0.0)
     bounds = [(0.0, None)] * n_models + [(None, None)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    # To the end: stopped early, the weights would depend on how rows were summed, and a
+    # row of weight 2 would not be as good as two rows.
+    to_the_end = {"ftol": 1e-14, "gtol": 1e-8}
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=to_the_end
+    )
     weights = np.asarray(found.x[:-1])
     if not weights.sum() > 0:
         return equal_weights(scores)
