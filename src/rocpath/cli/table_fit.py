@@ -25,8 +25,8 @@ from rocpath.tables.columns import (
     column,
     feature_columns,
     listed,
-    suspect_leaks,
 )
+from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import fit_table_model
 from rocpath.tables.rankers import methods_for
 

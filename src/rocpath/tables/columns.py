@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath.auc_statistics.influence import place_rows
 from rocpath.tables.audit import ColumnAudit, read_text, reading_of
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ LARGEST_NUMBER = 1e100  # squares of it can still be summed
 _FEWEST_ROWS_TO_SUSPECT = 20  # fewer whole numbers are distinct by chance
 _MOST_LISTED = 20  # names in a message
 _SECONDS_A_DAY = 86_400.0
-_SUSPICIOUS = 0.99  # AUC of a column alone
-_FEWEST_TO_SUSPECT = 10  # rows of a class; fewer are ranked perfectly by chance
-_ROWS_A_WORD = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,44 +188,6 @@ def _read(
     return series, None, None
 
 
-def suspect_leaks(
-    table: pl.DataFrame,
-    features: FeatureColumns,
-    audits: list[ColumnAudit],
-    is_positive: NDArray[np.bool_],
-) -> list[ColumnAudit]:
-    """Mark columns that rank the rows almost perfectly on their own."""
-    if min(is_positive.sum(), (~is_positive).sum()) < _FEWEST_TO_SUSPECT:
-        return audits
-    frame, marked = features.of(table), []
-    for audit in audits:
-        if audit.kind != "drop":
-            area = _area_alone(frame[audit.column], is_positive)
-            if area >= _SUSPICIOUS:
-                why = f"{audit.why}; leak? alone it ranks with an AUC of {area:.3f}"
-                audit = audit._replace(why=why, is_suspect=True)
-        marked.append(audit)
-    return marked
-
-
-def _area_alone(series: pl.Series, is_positive: NDArray[np.bool_]) -> float:
-    """Return the AUC of a column, in its better direction, or of its gaps."""
-    scores = [series.is_null().cast(pl.Float64)]
-    if series.dtype == pl.String:
-        # Each word as the share of positives among its rows, frequent ones only: rows
-        # of a rare one would tell their own label.
-        if series.n_unique() <= series.len() / _ROWS_A_WORD:
-            rows = pl.DataFrame({"word": series, "label": is_positive})
-            share = pl.col("label").cast(pl.Float64).mean().over("word")
-            scores.append(rows.select(share).to_series())
-    else:
-        scores.append(series.fill_null(series.median()))
-    areas = [
-        place_rows(score.to_numpy(), is_positive, None, 1.0).area for score in scores
-    ]
-    return max(max(area, 1.0 - area) for area in areas)
-
-
 def _audited(
     series: pl.Series,
     read: pl.Series,
@@ -238,15 +196,13 @@ def _audited(
     min_frequency: int,
 ) -> ColumnAudit:
     """Say what a column is taken for, given what was read from its text."""
-    n_lost = read.null_count() - series.null_count()
-    counts: dict[str, Any] = {
-        "n_missing": series.null_count(),
-        "n_levels": read.drop_nulls().n_unique() if _is_plain(read) else 0,
-        "n_unreadable": n_lost,
-    }
+    n_missing = series.null_count()
+    n_values = read.drop_nulls().n_unique() if _is_plain(read) else 0
+    counts: dict[str, Any] = {"n_missing": n_missing, "n_levels": n_values}
+    counts["n_unreadable"] = read.null_count() - n_missing
     if kind == "drop":
         return ColumnAudit(series.name, "drop", "as --type says", **counts)
-    useless = _uselessness(read, min_frequency, is_told=kind is not None)
+    useless = _uselessness(read, n_values, min_frequency, is_told=kind is not None)
     if useless:
         return ColumnAudit(series.name, "drop", useless, **counts)
     if kind is not None:
@@ -338,7 +294,9 @@ def label_text(series: pl.Series) -> pl.Series:
     return complete(text_of(series), "label column")
 
 
-def _uselessness(series: pl.Series, min_frequency: int, *, is_told: bool) -> str:
+def _uselessness(
+    series: pl.Series, n_values: int, min_frequency: int, *, is_told: bool
+) -> str:
     """Tell why nothing can be learned from a column, if so.
 
     Of a column whose kind was told, no more is doubted than whether it varies.
@@ -347,7 +305,6 @@ def _uselessness(series: pl.Series, min_frequency: int, *, is_told: bool) -> str
         return "it has no name, as a column of row numbers"
     if not _is_plain(series):
         return "its values are not single numbers or words"
-    n_values = series.drop_nulls().n_unique()
     if n_values == 0:
         return "all values are missing"
     if n_values == 1 and not series.null_count():
