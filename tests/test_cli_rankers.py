@@ -168,3 +168,22 @@ def test_a_model_asked_for_is_saved(tmp_path, capsys, choice):
     )
     assert main(["predict", out, table]) == 0
     assert "'trees'" in fails(capsys, [*argv, "--force", "--model", "trees"])
+
+
+@pytest.mark.parametrize("method", [*rankers.METHODS, rankers.BLEND])
+def test_every_method_is_fitted_for_the_part_of_the_curve_that_counts(
+    monkeypatch, method
+):
+    X, y = noisy_rows(200, 3)
+    asked = []
+    place_rows = rankers.place_rows
+
+    def noted(score, is_positive, weight, max_fpr):
+        asked.append(max_fpr)
+        return place_rows(score, is_positive, weight, max_fpr)
+
+    monkeypatch.setattr(rankers, "place_rows", noted)
+    steps = rankers.fitted_steps(method, X, y, random_state=0, max_fpr=0.2)
+    model = steps[-1][1]
+    # Ours take it as a parameter; rivals are tuned by the same area.
+    assert getattr(model, "max_fpr", None) == 0.2 or set(asked) == {0.2}

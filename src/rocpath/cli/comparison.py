@@ -94,7 +94,12 @@ def compare_methods(
         for method in methods:
             progress(f"{method}, part {fold} of {n_folds}")
             pipeline = fitted_pipeline(
-                method, features, frame[train], y[train], random_state=random_state
+                method,
+                features,
+                frame[train],
+                y[train],
+                random_state=random_state,
+                max_fpr=max_fpr,
             )
             score[method][test] = pipeline.decision_function(frame[test])
     held_out = [test for _, test in folds]

@@ -123,7 +123,12 @@ def _fitted(
     method = comparison.best(request.model)
     progress(f"{method}, all rows")
     model = fit_table_model(
-        table, label, features, method=method, random_state=request.seed
+        table,
+        label,
+        features,
+        method=method,
+        random_state=request.seed,
+        max_fpr=request.promises.max_fpr,
     )
     if comparison.score and request.promises.n_given == 1:
         score = comparison.score[method]

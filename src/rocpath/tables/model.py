@@ -187,10 +187,13 @@ def fit_table_model(
     *,
     method: str,
     random_state: int,
+    max_fpr: float | None = None,
 ) -> TableModel:
     """Fit a ranking to all rows of a table."""
     frame, y = features.of(table), label.is_positive
-    pipeline = fitted_pipeline(method, features, frame, y, random_state=random_state)
+    pipeline = fitted_pipeline(
+        method, features, frame, y, random_state=random_state, max_fpr=max_fpr
+    )
     numbers = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
     return TableModel(
         pipeline,
@@ -212,11 +215,14 @@ def fitted_pipeline(
     is_positive: NDArray[np.bool_],
     *,
     random_state: int,
+    max_fpr: float | None = None,
 ) -> Pipeline:
     """Turn columns into inputs, the same for every method, and fit one to them."""
     columns = table_inputs(features, is_dense=method in (BOOSTING, BLEND))
     X = columns.fit_transform(frame)
-    steps = fitted_steps(method, X, is_positive, random_state=random_state)
+    steps = fitted_steps(
+        method, X, is_positive, random_state=random_state, max_fpr=max_fpr
+    )
     return Pipeline([("columns", columns), *steps])
 
 

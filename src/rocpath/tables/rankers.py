@@ -61,25 +61,34 @@ def methods_for(choice: str) -> tuple[str, ...]:
 
 
 def fitted_steps(
-    method: str, X: Matrix, y: NDArray[np.bool_], *, random_state: int
+    method: str,
+    X: Matrix,
+    y: NDArray[np.bool_],
+    *,
+    random_state: int,
+    max_fpr: float | None = None,
 ) -> list[tuple[str, Any]]:
-    """Fit a method to inputs, its settings chosen by AUC on rows held out of them."""
+    """Fit a method to inputs, its settings chosen by AUC on rows held out of them.
+
+    With ``max_fpr`` by the area left of it, for ours and for its rivals alike.
+    """
     target = y.astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if method == OURS:
-            model = AUCClassifier(random_state=random_state).fit(X, target)
+            model = AUCClassifier(max_fpr=max_fpr, random_state=random_state)
+            model.fit(X, target)
             return [("ranking", model)]
         if method == BLEND:
             members = _members(X, random_state)
             # Told of columns before, and here again for every part.
             warnings.filterwarnings("ignore", message=".* ranks all rows held out")
-            blend = AUCBlender(members, random_state=random_state).fit(X, target)
-            return [("ranking", blend)]
+            blend = AUCBlender(members, max_fpr=max_fpr, random_state=random_state)
+            return [("ranking", blend.fit(X, target))]
         # Threads wait for each other by turning: ten times slower, or more, where
         # another program wants a core.
         with threadpool_limits(1):
-            return _rival_steps(method, X, target, random_state)
+            return _rival_steps(method, X, target, random_state, max_fpr or 1.0)
 
 
 def _members(X: Matrix, random_state: int) -> list[tuple[str, Any]]:
@@ -93,20 +102,20 @@ def _members(X: Matrix, random_state: int) -> list[tuple[str, Any]]:
 
 
 def _rival_steps(
-    method: str, X: Matrix, y: NDArray[np.int_], random_state: int
+    method: str, X: Matrix, y: NDArray[np.int_], random_state: int, max_fpr: float
 ) -> list[tuple[str, Any]]:
     if method == BOOSTING:
-        return [("ranking", _tuned_boosting(X, y, random_state))]
+        return [("ranking", _tuned_boosting(X, y, random_state, max_fpr))]
     # Without centers, such that sparse columns stay sparse; the intercept takes them.
     scale = StandardScaler(with_mean=False)
     weight = "balanced" if method == BALANCED else None
-    model = _tuned_logistic(scale.fit_transform(X), y, weight, random_state)
+    model = _tuned_logistic(scale.fit_transform(X), y, weight, random_state, max_fpr)
     return [("scale", scale), ("ranking", model)]
 
 
-def _auc(y: NDArray[np.int_], score: NDArray[np.float64]) -> float:
+def _auc(y: NDArray[np.int_], score: NDArray[np.float64], max_fpr: float) -> float:
     """Compute an AUC of checked arguments: checks took half of the time of tuning."""
-    return place_rows(score.ravel(), y == 1, None, 1.0).area
+    return place_rows(score.ravel(), y == 1, None, max_fpr).area
 
 
 def _inner_folds(
@@ -121,7 +130,11 @@ def _inner_folds(
 
 
 def _tuned_logistic(
-    X: Matrix, y: NDArray[np.int_], weight: str | None, random_state: int
+    X: Matrix,
+    y: NDArray[np.int_],
+    weight: str | None,
+    random_state: int,
+    max_fpr: float = 1.0,
 ) -> LogisticRegression:
     Z, back = _without_spare_columns(X)
     area = np.zeros(_C.size)
@@ -129,7 +142,7 @@ def _tuned_logistic(
         model = LogisticRegression(max_iter=300, class_weight=weight, warm_start=True)
         for place, C in enumerate(_C):
             model.set_params(C=C).fit(Z[train], y[train])
-            area[place] += _auc(y[test], model.decision_function(Z[test]))
+            area[place] += _auc(y[test], model.decision_function(Z[test]), max_fpr)
     # Without folds all are alike, and the middle is taken.
     C = _C[int(area.argmax()) if area.any() else _C.size // 2]
     model = LogisticRegression(C=C, max_iter=1000, class_weight=weight).fit(Z, y)
@@ -164,7 +177,7 @@ def _without_spare_columns(
 
 
 def _tuned_boosting(
-    X: Matrix, y: NDArray[np.int_], random_state: int
+    X: Matrix, y: NDArray[np.int_], random_state: int, max_fpr: float = 1.0
 ) -> HistGradientBoostingClassifier:
     X = X.toarray() if sparse.issparse(X) else X
 
@@ -186,7 +199,7 @@ def _tuned_boosting(
             model = boosted(leaves, _MOST_TREES).fit(X[train], y[train])
             scores = list(model.staged_decision_function(X[test]))
             area[place] += [
-                _auc(y[test], score) for score in scores[_TREES - 1 :: _TREES]
+                _auc(y[test], score, max_fpr) for score in scores[_TREES - 1 :: _TREES]
             ]
     best, last = divmod(int(area.argmax()), area.shape[1])
     n_trees = _TREES * (last + 1) if area.any() else _MOST_TREES // 2
