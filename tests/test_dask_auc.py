@@ -79,6 +79,21 @@ def test_ties_are_certified_by_counts_alone():
     assert certified_auc(Passes(), [(floats, y)], 0.01) is not None
 
 
+@pytest.mark.parametrize("max_fpr", [0.03, 0.5, 1.0])
+@pytest.mark.parametrize("name", TABLES)
+def test_partial_auc_is_that_in_memory(name, max_fpr):
+    from rocpath.dask.auc_pairs import partial_auc
+    from rocpath.dask.buckets import Buckets
+    from rocpath.dask.passes import Passes
+
+    y, score = TABLES[name]
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    pieces = [(score[:900], y[:900]), (score[900:], y[900:])]
+    buckets = Buckets.shuffled(Passes(), pieces, y.size)
+    expected = rp.auc(bp, score, max_fpr=max_fpr)
+    assert partial_auc(buckets, max_fpr) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("n_parts", [1, 17])
 @pytest.mark.parametrize("name", TABLES)
 def test_interval_is_that_in_memory(name, n_parts):

@@ -205,6 +205,17 @@ def test_class_weight_and_warm_start_are_those_in_memory():
     assert (model.coef_ == expected.coef_).all()
 
 
+def test_parameters_are_those_in_memory_and_a_client():
+    X, y = rows()
+    names = set(rp.AUCClassifier().get_params())
+    assert set(AUCClassifier().get_params()) == names | {"client"}
+    settings = {"random_state": 0, "max_fpr": 0.2}
+    expected = rp.AUCClassifier(**settings).fit(X, y)
+    assert (
+        AUCClassifier(**settings).fit(*parted(X, y, 3)).coef_ == expected.coef_
+    ).all()
+
+
 def test_rows_of_many_bytes_are_drawn_fewer(monkeypatch):
     monkeypatch.setattr(thinning, "_MOST_BYTES", 40_000)
     monkeypatch.setattr(thinning, "_LEAST_OF_A_CLASS", 10)

@@ -34,7 +34,8 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
     memory, to the last bit. Else a hash of a row's number decides which rows come, so
     that partitions do not matter, and all rows refine what is found: a convex start is
     fitted to them by Newton's method, and a climb of AUC is kept only if the AUC of all
-    rows rises. With more than 200 columns the start stays that of the drawn rows.
+    rows rises (with ``max_fpr``, the area left of it). With more than 200 columns the
+    start stays that of the drawn rows.
 
     X is read once to check it, once to draw rows, and as often as Newton's method
     moves, two to five times; twice more if a climb is tried on all rows. Workers keep
@@ -42,7 +43,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_folds, widths, n_rounds, class_weight, warm_start, random_state, verbose
+    n_folds, widths, n_rounds, max_fpr, class_weight, warm_start, random_state, verbose
         As for :class:`rocpath.AUCClassifier`.
     client : Client, optional
         Whose workers compute; by default the last one made, or none.
@@ -71,6 +72,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         n_folds: int = 5,
         widths: tuple[float, ...] = (0.3, 0.1),
         n_rounds: int = 2,
+        max_fpr: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -80,6 +82,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         self.n_folds = n_folds
         self.widths = widths
         self.n_rounds = n_rounds
+        self.max_fpr = max_fpr
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -116,13 +119,14 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             names = column_names(X)
             if names is not None:
                 local.feature_names_in_ = names
+            all_rows = AllRows(passes, parts, facts, self.max_fpr)
             local._fit_rows(
                 some.X,
                 facts.classes,
                 some.place,
                 some.weight,
                 self._factors(facts) * facts.class_counts,
-                None if some.is_all else AllRows(passes, parts, facts).refined,
+                None if some.is_all else all_rows.refined,
             )
             self.n_passes_ = passes.n_passes
         self._take(local)

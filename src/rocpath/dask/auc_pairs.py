@@ -123,6 +123,12 @@ def exact_auc(buckets: Buckets) -> float:
     return float(sum(within)) / float(2 * n_negative * n_positive)
 
 
+def partial_auc(buckets: Buckets, max_fpr: float) -> float:
+    """Compute the area left of a false positive rate; a tie counts in proportion."""
+    areas = buckets.each("counting pairs", partial(_area_left_of, max_fpr))
+    return float(sum(areas)) / sum(buckets.n_positive)
+
+
 def certified_auc(passes: Passes, scored: Sequence[Any], tol: float) -> float | None:
     """Bound the AUC by counts of ever smaller buckets; None if it stays uncertain."""
     for n_buckets in _BUCKETS_TO_COUNT:
@@ -174,6 +180,20 @@ def _doubled_pairs(bucket: Bucket, below: Below) -> int:
     count = positive.counts
     # Whole numbers of Python, as these may exceed 64 bits.
     return int(count @ within) + 2 * below.negative * int(count.sum())
+
+
+def _area_left_of(max_fpr: float, bucket: Bucket, below: Below) -> float:
+    """Sum what a bucket's positives add to the area, as rows in memory do."""
+    negative, positive = bucket
+    up_to = below.negative + negative.below(positive.score, "right")
+    tied = up_to - (below.negative + negative.below(positive.score, "left"))
+    room = max_fpr - (below.n_negative - up_to) / below.n_negative
+    share = tied / below.n_negative
+    counted = np.clip(room, 0.0, share)
+    part = (room > 0).astype(np.float64)
+    np.divide(counted, share, out=part, where=share > 0)
+    added = np.maximum(room - share, 0.0) + 0.5 * counted * part
+    return float(positive.counts @ added)
 
 
 def _moments(area: float, bucket: Bucket, below: Below) -> NDArray[np.float64]:

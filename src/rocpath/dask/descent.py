@@ -48,10 +48,12 @@ def minimize_aum(
         Weights to start from; by default zero.
     step : {"best_aum"}
         How to choose the size of each step. Others need all rows in one place.
-    max_steps, tol, unit_norm, progress
+    max_steps, tol, unit_norm
         As for :func:`rocpath.minimize_aum`.
     margin : float
         Breakpoints stand at +margin for positives and -margin for negatives.
+    progress : callable, optional
+        Called after each step with its number, AUM and AUC.
     client : Client, optional
         Whose workers compute; by default the last one made, or none.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.dask.auc_pairs import exact_auc
+from rocpath.dask.auc_pairs import exact_auc, partial_auc
 from rocpath.dask.buckets import Buckets
 from rocpath.matrices import row_products
 from rocpath.ranking.convex_problem import (
@@ -36,6 +36,7 @@ class AllRows(NamedTuple):
     passes: Passes
     parts: list[Any]
     facts: Facts
+    max_fpr: float | None = None
 
     def refined(
         self,
@@ -72,7 +73,10 @@ class AllRows(NamedTuple):
         tasks = self.passes.each(_scored, self.parts, state=(model.coef, positives))
         scored = self.passes.keep(tasks)
         self.passes.n_passes += 1  # which the first of the passes over scores waits for
-        return exact_auc(Buckets.shuffled(self.passes, scored, sum(self.facts.n_rows)))
+        buckets = Buckets.shuffled(self.passes, scored, sum(self.facts.n_rows))
+        if self.max_fpr is None:
+            return exact_auc(buckets)
+        return partial_auc(buckets, self.max_fpr)
 
     def _newton(
         self, problem: _Problem, start: NDArray[np.float64]
