@@ -1,4 +1,4 @@
-"""How time and memory grow with rows in parts, on two single-threaded workers.
+"""Measure how time and memory grow with rows in parts, on two workers of one thread.
 
 Prints and saves seconds, passes over X and peak memory of the client for `auc`, one
 step of `minimize_aum` and `AUCClassifier`, with rows made in the workers and read from
