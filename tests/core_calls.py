@@ -64,6 +64,7 @@ def search():
         n = len(prediction)
         is_positive = np.arange(n) % 3 == 0
         weights = rng.random(n) + 0.1
+        rp.auc_interval(is_positive, prediction)  # sorts by the core
         several = rp.ErrorBreakpoints(
             np.r_[np.arange(n), np.arange(n)],
             np.r_[np.zeros(n), np.ones(n)],
