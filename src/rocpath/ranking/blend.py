@@ -61,7 +61,7 @@ class Scale(NamedTuple):
     Attributes
     ----------
     sorted_score : array, shape (n_measured, n_models)
-        For ranks.
+        Rounded, for ranks.
     share_below : array, shape (n_measured + 1, n_models)
         Part of the sample weight that stands before each sorted score, and in all.
     is_probability : array of bool, shape (n_models,)
@@ -88,11 +88,12 @@ class Scale(NamedTuple):
             is_probability = are_probabilities(scores)
         n_models = scores.shape[1]
         as_is = Columns(center=np.zeros(n_models), scale=np.ones(n_models))
-        order = np.argsort(scores, axis=0)
+        rounded = _rounded(scores)
+        order = np.argsort(rounded, axis=0)
         below = np.zeros((len(scores) + 1, n_models))
         np.cumsum(sample_weight[order], axis=0, out=below[1:])
         below /= below[-1]
-        ranked = np.take_along_axis(scores, order, axis=0)
+        ranked = np.take_along_axis(rounded, order, axis=0)
         raw = cls(ranked, below, is_probability, as_is, as_is)
         return raw._replace(
             odds=Columns.measured(raw.odds_of(scores), sample_weight),
@@ -114,13 +115,25 @@ class Scale(NamedTuple):
         """Return standardised ranks: the share of measured rows with lower scores."""
         # Equal scores have the middle of their ranks. Shares of the sample weight, not
         # of rows: a row of weight 2 must be as good as two rows.
-        columns = zip(self.sorted_score.T, self.share_below.T, scores.T, strict=True)
+        columns = zip(
+            self.sorted_score.T, self.share_below.T, _rounded(scores).T, strict=True
+        )
         middles = [
             below[np.searchsorted(measured, score, side="left")]
             + below[np.searchsorted(measured, score, side="right")]
             for measured, below, score in columns
         ]
         return self.rank.scaled(0.5 * np.column_stack(middles))
+
+
+def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round scores to 32 bits, so that equal rows have equal ranks.
+
+    A model may score the same row anew with another last bit, depending on which rows
+    stand beside it.
+    """
+    mantissa, exponent = np.frexp(scores)
+    return np.asarray(np.ldexp(np.rint(mantissa * 2.0**32), exponent - 32))
 
 
 def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -185,11 +198,14 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
                 max_step=_LARGEST_RATIO * others,
                 max_fpr=rows.max_fpr,
             )
-            if best.value > highest:
-                weights[k] = best.step
-                weights /= weights.sum()
-                blend = scores @ weights
-                highest = best.value
+            moved = weights.copy()
+            moved[k] = best.step
+            moved /= moved.sum()
+            # Not the value of the search: weights of sum one round blends anew, which
+            # may part what was tied.
+            value = auc(bp, scores @ moved, max_fpr=rows.max_fpr)
+            if value > highest:
+                weights, blend, highest = moved, scores @ moved, value
         if highest <= before + tol:
             break
     return np.asarray(weights)
