@@ -16,7 +16,7 @@ from command_tables import fails, labelled_table, read
 from rocpath.auc_statistics.intervals import compare_auc
 from rocpath.cli import comparison, main
 from rocpath.tables import rankers
-from rocpath.tables.columns import BinaryLabel
+from rocpath.tables.columns import BinaryLabel, FeatureColumns
 
 LABEL = BinaryLabel("y", "yes", "no", np.arange(1000) < 135)
 
@@ -187,3 +187,37 @@ def test_every_method_is_fitted_for_the_part_of_the_curve_that_counts(
     model = steps[-1][1]
     # Ours take it as a parameter; rivals are tuned by the same area.
     assert getattr(model, "max_fpr", None) == 0.2 or set(asked) == {0.2}
+
+
+def test_boosting_of_many_columns_sees_those_that_tell_most():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 700))
+    y = np.arange(120) % 3 == 0
+    X[:, 650] += 4.0 * y
+    X[:, 3] = 1.0  # has no spread
+    columns, ranking = rankers.fitted_steps(rankers.BOOSTING, X, y, random_state=0)
+    kept = columns[1].transform(X)
+    assert kept.shape == (120, 600)
+    assert (kept == X[:, [650]]).all(axis=0).any()
+    assert not (kept == 1.0).all(axis=0).any()
+    score = ranking[1].decision_function(kept)
+    assert roc_auc_score(y, score) > 0.95
+    sparse_steps = rankers.fitted_steps(
+        rankers.BOOSTING, sparse.csr_array(X), y, random_state=0
+    )
+    np.testing.assert_array_equal(
+        sparse_steps[0][1].transform(sparse.csr_array(X)), kept
+    )
+
+
+def test_plain_numbers_are_taken_together_as_one_by_one():
+    table = pl.DataFrame(
+        {"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]}
+    )
+    features = FeatureColumns(("b", "c", "a"), (), {}, {})
+    frame = features.of(table)
+    assert frame.columns == ["b", "c", "a"]
+    assert frame.rows() == [(0.5, 1.0, 1.0), (None, 2.0, None), (2.0, 3.0, 3.0)]
+    large = table.with_columns(b=pl.Series([1.0, 1e101, 2.0]))
+    with pytest.raises(ValueError, match=r"'b' must be finite .* got 1e\+101 in row 2"):
+        features.of(large)
