@@ -92,6 +92,14 @@ def number_from_zero(name: str, number: object) -> float:
     return value
 
 
+def share_between(name: str, number: object) -> float:
+    """Return a float above 0 and below 1, or raise."""
+    value = finite_number(name, number)
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must be above 0 and below 1, got {value}.")
+    return value
+
+
 def whole_number(name: str, number: object, *, least: int) -> int:
     """Return an integer that is at least ``least``, or raise."""
     value = _real_number(name, number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocpath.arguments import finite_number, finite_vector, same_length
+from rocpath.arguments import finite_vector, same_length, share_between
 from rocpath.auc_statistics.influence import Placements, class_sums, place_rows
 from rocpath.auc_statistics.score_interval import (
     ClassSpread,
@@ -191,14 +191,6 @@ def compare_auc(
         return AucComparison(*same, one.confidence)
     variance = _variance_of_difference(rows, first, second, spreads, max_fpr)
     return _difference(one, two, variance)
-
-
-def share_between(name: str, share: float) -> float:
-    """Return a number above 0 and below 1, or raise."""
-    value = finite_number(name, share)
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must be above 0 and below 1, got {value}.")
-    return value
 
 
 class _Rows(NamedTuple):

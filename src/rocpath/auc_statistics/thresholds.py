@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import describe, finite_number, finite_vector, same_length
-from rocpath.auc_statistics.intervals import share_between
+from rocpath.arguments import (
+    describe,
+    finite_number,
+    finite_vector,
+    same_length,
+    share_between,
+)
 from rocpath.auc_statistics.operating_points import (
     DEFAULT_CONFIDENCE,
     OperatingPoint,

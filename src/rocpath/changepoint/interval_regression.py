@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.arguments import describe, finite_number, whole_number
+from rocpath.arguments import describe, finite_number, share_between, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.feature_columns import FeatureColumns, within_range
 from rocpath.changepoint.held_out import choose_candidate, group_splits
@@ -185,10 +185,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"alpha must not be negative, got {self.alpha}.")
         if finite_number("margin", self.margin) < 0:
             raise ValueError(f"margin must not be negative, got {self.margin}.")
-        if not 0 < finite_number("alpha_ratio", self.alpha_ratio) < 1:
-            raise ValueError(
-                f"alpha_ratio must be between 0 and 1, got {self.alpha_ratio}."
-            )
+        share_between("alpha_ratio", self.alpha_ratio)
         whole_number("n_alphas", self.n_alphas, least=2)
         whole_number("max_steps", self.max_steps, least=1)
 

@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from rocpath.arguments import describe, number_from_zero, one_of, whole_number
+from rocpath.arguments import (
+    describe,
+    number_from_zero,
+    one_of,
+    share_between,
+    whole_number,
+)
 from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.held_out import HeldOutChoice, choose_candidate, group_splits
@@ -311,10 +317,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         whole_number("max_steps", self.max_steps, least=0)
         number_from_zero("tol", self.tol)
         number_from_zero("margin", self.margin)
-        if not 0 < number_from_zero("alpha_ratio", self.alpha_ratio) < 1:
-            raise ValueError(
-                f"alpha_ratio must be between 0 and 1, got {self.alpha_ratio}."
-            )
+        share_between("alpha_ratio", self.alpha_ratio)
 
     def __sklearn_tags__(self) -> Any:
         """Say that missing values are fine."""

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import number_from_zero
-from rocpath.auc_statistics.intervals import (
-    AucInterval,
-    interval_of_spreads,
-    share_between,
-)
+from rocpath.arguments import number_from_zero, share_between
+from rocpath.auc_statistics.intervals import AucInterval, interval_of_spreads
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets, ClassScores, splitters
 from rocpath.dask.parts import Facts, Part, examine, make_parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from rocpath.auc_statistics.intervals import share_between
+from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import (
     OperatingPoint,
     RankedRows,
