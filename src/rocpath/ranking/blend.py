@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # L2 terms of the stacking, each 1/C of scikit-learn's LogisticRegression, and the one
 # from which AUC is climbed: alone it was the best of all candidates on 32 tables.
-_PENALTIES = (100.0, 10.0, 1.0)
+_L2_TERMS = (100.0, 10.0, 1.0)
 _CLIMBED = 10.0
 # A candidate behind the best by one standard error has exp(-1/2) of its weight.
 _ERRORS_BEHIND = 1.0
@@ -144,7 +144,7 @@ def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(is_varying / is_varying.sum())
 
 
-def stacked_weights(rows: LabelledRows, penalty: float) -> NDArray[np.float64]:
+def stacked_weights(rows: LabelledRows, l2: float) -> NDArray[np.float64]:
     """Fit a logistic loss with an L2 term by weights from 0 up; their sum is set to 1.
 
     If no score helps, weights are equal.
@@ -158,9 +158,9 @@ def stacked_weights(rows: LabelledRows, penalty: float) -> NDArray[np.float64]:
         weights = parameters[:-1]
         margin = sign * (scores @ weights + parameters[-1])
         pull = -sign * rows.sample_weight * expit(-margin)
-        value = 0.5 * penalty * weights @ weights
+        value = 0.5 * l2 * weights @ weights
         value -= rows.sample_weight @ log_expit(margin)
-        return float(value), np.append(pull @ scores + penalty * weights, pull.sum())
+        return float(value), np.append(pull @ scores + l2 * weights, pull.sum())
 
     start = np.append(equal_weights(scores), 0.0)
     bounds = [(0.0, None)] * n_models + [(None, None)]
@@ -272,10 +272,7 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
 
 def candidates(rows: LabelledRows) -> dict[str, NDArray[np.float64]]:
     """Find weights in several ways, by name."""
-    found = {
-        f"stacking, penalty {penalty:g}": stacked_weights(rows, penalty)
-        for penalty in _PENALTIES
-    }
+    found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2) for l2 in _L2_TERMS}
     start = stacked_weights(rows, _CLIMBED)
     climbed = best_weights(rows.thinned(_ENOUGH_TO_CLIMB), start)
     found["halfway to the best AUC"] = 0.5 * (start + climbed)

@@ -12,7 +12,6 @@ from scipy import sparse
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem
-from rocpath.roc import auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,11 +133,6 @@ class LabelledRows:
     def predictions(self, model: LinearModel) -> NDArray[np.float64]:
         """Predict every row."""
         return weighted_sums(self.X, model.coef) + model.intercept
-
-    def auc(self, coef: NDArray[np.float64]) -> float:
-        """Compute the AUC of a linear model."""
-        predictions = weighted_sums(self.X, coef)
-        return auc(self.breakpoints, predictions, max_fpr=self.max_fpr)
 
     def standardized(self, coef: NDArray[np.float64]) -> LinearModel:
         """Give predictions mean 0 and variance 1, both classes counted alike."""
