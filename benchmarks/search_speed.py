@@ -45,14 +45,14 @@ SEARCH = {
 
 def measure():
     numbers = np.random.default_rng(0).random(10**6)
-    one_sort = median_time(lambda: np.argsort(numbers), 15)
+    one_sort, _ = median_time(lambda: np.argsort(numbers), 15)
     largest = 10**5 if os.environ.get("ROCPATH_QUICK") else 10**7
     rows = []
     for n in sorted({n for sizes in SIZES.values() for n in sizes}):
         lines = problem(n)[2] if n <= largest else None
         for what, sizes in SIZES.items():
             if lines is not None and n in sizes:
-                seconds = median_time(lambda s=SEARCH[what], x=lines: s(x), 5)
+                seconds, _ = median_time(lambda s=SEARCH[what], x=lines: s(x), 5)
                 rows.append((what, n, seconds, seconds / one_sort))
     return one_sort, sorted(rows, key=lambda row: list(SIZES).index(row[0]))
 

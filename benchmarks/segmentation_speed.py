@@ -12,25 +12,20 @@ import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import ruptures
 
+from core_speed import median_time
 from rocpath import changepoint as cp
 
+# Of the process: some of these run for minutes, and others may use the machine.
+cpu_time = partial(median_time, clock=time.process_time)
 HERE = Path(__file__).parent
 MAX_CHANGES = 20
 LENGTHS = (1_000, 10_000, 100_000)
-
-
-def median_time(function, repeats=5):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        result = function()
-        times.append(time.process_time() - start)
-    return statistics.median(times), result
 
 
 def sequence(n, kind, seed=0):
@@ -53,8 +48,8 @@ def compare_with_ruptures(rows):
     print("|---|---|---|---|---|---|")
     for n, n_changes, repeats in ((200, 5, 5), (500, 5, 5), (2_000, 5, 1)):
         x = sequence(n, "normal")
-        theirs, their_cost = median_time(lambda x=x: dynp(x, 5), repeats)
-        ours, models = median_time(lambda x=x: cp.segment(x, 5))
+        theirs, their_cost = cpu_time(lambda x=x: dynp(x, 5), repeats)
+        ours, models = cpu_time(lambda x=x: cp.segment(x, 5))
         worse = models.cost[n_changes] / their_cost - 1
         print(
             f"| {n:,} | {n_changes} | {theirs:.2f} | {ours:.5f} | {theirs / ours:,.0f} "
@@ -81,7 +76,7 @@ def growth(rows):
                             return cp.segment(x, MAX_CHANGES, **settings)
                         return cp.segment_penalty(x, 3 * np.log(n), **settings)
 
-                    seconds.append(median_time(run)[0])
+                    seconds.append(cpu_time(run)[0])
                     rows.append(
                         (what, n, MAX_CHANGES, kind, constraint or "", seconds[-1])
                     )
@@ -93,9 +88,7 @@ def growth(rows):
 def ratio_of_medians(theirs, ours, repeats=5):
     """Time two functions in turn, so that both meet the same machine."""
     theirs(), ours()
-    pairs = [
-        (median_time(theirs, 1)[0], median_time(ours, 1)[0]) for _ in range(repeats)
-    ]
+    pairs = [(cpu_time(theirs, 1)[0], cpu_time(ours, 1)[0]) for _ in range(repeats)]
     return tuple(statistics.median(times) for times in zip(*pairs, strict=True))
 
 
@@ -167,7 +160,7 @@ def long_sequences(rows, n=10_000_000):
             for k in range(20):
                 part = slice(k * n // 20, (k + 1) * n // 20)
                 on_disk[part] = sequence(n // 20, kind, seed=k)
-            seconds, _ = median_time(
+            seconds, _ = cpu_time(
                 lambda x=on_disk, kind=kind, constraint=constraint: cp.segment_penalty(
                     x, 3 * np.log(n), cost=kind, constraint=constraint
                 ),
