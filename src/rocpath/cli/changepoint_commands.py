@@ -1,16 +1,15 @@
-"""The commands on long tables of sequences: changepoint segment, fit and predict."""
+"""The commands on long tables of sequences: segment, label, fit and predict.
+
+Commands import what they need when they run, so that help is there at once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
-
 import typer
 
+from rocpath.cli import changepoint_options as own
 from rocpath.cli import options
 from rocpath.cli.options import command, examples
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     help="Learn where sequences change, from labelled regions.",
@@ -23,42 +22,6 @@ app = typer.Typer(
 )
 
 
-def _column(role: str, usual: str) -> object:
-    text = f"Column of {role}; by default {usual}."
-    return typer.Option(metavar="COLUMN", help=text)
-
-
-SequencesArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SEQUENCES",
-        help="Table with columns sequence, value, and if need be position and weight; "
-        "or a bedGraph file.",
-    ),
-]
-SequenceOption = Annotated[str | None, _column("names of sequences", "sequence")]
-PositionOption = Annotated[str | None, _column("positions", "position, if it is there")]
-ValueOption = Annotated[str | None, _column("values", "value")]
-WeightOption = Annotated[str | None, _column("weights", "weight, if it is there")]
-FillOption = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Value where no run of a bedGraph file is; by default a gap is a fault.",
-    ),
-]
-CostOption = Annotated[
-    Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
-]
-ConstraintOption = Annotated[
-    Literal["up_down"] | None,
-    typer.Option(help="Means go up and down in turn, as for labels of peaks."),
-]
-MaxChangesOption = Annotated[
-    int, typer.Option(min=1, help="Most changes of a sequence to try.")
-]
-
-
 @command(
     app,
     "rocpath changepoint segment signals.csv --out first-look",
@@ -66,24 +29,17 @@ MaxChangesOption = Annotated[
     "--value latency_ms",
 )
 def segment(
-    sequences: SequencesArgument,
+    sequences: own.SequencesArgument,
     out: options.FolderOption = "rocpath-segment",
-    penalty: Annotated[
-        float | None,
-        typer.Option(
-            min=0, help="Price of a change; by default from the noise of a sequence."
-        ),
-    ] = None,
-    sequence: SequenceOption = None,
-    position: PositionOption = None,
-    value: ValueOption = None,
-    weight: WeightOption = None,
-    max_changes: Annotated[
-        int, typer.Option(min=1, help="Most changes that the page shows.")
-    ] = 20,
-    cost: CostOption = "normal",
-    constraint: ConstraintOption = None,
-    fill: FillOption = None,
+    penalty: own.PenaltyOption = None,
+    sequence: own.SequenceOption = None,
+    position: own.PositionOption = None,
+    value: own.ValueOption = None,
+    weight: own.WeightOption = None,
+    max_changes: own.ShownChangesOption = 20,
+    cost: own.CostOption = "normal",
+    constraint: own.ConstraintOption = None,
+    fill: own.FillOption = None,
     force: options.ForceOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
@@ -113,6 +69,55 @@ def segment(
 
 @command(
     app,
+    "rocpath changepoint label signals.csv --out labels.html",
+    "rocpath changepoint label signals.csv --labels labels.csv --out labels.html",
+)
+def label(
+    sequences: own.SequencesArgument,
+    out: own.PageOption = "labels.html",
+    labels: own.FirstLabelsOption = None,
+    sequence: own.SequenceOption = None,
+    position: own.PositionOption = None,
+    value: own.ValueOption = None,
+    weight: own.WeightOption = None,
+    max_changes: own.MaxChangesOption = 20,
+    cost: own.CostOption = "normal",
+    constraint: own.ConstraintOption = None,
+    fill: own.FillOption = None,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Make a page to label sequences in the browser.
+
+    Mark regions with the mouse or the keyboard and say what is right in them; the page
+    shows which segmentations agree, and which sequence to label next. It works offline,
+    and saves the labels as a table that changepoint fit reads.
+    """
+    from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
+    from rocpath.cli.labelled_tables import read_sequences
+    from rocpath.cli.labelling import first_labels, labelling_page
+    from rocpath.cli.long_tables import SequenceColumns
+    from rocpath.cli.penalty_fit import warn_of
+    from rocpath.cli.terminal import say
+
+    check_file(out, force=force)
+    columns = SequenceColumns(sequence, position, value, weight)
+    table = read_sequences(sequences, columns, cost=cost, fill=fill)
+    warn_of(table.left_out)
+    page = labelling_page(
+        table.sequences,
+        labels=() if labels is None else first_labels(labels, table, columns),
+        max_changes=max_changes,
+        cost=cost,
+        constraint=constraint,
+    )
+    write_text(page, out, force=force)
+    if out != STANDARD_STREAM and not quiet:
+        say(f"Wrote {out}; open it in a browser.")
+
+
+@command(
+    app,
     "rocpath changepoint fit signals.csv labels.csv --out signals-model",
     "rocpath changepoint fit load.csv labels.csv --sequence host --position time "
     "--value latency_ms --group rack",
@@ -120,34 +125,21 @@ def segment(
     "--constraint up_down",
 )
 def fit(
-    sequences: SequencesArgument,
-    labels: Annotated[
-        str,
-        typer.Argument(
-            metavar="LABELS",
-            help="Table with columns sequence, start, end, kind; or a BED file.",
-        ),
-    ],
+    sequences: own.SequencesArgument,
+    labels: own.LabelsArgument,
     out: options.FolderOption = "rocpath-changepoint",
-    sequence: SequenceOption = None,
-    position: PositionOption = None,
-    value: ValueOption = None,
-    weight: WeightOption = None,
-    start: Annotated[str | None, _column("starts of labels", "start")] = None,
-    end: Annotated[str | None, _column("ends of labels", "end")] = None,
-    kind: Annotated[str | None, _column("kinds of labels", "kind")] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column, of either table, of what belongs together: a region, a "
-            "person. Sequences of a group are held out together.",
-        ),
-    ] = None,
-    max_changes: MaxChangesOption = 50,
-    cost: CostOption = "normal",
-    constraint: ConstraintOption = None,
-    fill: FillOption = None,
+    sequence: own.SequenceOption = None,
+    position: own.PositionOption = None,
+    value: own.ValueOption = None,
+    weight: own.WeightOption = None,
+    start: own.StartOption = None,
+    end: own.EndOption = None,
+    kind: own.KindOption = None,
+    group: own.GroupOption = None,
+    max_changes: own.MaxChangesOption = 50,
+    cost: own.CostOption = "normal",
+    constraint: own.ConstraintOption = None,
+    fill: own.FillOption = None,
     png: options.PictureOption = None,
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
@@ -168,35 +160,26 @@ def fit(
     from rocpath.cli.penalty_fit import Request, fit_sequences
     from rocpath.cli.penalty_model import check_columns
 
-    check_folder(out, force=force)
-    if png is not None:
-        check_folder(png, force=force)
+    check_folder(out, png, force=force)
     columns = SequenceColumns(sequence, position, value, weight)
     check_columns(columns)
-    every = read_labelled(
-        sequences,
-        labels,
-        columns,
-        LabelColumns(start, end, kind),
-        group=group,
-        cost=cost,
-        fill=fill,
-    )
     source = shown_name(sequences)
     request = Request(source, max_changes, cost, constraint, seed, columns, group)
+    label_columns = LabelColumns(start, end, kind)
+    every = read_labelled(sequences, labels, request, label_columns, fill=fill)
     fit_sequences(every, request, out=out, force=force, quiet=quiet, png=png)
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")
 def predict(
     model: options.ModelArgument,
-    sequences: SequencesArgument,
+    sequences: own.SequencesArgument,
     out: options.TableFileOption = "-",
-    sequence: SequenceOption = None,
-    position: PositionOption = None,
-    value: ValueOption = None,
-    weight: WeightOption = None,
-    fill: FillOption = None,
+    sequence: own.SequenceOption = None,
+    position: own.PositionOption = None,
+    value: own.ValueOption = None,
+    weight: own.WeightOption = None,
+    fill: own.FillOption = None,
     force: options.ForceOption = False,
 ) -> None:
     """Find the changes of sequences, with the penalties that a model predicts.

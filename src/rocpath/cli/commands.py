@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocpath.cli import label_command, options
+from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
     from rocpath.tables.columns import BinaryLabel
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
-app.add_typer(label_command.app, name="changepoint")
+app.add_typer(changepoint_commands.app, name="changepoint")
 
 
 @app.callback(

@@ -8,10 +8,10 @@ import polars as pl
 
 from rocpath.changepoint import Segmentation, default_penalty, segment_penalty
 from rocpath.cli.files import write_folder
+from rocpath.cli.labelling import labelling_page
 from rocpath.cli.penalty_fit import warn_of
 from rocpath.cli.penalty_model import changes_table
 from rocpath.cli.terminal import progress_bar, say
-from rocpath.pages.labelling import labelling_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,14 +47,12 @@ def segment_sequences(
             progress(f"segmenting {one.name}")
             segmented.append((one, _segmented(one, request)))
         progress("making the page")
-        page = labelling_html(
-            [one.name for one in table.sequences],
-            [one.written_positions for one in table.sequences],
-            [one.value for one in table.sequences],
+        page = labelling_page(
+            table.sequences,
             max_changes=request.max_changes,
             cost=request.cost,
             constraint=request.constraint,
-            weights=[one.weight for one in table.sequences],
+            # The page opens at the changes that changes.csv lists.
             penalties=[found.penalty for _, found in segmented],
             title=f"Label changes of {request.source}",
         )
@@ -96,6 +94,7 @@ def _summary(
         (one.name, one.value.size, found.penalty, found.n_changes, None)
         for one, found in segmented
     ]
+    # Named here too: a table may be read long after the warnings have scrolled away.
     rows += [
         (one.sequence, None, None, None, f"{one.reason} in row {one.row}")
         for one in table.left_out

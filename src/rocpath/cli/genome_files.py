@@ -32,6 +32,7 @@ def bedgraph_sequences(
 ) -> LongTable:
     """Read every chromosome; its runs have their lengths as weights."""
     table = LongTable([], [])
+    # One after the other, so that a fault in one chromosome leaves the others.
     for name, row in chromosomes(source).items():
         try:
             pieces = list(bedgraph_pieces(source, chrom=name, fill=fill).read())
@@ -48,6 +49,7 @@ def bedgraph_sequences(
         except ValueError as error:
             table.left_out.append(LeftOut(name, row, str(error).rstrip(".")))
             continue
+        # Bases are whole numbers, and are written so.
         shown = pl.Series(position).cast(pl.Int64)
         table.sequences.append(LongSequence(name, row, value, position, weight, shown))
     return table
@@ -55,6 +57,7 @@ def bedgraph_sequences(
 
 def bed_table(source: str) -> pl.DataFrame:
     """Read a BED file as a table of labels."""
+    # Columns after the fourth (scores, strands, colours) say nothing of changes.
     rows = [[word.decode() for word in row[:4]] for row in read_bed(source)]
     names = ("sequence", "start", "end", "kind")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

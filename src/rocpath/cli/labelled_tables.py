@@ -18,7 +18,7 @@ from rocpath.cli.long_tables import (
     sequence_names,
     sequences_of,
 )
-from rocpath.cli.penalty_fit import Labelled, refuse_if_all_left_out
+from rocpath.cli.penalty_fit import Labelled, Request, refuse_if_all_left_out
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,14 +41,14 @@ def read_sequences(
 def read_labelled(
     sequences: str,
     labels: str,
-    columns: SequenceColumns,
+    request: Request,
     label_columns: LabelColumns,
     *,
-    group: str | None,
-    cost: SegmentCost,
     fill: float | None,
 ) -> Labelled:
     """Read sequences and their labels, and the groups if there are."""
+    columns, cost = request.columns, request.cost
+    # Tables that may have the column of groups, the sequences first.
     with_groups: list[tuple[pl.DataFrame, pl.Series]] = []
     if is_bedgraph(sequences):
         known = bedgraph_sequences(sequences, fill=fill, cost=cost)
@@ -61,9 +61,11 @@ def read_labelled(
     found, strange = labels_of(rows, known, label_columns, columns.sequence)
     with_groups.append((rows, label_names(rows, columns.sequence, known)))
     groups = None
-    if group is not None:
+    if request.group is not None:
+        # Sequences without labels need no group: only what is learned from is held out.
         used = list(found)
-        groups = dict(zip(used, groups_of(group, used, with_groups), strict=True))
+        group = groups_of(request.group, used, with_groups)
+        groups = dict(zip(used, group, strict=True))
     left_out = [*known.left_out, *strange]
     return Labelled(known.sequences, found, groups, left_out, known.is_time)
 
@@ -74,6 +76,8 @@ def read_label_table(
     """Read a table of labels or a BED file, with positions as they are written."""
     if is_bed(source):
         return bed_table(source)
+    # As text: names such as 007 and positions must stay as they are written, and the
+    # labels may call the column of names otherwise than the sequences.
     text = ["sequence", columns.name("sequence")]
     text += [label_columns.name(role) for role in ("start", "end", "kind")]
     return read_table(source, text=text)

@@ -52,6 +52,8 @@ def labels_of(
         series = columns.needed(table, role)
         place = places(series)
         refuse(series, place.number.is_null() | ~place.number.is_finite(), place.rule)
+        # Both are numbers inside, so that they could be compared; times would then lie
+        # microseconds from 1970, outside any sequence.
         if place.is_time != known.is_time:
             is_, are = ("a time", "numbers") if place.is_time else ("a number", "times")
             raise ValueError(
@@ -71,6 +73,7 @@ def labels_of(
         "sequence", maintain_order=True, as_dict=True
     ).items():
         name = str(key)
+        # Sequences that are left out have been named already.
         if name in readable:
             labels[name] = _checked_labels(part, readable[name], known.is_time)
         elif name not in unread:
@@ -87,6 +90,7 @@ def label_names(table: pl.DataFrame, told: str | None, known: LongTable) -> pl.S
     The column may have the name that it has among the sequences, or its usual one.
     """
     name = told if told is not None and told in table.columns else "sequence"
+    # A table of one sequence need not name it, and its labels need not either.
     if told is None and name not in table.columns:
         every = [one.name for one in known.sequences]
         every += [one.sequence for one in known.left_out]
@@ -118,6 +122,8 @@ def groups_of(
 def _groups(column: pl.Series, names: pl.Series, used: list[str]) -> list[str]:
     frame = pl.DataFrame([names.alias("sequence"), text_of(column).alias("group")])
     frame = frame.with_row_index("row", offset=1)
+    # After the row numbers, which are those of the file, and before any complaint:
+    # groups of sequences that are not used may be missing.
     frame = frame.filter(pl.col("sequence").is_in(used))
     if frame["group"].null_count():
         row = frame.filter(pl.col("group").is_null())["row"][0]
@@ -149,6 +155,8 @@ def _checked_labels(
     except ValueError as error:
         if not is_time:
             raise
+        # Messages of the library have times as microseconds, which nobody could find in
+        # a table.
         forms: dict[float, str] = {}
         for numbers, texts in (
             (start, part["start_text"].to_list()),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation import SegmentCost
 
-_MOST_REPEATED = 10**8  # values of a sequence: 0.8 GB
+# Values of a sequence once its runs are written out for the features: 0.8 GB.
+_MOST_REPEATED = 10**8
 _ONLY_SEQUENCE = "sequence"  # the name of the one in a table that names none
 
 
@@ -37,6 +38,7 @@ class SequenceColumns(NamedTuple):
 
     def optional(self, table: pl.DataFrame, role: str) -> pl.Series | None:
         """Return a column that may be missing, unless it was told."""
+        # A told name that is mistyped must not pass for a column that is not there.
         if getattr(self, role) is None and role not in table.columns:
             return None
         return self.needed(table, role)
@@ -126,6 +128,8 @@ def sequences_of(
 ) -> LongTable:
     """Split a table by the names of its sequences, in order of first appearance."""
     raw = columns.needed(table, "value")
+    # Rules are collected and not raised: a bad row costs its own sequence, and the
+    # others are still worth reading.
     value, checks = _checked_numbers(raw)
     if cost == "poisson":
         checks.append(_Check(raw, value < 0, "must not be negative for Poisson cost"))
@@ -141,6 +145,7 @@ def sequences_of(
         checks += [*more, _Check(weight, number <= 0, "must be positive")]
         parts.append(number.alias("weight"))
     names = sequence_names(table, columns)
+    # Rows without a name make one sequence of the empty name, and are left out as one.
     checks.append(_Check(names, names.is_null(), "must name the sequence"))
     frame = pl.DataFrame([names.fill_null("").alias("sequence"), *parts])
     return _split(frame, checks, is_time=place is not None and place.is_time)
@@ -151,6 +156,8 @@ def without_runs_at_fault(
 ) -> tuple[list[LongSequence], list[LeftOut]]:
     """Leave out sequences whose weights should be, but cannot be, lengths of runs."""
     good, left_out = [], []
+    # Features count runs by their lengths; of other weights they would be other
+    # features than those that the model has learned from.
     for one in sequences:
         weight = one.weight
         reason = ""
@@ -189,6 +196,8 @@ def sequence_names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
     """Return the name of the sequence of each row."""
     used = [columns.name(role) for role in ("position", "value", "weight")]
     is_alone = columns.sequence is None and "sequence" not in table.columns
+    # With a further column the table may well name its sequences, in a way that only
+    # --sequence can tell.
     if is_alone and set(table.columns) <= set(used):
         return pl.Series("sequence", [_ONLY_SEQUENCE] * table.height)
     return text_of(columns.needed(table, "sequence"))
@@ -197,6 +206,7 @@ def sequence_names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
 def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
     """Return float64, and the rows that are no number or too large."""
     source = series
+    # Polars reads " 1" as no number.
     if series.dtype == pl.String:
         source = series.str.strip_chars()
     try:
@@ -219,8 +229,10 @@ def _checked_places(shown: pl.Series, place: Places) -> _Check:
 
 def _split(frame: pl.DataFrame, checks: list[_Check], *, is_time: bool) -> LongTable:
     """Make the sequences; those with a row that breaks a rule are left out."""
+    # For each row the first rule it breaks: one reason is enough to act on.
     fault = pl.coalesce(
         *(
+            # What is null compares as null, and has a rule of its own.
             pl.when(check.is_bad.fill_null(value=False)).then(pl.lit(place))
             for place, check in enumerate(checks)
         )
@@ -248,6 +260,8 @@ def _sequence(name: str, part: pl.DataFrame) -> LongSequence | LeftOut:
     position = np.arange(float(part.height))
     shown = None
     if "position" in part.columns:
+        # Rows may come in any order, as from a database; the row numbers that messages
+        # name are still those of the file.
         part = part.sort("position", maintain_order=True)
         position, shown = part["position"].to_numpy(), part["shown"]
         is_repeated = np.diff(position, prepend=np.nan) == 0

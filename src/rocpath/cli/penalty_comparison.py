@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OURS, CONSTANT, LOG_N = "PenaltyRegressor", "constant penalty", "log n"
 DEFAULT = "default penalty, no labels"
 METHODS = (OURS, "interval regression", LOG_N, DEFAULT, CONSTANT)
-MOST_FOLDS = 5
+MOST_FOLDS = 5  # parts held out; more take longer, as each fits every rule again
 
 
 class Problem(NamedTuple):
@@ -74,6 +74,8 @@ class Comparison:
         functions = self.problem.functions
         bp = cp.error_breakpoints(functions)
         fewest = int(sum((f.fp + f.fn).min() for f in functions))
+        # Against the constant, as it is what labels give without learning anything of
+        # a sequence.
         simple = self.errors(CONSTANT)
         found: dict[str, dict[str, float]] = {}
         for method, predicted in self.log_penalty.items():
@@ -93,6 +95,8 @@ class Comparison:
         if self.problem.groups is None:
             total = errors.astype(float)
         else:
+            # Errors of one group rise and fall together; summed, groups are
+            # independent, and sequences are not.
             _, group = np.unique(self.problem.groups, return_inverse=True)
             total = np.bincount(group, weights=errors)
         return float(total.std(ddof=1) * np.sqrt(total.size))
@@ -109,6 +113,7 @@ class Comparison:
         if difference == 0:
             return f"{text}: as many."
         shown = f"{abs(difference):,} {'fewer' if difference < 0 else 'more'}"
+        # Within two standard errors, the usual bound of 95 %, a lead may be chance.
         if abs(difference) <= 2 * error:
             units = f"{self.problem.n_units:,} {self.problem.unit}"
             shown = f"no difference that {units} could show"
@@ -126,6 +131,7 @@ def compare_penalties(
             f"labels must be of at least two {problem.unit}, to hold one out."
         )
     log_penalty = {method: np.zeros(n_rows) for method in METHODS}
+    # Every rule sees the same parts, so that their errors can be paired.
     for fold, (train, test) in enumerate(splits, 1):
         progress(f"part {fold} of {len(splits)}")
         for method in METHODS:
@@ -156,6 +162,8 @@ def _predicted(method: str, known: Problem, new: Problem) -> NDArray[np.float64]
 
 def _best_constant(functions: Sequence[cp.PenaltyErrors]) -> float:
     """Return a log penalty with the fewest errors of all sequences together."""
+    # Errors change only where some sequence's do: at these penalties their sum is
+    # known everywhere.
     penalty = np.unique(np.concatenate([f.min_penalty for f in functions]))
     rows = [np.searchsorted(f.min_penalty, penalty, "right") - 1 for f in functions]
     pairs = list(zip(functions, rows, strict=True))

@@ -52,6 +52,7 @@ class Findings(NamedTuple):
         coef = self.regressor.coef_
         # Measured as for the fit, where sizes up to 1e300 do not overflow.
         scale = Columns.measured(self.comparison.problem.X).scale
+        # The L1 term leaves features out, and a list of zeros says nothing.
         used = np.flatnonzero(coef)
         return [(self.feature_names[k], float(coef[k] * scale[k])) for k in used]
 
@@ -106,6 +107,7 @@ def figures(
     found: Findings, request: Request, *, progress: Callable[[str], None]
 ) -> dict[str, bytes | str]:
     """Draw every panel as PNG, by the name of its file."""
+    # Matplotlib takes long to import, and few ask for pictures.
     from rocpath.plots.penalties import penalty_figures
 
     problem, comparison = found.comparison.problem, found.comparison
@@ -132,6 +134,8 @@ def figures(
     width = len(str(len(found.sequences)))
     for place, one in enumerate(found.sequences):
         progress(f"drawing {one.name}")
+        # Names are the user's text: as names of files they must not leave the folder,
+        # nor be too long for it; the number in front keeps them apart.
         plain = "".join(c if c.isalnum() or c in "-." else "_" for c in one.name)[:60]
         name = f"sequence_{place + 1:0{width}}_{plain}.png"
         pictures[name] = _png(_figure(found, place, request))
@@ -144,6 +148,7 @@ def _figure(found: Findings, place: int, request: Request) -> Any:
 
     one = found.sequences[place]
     labels, models = found.labels[one.name], _models(one, request)
+    # Errors by penalty do not change with the unit of positions.
     unit = _DAY if found.is_time else 1.0
     display = LabelErrorDisplay(
         x=one.value,
@@ -167,6 +172,8 @@ def _reported(found: Findings, request: Request) -> list[ReportedSequence]:
     final = found.regressor.predict(problem.X)
     reported = []
     for place, one in enumerate(found.sequences):
+        # Of the model that did not see the sequence: the page must show the errors that
+        # the comparison counts, and not those of a model that knows the labels.
         log_penalty = float(found.comparison.log_penalty[OURS][place])
         changes, mean = _segmentation(one, log_penalty, request)
         group = None if problem.groups is None else str(problem.groups[place])
@@ -224,5 +231,6 @@ def _png(figure: Any) -> bytes:
 
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=150)
+    # Pyplot keeps every figure until it is closed, and warns after twenty.
     plt.close(figure)
     return content.getvalue()

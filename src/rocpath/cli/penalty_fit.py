@@ -69,6 +69,8 @@ def fit_sequences(
     """Fit penalties to the labelled sequences, compare, and write the results."""
     used, left_out = _usable(every, quiet=quiet)
     warn_of(left_out)
+    # Segmenting is most of the work, and drawing takes each sequence once more; two
+    # stages are the last fit and the report.
     n_stages = len(used) * (1 if png is None else 2) + MOST_FOLDS + 2
     with progress_bar(n_stages, quiet=quiet) as progress:
         model, found = _learned(used, every, left_out, request, progress)
@@ -79,6 +81,7 @@ def fit_sequences(
             "report.html": report(found, request),
         }
         pictures = {} if png is None else figures(found, request, progress=progress)
+    # Nothing is written before all is made: a folder is whole, or is not there.
     write_folder(out, contents, force=force)
     if png is not None:
         write_folder(png, pictures, force=force)
@@ -95,6 +98,7 @@ def _usable(
     n_all, n_left = len(every.sequences), len(every.sequences) - len(used)
     if n_left and not quiet:
         say(f"note: left out, as without labels: {n_left} of {n_all} sequences.")
+    # All or none, as one model takes features of one kind.
     has_runs = all(one.has_runs for one in used)
     used, too_long = without_runs_at_fault(used, has_runs=has_runs)
     refuse_if_all_left_out(used, too_long)
@@ -121,6 +125,7 @@ def _learned(
         else np.array([every.groups[one.name] for one in used]),
         request.seed,
     )
+    # The model that is saved learns from all; the comparison says what to expect of it.
     comparison = compare_penalties(problem, progress=progress)
     progress("fitting all sequences")
     regressor = cp.PenaltyRegressor(random_state=request.seed)
@@ -205,6 +210,7 @@ def error_functions(
     progress: Callable[[str], None],
 ) -> list[cp.PenaltyErrors]:
     """Compute the label errors of each sequence as a function of its penalty."""
+    # Without the constraint a change is neither the start nor the end of a peak.
     kinds = {kind for one in labels.values() for kind in one.kind}
     if request.constraint is None and kinds.intersection(_PEAK_KINDS):
         raise ValueError("labels of peaks need --constraint up_down.")

@@ -45,6 +45,7 @@ class PenaltyModel:
 
     def sequence_columns(self, told: SequenceColumns) -> SequenceColumns:
         """Return the columns that are told now, or else were in the fit."""
+        # So that the table of a fit can be scored without naming its columns again.
         return SequenceColumns(
             *(
                 getattr(told, role) or self.columns.get(role)
@@ -95,12 +96,14 @@ def changes_table(
         shown.append(None)
     schema = {sequence: pl.String, **dict.fromkeys(_MEANS, pl.Float64)}
     table = pl.DataFrame(rows, schema={**schema, _NOTE: pl.String}, orient="row")
+    # Without changes there is nothing to take a type from.
     place = pl.Series(position, shown, dtype=None if shown else pl.Int64)
     return table.insert_column(1, typed(place))
 
 
 def check_columns(columns: SequenceColumns) -> None:
     """Raise where the columns of a result would have one name twice."""
+    # Before the work: a table with a name twice could not be written.
     names = [columns.name(role) for role in SequenceColumns._fields]
     for place, name in enumerate(names):
         if name in (*names[:place], *_MEANS, _NOTE):

@@ -42,6 +42,7 @@ class Places(NamedTuple):
 def places(series: pl.Series) -> Places:
     """Read positions as numbers or as times, whichever more of them are."""
     if series.dtype.is_temporal():
+        # One unit for all, as labels may come with another than the sequences.
         if series.dtype == pl.Date:
             series = series.cast(pl.Datetime("us"))
         elif isinstance(series.dtype, pl.Datetime):
@@ -52,8 +53,10 @@ def places(series: pl.Series) -> Places:
         return Places(number, is_time=False)
     text = series.str.strip_chars()
     number = text.cast(pl.Float64, strict=False).fill_nan(None)
+    # Times take long to try, and all can be read already.
     if number.null_count() == text.null_count():
         return Places(number, is_time=False)
+    # By the majority: one bad row must not turn a column of times into bad numbers.
     time = _times(text)
     if time.null_count() < number.null_count():
         return Places(time, is_time=True)
@@ -66,6 +69,7 @@ def _times(text: pl.Series) -> pl.Series:
     for style in _TIME_FORMATS:
         # Times without a zone are told apart from each other as those of one zone.
         zone = None if "z" in style or style == "%+" else "UTC"
+        # Only what no format before could read: one column may mix them.
         rest = text.to_frame().select(
             pl.when(time.is_null()).then(pl.col(text.name)).alias(text.name)
         )[text.name]
@@ -80,6 +84,7 @@ def _times(text: pl.Series) -> pl.Series:
 
 def typed(shown: pl.Series) -> pl.Series:
     """Give text the type of numbers where that leaves it as it was written."""
+    # "007" and "1.50" stay text: written back, they must be found again.
     if shown.dtype == pl.String:
         for kind in (pl.Int64, pl.Float64):
             number = shown.cast(kind, strict=False)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
-_TITLE = "Label changes"
+TITLE = "Label changes"
+# In this order: each takes from the shared object what those before it put there.
 _SCRIPTS = (
     "signal",
     "labels",
@@ -45,7 +46,7 @@ def labelling_html(
     constraint: Constraint = None,
     weights: Sequence[ArrayLike | None] | None = None,
     penalties: Sequence[float] | None = None,
-    title: str = _TITLE,
+    title: str = TITLE,
 ) -> str:
     """Make a page to mark where sequences change and where they do not.
 
@@ -95,28 +96,17 @@ def labelling_html(
     _check_lengths(names, weights=weights, penalties=penalties)
     whole_number("max_changes", max_changes, least=0)
     rows = _checked_labels(labels or [], names)
-    sequences = []
-    for k, name in enumerate(names):
-        value = finite_vector(f"values of {name!r}", values[k])
-        weight = None if weights is None else weights[k]
-        models = _models(value, weight, max_changes, cost, constraint)
-        penalty = None if penalties is None else penalties[k]
-        if penalty is None:
-            penalty = default_penalty(value, cost=cost, weights=weight)
-        n_larger = sum(one["min_penalty"] > float(penalty) for one in models)
-        sequences.append(
-            {
-                "name": name,
-                "position": _position(name, positions[k], value.size),
-                "value": _scaled(value),
-                "is_runs": weight is not None,
-                "models": models,
-                "shown": min(n_larger, len(models) - 1),
-            }
-        )
+    none = [None] * len(names)
+    weight = none if weights is None else weights
+    penalty = none if penalties is None else penalties
+    sequences = [
+        _sequence(*one, max_changes, cost, constraint)
+        for one in zip(names, positions, values, weight, penalty, strict=True)
+    ]
     has_peaks = constraint == "up_down" or any("peak" in row[3] for row in rows)
     data = {"sequences": sequences, "labels": rows, "has_peaks": has_peaks}
-    # The same sequences and first labels, so the labels kept in the browser fit.
+    # Browsers keep labels under it: a page of the same sequences and first labels
+    # finds them again, and any other page must not.
     data["key"] = _digest([[one["name"], one["value"]] for one in sequences], rows)
     return page_html(
         "labelling.html",
@@ -126,6 +116,34 @@ def labelling_html(
         needs_plotly=False,
         data=data,
     )
+
+
+def _sequence(
+    name: str,
+    position: ArrayLike,
+    values: ArrayLike,
+    weight: ArrayLike | None,
+    penalty: float | None,
+    max_changes: int,
+    cost: SegmentCost,
+    constraint: Constraint,
+) -> dict[str, Any]:
+    """Compute what the page holds of a sequence."""
+    value = finite_vector(f"values of {name!r}", values)
+    models = _models(value, weight, max_changes, cost, constraint)
+    if penalty is None:
+        penalty = default_penalty(value, cost=cost, weights=weight)
+    n_larger = sum(one["min_penalty"] > float(penalty) for one in models)
+    return {
+        "name": name,
+        "position": _position(name, position, value.size),
+        "value": _scaled(value),
+        "is_runs": weight is not None,
+        "models": models,
+        # Models go from large penalties to small ones. A penalty so small that it asks
+        # for more changes than were tried gets the most of them.
+        "shown": min(n_larger, len(models) - 1),
+    }
 
 
 def _check_lengths(names: Sequence[str], **lists: Sequence[Any] | None) -> None:
@@ -184,6 +202,8 @@ def _models(
         {
             "min_penalty": float(penalty),
             "changes": found.changes[k],
+            # On the scale of the values beside which they are drawn; five digits are
+            # less than a pixel, and keep the page small.
             "mean": ((found.mean[k] - middle) / half).round(5),
         }
         for k, penalty in zip(
@@ -216,11 +236,14 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
             f"positions of {name!r} must have one entry for each of the {n} values, "
             f"got shape {given.shape}."
         )
+    # Text, of a fixed width or as objects; anything else must be numbers.
     if given.dtype.kind not in "USO":
         number = finite_vector(f"positions of {name!r}", given)
         _refuse_disorder(name, number)
         return {"kind": "number", **_coded_places(number)}
     text = [str(one) for one in given]
+    # Numbers first, as 2024 is a number and a year; what is out of order under one
+    # reading may be in order under the next.
     for kind, place in (("number", _numbers(text)), ("time", _times(text))):
         if place is not None and (np.diff(place) > 0).all():
             return {"kind": kind, "text": text, **_coded_places(place)}
@@ -268,9 +291,11 @@ def _times(text: list[str]) -> NDArray[np.float64] | None:
 
 
 def _coded(array: NDArray[Any]) -> str:
+    # Bytes, not digits: exact, and read by a browser without parsing numbers.
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 
 
 def _digest(*parts: Any) -> str:
     text = json.dumps(parts, default=describe)
+    # 64 bits: enough to tell the pages of one browser apart.
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
