@@ -70,6 +70,7 @@ def explorer_values(
     note: str = "",
 ) -> dict[str, Any]:
     """Compute what the template ``explorer.html`` shows; the note says of what."""
+    # The sample is only drawn; curves and marked steps are those of all lines.
     sample = line_sample(lines, whole_number("max_lines", max_lines, least=2))
     view = step_view(lines, max_step=max_step)
     data = {

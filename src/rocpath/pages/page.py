@@ -29,6 +29,7 @@ def page_html(
     The policy in its head allows plotly.js and the named scripts of this package by
     their hashes, and nothing else. All text in the values is escaped.
     """
+    # Plotly is first, as the other scripts use it.
     texts = {"plotly": plotly_script()} if needs_plotly else {}
     texts |= {name: web_file(f"{name}.js") for name in scripts}
     page: str = (
@@ -64,12 +65,14 @@ def environment() -> Any:
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("rocpath.pages"),
         autoescape=True,
+        # A name that is wrong is a fault here, and not a gap in somebody's page.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     templates.filters.update(count="{:,}".format, number=_number)
     templates.globals.update(zip=zip)
+    # NaN and infinity are no JSON: a browser would refuse all of the data for one.
     templates.policies["json.dumps_kwargs"] = {
         "allow_nan": False,
         "default": np.ndarray.tolist,

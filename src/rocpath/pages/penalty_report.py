@@ -10,7 +10,7 @@ import numpy as np
 
 from rocpath.changepoint import Labels, label_errors, target_interval
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import extremes
+from rocpath.pages.step_view import along_curve, extremes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,18 +146,13 @@ def penalty_report_html(
     (True, False)
     """
     ordered = sorted(coefficients, key=lambda pair: -abs(pair[1]))
-    n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
-    n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
     data = {
         "is_time": is_time,
         "roc": [_curve(name, curve) for name, curve in roc.items()],
-        "errors": [
-            [escape(name), row["label_errors"], row["standard_error"]]
-            for name, row in metrics.items()
-        ],
+        "errors": _errors(metrics),
         "coefficients": [[escape(name), value] for name, value in ordered],
         "tried": [tried.alpha, tried.mean, tried.standard_error, tried.chosen],
-        "sequences": [_sequence(one, n_bins, is_time) for one in sequences],
+        "sequences": _sequences(sequences, is_time),
     }
     return page_html(
         "penalty_report.html",
@@ -182,6 +177,7 @@ def label_verdicts(
 ) -> list[str]:
     """Tell of each label whether it is a false positive, a false negative, or right."""
     verdicts = []
+    # One by one, as the errors of all labels are only counted.
     for k in range(len(labels)):
         one = slice(k, k + 1)
         label = Labels(labels.start[one], labels.end[one], labels.kind[one])
@@ -190,11 +186,31 @@ def label_verdicts(
     return verdicts
 
 
+def _errors(metrics: Mapping[str, Mapping[str, float]]) -> list[list[str | float]]:
+    return [
+        # Plotly reads the names as HTML.
+        [escape(name), row["label_errors"], row["standard_error"]]
+        for name, row in metrics.items()
+    ]
+
+
+def _sequences(
+    sequences: Sequence[ReportedSequence], is_time: bool
+) -> list[dict[str, Any]]:
+    # Many sequences share the points of a page, so that its size has a bound.
+    n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
+    n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
+    return [_sequence(one, n_bins, is_time) for one in sequences]
+
+
 def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, Any]:
+    """Compute what the panel of a sequence draws."""
+    # Browsers count times in milliseconds.
     unit = _MILLISECOND if is_time else 1.0
     position = one.position / unit
     width = position[-1] - position[0]
     kept = extremes((position - position[0]) / (width or 1.0), one.value, n_bins)
+    # The last mean reaches one observation beyond the last, or it could have no length.
     step = position[-1] - position[-2] if position.size > 1 else 1.0
     edge = np.append(position, position[-1] + step)
     verdicts = label_verdicts(one.labels, one.changes, one.position)
@@ -204,6 +220,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
         "name": one.name,
         "group": one.group,
         "position": position[kept],
+        # Six digits are more than a screen shows, and less text.
         "value": np.array([float(f"{value:.6g}") for value in one.value[kept]]),
         "n": one.value.size,
         "edge": edge[np.concatenate(([0], one.changes, [one.value.size]))],
@@ -229,10 +246,9 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
 
 
 def _curve(name: str, curve: RocCurve) -> dict[str, Any]:
-    length = np.abs(np.diff(curve.fpr)) + np.abs(np.diff(curve.tpr))
-    length = np.append(0.0, np.cumsum(length))
-    # Loops stay: the extremes are taken along the curve, not along its rates.
-    kept = extremes(length / (length[-1] or 1.0), curve.tpr)
+    kept = along_curve(curve.fpr, curve.tpr)
+    # Constants are added to the predictions: the piece around 0 is what they do as
+    # they are.
     low, high = curve.threshold.T
     at = int(((low <= 0) & (high > 0)).argmax())
     return {
@@ -245,4 +261,5 @@ def _curve(name: str, curve: RocCurve) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
+    # JSON has no infinity; null is an interval's open end.
     return value if np.isfinite(value) else None

@@ -93,6 +93,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
         "best AUC": best_auc_step(lines, max_step=max_step, tol=tol).step,
     }
     end = max_step
+    # All variants may stay at step 0, where the last kink or else 1 gives a view.
     if end is None or not np.isfinite(end):
         end = _MARGIN * max(steps.values()) or _MARGIN * float(kinks.step[-1]) or 1.0
     path = sweep(lines, max_step=end) if len(lines) <= _MOST_SWEPT else None
@@ -130,6 +131,7 @@ def _auc_curve(path: StepPath, end: float) -> Curve:
     step = path.step[is_seen]
     after = path.auc_after[is_seen]
     before = np.concatenate((path.auc[:1], after[:-1]))
+    # Three points at each step: AUC at a crossing is neither that before nor after.
     value = np.column_stack((before, path.auc[is_seen], after)).ravel()
     step, value = np.append(np.repeat(step, 3), end), np.append(value, value[-1])
     kept = extremes(step / end, value)
@@ -147,11 +149,21 @@ def extremes(
         return np.arange(value.size)
     edges = np.searchsorted(place, np.linspace(0, 1, n_bins + 1)[1:-1])
     kept = {0, value.size - 1}
+    # With the first and last of a bin the line into it and out of it stays; with the
+    # extremes no peak is lost, however narrow.
     for part in np.split(np.arange(value.size), edges):
         if part.size:
             kept |= {part[0], part[-1]}
             kept |= {part[value[part].argmin()], part[value[part].argmax()]}
     return np.array(sorted(kept))
+
+
+def along_curve(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Choose points of a curve that rises, runs straight, or even turns back."""
+    # By its length and not by x, of which a straight rise has one value: all of it
+    # would fall into one bin, and a loop would be cut off.
+    length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
+    return extremes(length / (length[-1] or 1.0), y)
 
 
 def _sampled_auc(lines: Lines, end: float) -> Curve:
@@ -166,9 +178,11 @@ def line_sample(lines: Lines, most: int) -> LineSample:
     Of each kind, lines evenly spaced in the order at step 0 are chosen. The same lines
     give the same answer.
     """
+    # Without chance, a page made twice is the same file.
     columns = lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff
     if len(lines) <= most:
         return LineSample(*columns)
+    # A rare kind would otherwise vanish, and with it all errors of one sort.
     kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
     chosen, stands_for = [], []
     for one, count in zip(*np.unique(kind, return_counts=True), strict=True):
