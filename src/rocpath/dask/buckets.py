@@ -49,6 +49,7 @@ class ClassScores(NamedTuple):
 
     def merged(self) -> ClassScores:
         """Add up the counts of equal scores that lie side by side."""
+        # The cut at the end is for no scores at all, of which none is new.
         is_new = np.append(True, self.score[1:] != self.score[:-1])[: self.score.size]
         if is_new.all():
             return self
@@ -62,6 +63,7 @@ class ClassScores(NamedTuple):
 
     def cut(self, splitters: NDArray[np.float64]) -> list[ClassScores]:
         """Cut into buckets."""
+        # A splitter begins its bucket, for all parts alike, so that ties meet.
         ends = np.searchsorted(self.score, splitters).tolist()
         pieces = zip([0, *ends], [*ends, self.score.size], strict=True)
         return [
@@ -75,6 +77,7 @@ class ClassScores(NamedTuple):
     def joined(cls, pieces: Sequence[ClassScores]) -> ClassScores:
         """Put pieces of several parts together."""
         score = np.concatenate([piece.score for piece in pieces])
+        # Scores that differ, as most do, need no counts beside them: half the memory.
         if all(piece.repeats is None for piece in pieces):
             return cls.of(score)
         order = np.argsort(score)
@@ -109,6 +112,7 @@ class Buckets(NamedTuple):
     @classmethod
     def shuffled(cls, passes: Passes, scored: Sequence[Any], n_rows: int) -> Buckets:
         """Sort scores into buckets, given tasks of (score, is_positive)."""
+        # At least one a worker, so that none is idle, and more for many rows.
         n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_OF_A_BUCKET))
         edge = np.zeros(0)
         if n_buckets > 1:
@@ -143,16 +147,20 @@ def splitters(
     sampled = passes.results(
         "sampling scores", passes.each(_sampled, scored, state=n_sampled)
     )
+    # A part with many rows counts for more, though its sample is no larger.
     score = np.concatenate([one for one, _ in sampled])
     weight = np.concatenate([np.full(one.size, each) for one, each in sampled])
     order = np.argsort(score)
     place = np.cumsum(weight[order])
+    # Equal splitters are one: a score that many rows share has one bucket, if a large
+    # one; it is counted, not stored row by row.
     wanted = place[-1] * np.arange(1, n_buckets) / n_buckets
     return np.unique(score[order][np.searchsorted(place, wanted)])
 
 
 def _sampled(scored: Any, n_sampled: int) -> tuple[NDArray[np.float64], float]:
     score, _ = scored
+    # Evenly spaced rows: the same for every run.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocpath.dask.buckets import Below, Bucket, Buckets
 
-_ROUNDING = 1 + 1e-12
+_ROUNDING = 1 + 1e-12  # errors within it are equal: sums of rates differ by rounding
 
 
 class _Stretch(NamedTuple):
@@ -38,14 +38,17 @@ def fewest_errors_constant(
 
     Scores are minus the thresholds; of the best stretches the widest is the safest.
     """
+    # A stretch may reach from the last score of a bucket to the first of another.
     first = buckets.each("thresholds", _first_score)
     fp_unit, tp_unit, divisor = units
     n_negative, n_positive = sum(buckets.n_negative), sum(buckets.n_positive)
     totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
     stretches = []
+    # From large scores to small ones, which is from small constants to large.
     for one in buckets.each("fewest errors", partial(_best, first, totals))[::-1]:
         if one is not None:
             stretches.append(one)
+    # Beyond the smallest score all rows are called positive.
     stretches.append(_Stretch(totals[0], -min(first), np.inf))
     fewest = min(one.errors for one in stretches) * _ROUNDING
     best = max((one for one in stretches if one.errors <= fewest), key=_width)

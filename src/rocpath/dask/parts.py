@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rocpath.dask.passes import Passes
     from rocpath.matrices import Matrix
 
-_MOST_CLASSES = 1000  # more are no classes
-_LABEL = "label of rocpath"
+_MOST_CLASSES = 1000  # more are numbers that were given for labels
+_LABEL = "label of rocpath"  # a column that no table of a user has
 
 
 class Part(NamedTuple):
@@ -58,6 +58,7 @@ class Facts(NamedTuple):
         n_rows = [one.n_rows for one in facts]
         if sum(n_rows) == 0:
             raise ValueError("X must have at least one row, got only empty partitions.")
+        # Empty parts may have lost their columns, as after a filter.
         columns = {one.n_columns for one in facts if one.n_rows}
         if len(columns) > 1:
             raise ValueError(
@@ -102,6 +103,7 @@ def make_parts(name: str, X: Any, y: Any) -> list[Any]:
                 f"{name} and y must have the same number of rows, got {sum(rows)} and "
                 f"{sum(other_rows)}."
             )
+        # The labels move, as they are the smaller.
         y = y.rechunk((rows,))
     together = _one_frame(X, y)
     if together is not None:
@@ -110,6 +112,7 @@ def make_parts(name: str, X: Any, y: Any) -> list[Any]:
             split(name, number, block)
             for number, block in enumerate(together.to_delayed())
         ]
+    # Sizes may be unknown: whether rows and labels match is then seen part by part.
     blocks, labels = _blocks(X), _blocks(y)
     if len(blocks) != len(labels):
         raise ValueError(
@@ -150,6 +153,7 @@ def as_block(name: str, X: Any) -> Matrix:
         block = np.asarray(X)
     if block.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {block.dtype}.")
+    # Float32 stays: copies would double the memory of the rows.
     is_float = block.dtype in (np.float32, np.float64)
     return block if is_float else block.astype(np.float64)
 
@@ -180,6 +184,7 @@ def _examined(part: Part, number: int, name: str) -> PartFacts:
     if y.dtype.kind in "fc":
         is_missing = ~np.isfinite(y)
     else:
+        # NaN and its kin among objects: they alone differ from themselves.
         is_missing = np.array([x is None or x != x for x in y], dtype=bool)
         if y.dtype.kind in "buiUS":
             is_missing = np.zeros(y.size, dtype=bool)
@@ -206,6 +211,8 @@ def _examined(part: Part, number: int, name: str) -> PartFacts:
 
 def _check_finite(name: str, X: Matrix, number: int) -> None:
     entries = X.data if sparse.issparse(X) else X
+    # A sum needs no memory of the size of X; it is finite but where an entry is not, or
+    # where it overflows, which the second look tells apart.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
     if looks_finite or np.isfinite(entries).all():
@@ -245,6 +252,7 @@ def _checked(name: str, rows: Any, dimensions: int) -> Any:
             f"{name} must be of {dimensions} dimension{'s' * (dimensions > 1)}, got "
             f"{rows.ndim}."
         )
+    # A part has whole rows, as a product needs them.
     if isinstance(rows, da.Array) and dimensions == 2 and rows.numblocks[1] != 1:
         rows = rows.rechunk({1: -1})
     return rows
@@ -258,6 +266,7 @@ def _one_frame(X: Any, y: Any) -> Any:
     if isinstance(X, da.Array) or isinstance(y, da.Array):
         return None
     frame = X.to_frame() if isinstance(X, dd.Series) else X
+    # With other divisions Dask would shuffle rows to match their indices.
     if frame.npartitions != y.npartitions or frame.divisions != y.divisions:
         return None
     try:

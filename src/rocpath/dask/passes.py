@@ -80,6 +80,7 @@ class Passes:
 
         The state travels once, not with every task.
         """
+        # Not pure: to hash the arguments would take longer than many a task.
         task = delayed(function, pure=False)
         shared = delayed(state, pure=False, traverse=False)
         return [task(*entries, shared) for entries in zip(*columns, strict=True)]
@@ -123,6 +124,7 @@ class Passes:
         reads_x: bool = False,
     ) -> Any:
         """Run tasks and combine their results, in order, as a tree."""
+        # A tree, so that no worker and no client ever holds the results of all parts.
         while len(tasks) > 1:
             tasks = [
                 delayed(combine, pure=False)(list(tasks[k : k + _FAN_IN]))
@@ -139,6 +141,7 @@ def _told_apart(client: Client) -> Iterator[None]:
         raise _not_running(client)
     try:
         yield
+    # Dask says which task failed, which is nothing that a user has written.
     except KilledWorker as error:
         raise MemoryError(
             "workers died again and again while they ran one task: a partition and "
@@ -154,6 +157,7 @@ def _told_apart(client: Client) -> Iterator[None]:
 
 def _running(client: Client | None) -> Client | None:
     if client is None:
+        # That there is none is no fault: Dask then runs in threads of this process.
         try:
             client = default_client()
         except ValueError:
@@ -174,5 +178,6 @@ def _not_running(client: Client) -> RuntimeError:
 
 
 def _workers(client: Client) -> dict[str, Any]:
+    # All of them: by default only the first few are told.
     workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
     return workers

@@ -46,6 +46,8 @@ class Units(NamedTuple):
     @property
     def in_core(self) -> tuple[float, float, float]:
         """Units of FP and TP, and the divisor that makes rates of them."""
+        # One unit for both, such that rates of any part are whole numbers: then sums
+        # over parts are exact, whatever the partition.
         common = gcd(self.n_negative, self.n_positive)
         fp_unit, tp_unit = self.n_positive // common, self.n_negative // common
         return float(fp_unit), float(tp_unit), float(fp_unit * self.n_negative)
@@ -93,6 +95,8 @@ class PartedVector:
     sample: NDArray[np.float64]
     level: Level | None = field(default=None)  # once it is known
 
+    # The two operations that a descent does with predictions: it is written for arrays,
+    # and so takes vectors in parts as well.
     def __rmul__(self, step: float) -> _Scaled:
         """Return a change of so many times the vector."""
         return _Scaled(self, step)
@@ -120,6 +124,7 @@ class PartedMatrix(NamedTuple):
         """Compute ``X @ coef``, in one pass."""
         samples = self.samples
         passes = samples.passes
+        # Kept, as searches of the step look at them several times, and X is large.
         tasks = passes.keep(passes.each(_products, samples.parts, state=coef))
         here = passes.each(_at_places, tasks, samples.places)
         found = passes.results("predicting", here, reads_x=True)
@@ -194,6 +199,8 @@ class PartedSamples(NamedTuple):
 
     def gradient(self, state: State) -> PartedVector:
         """Return what the gradient is computed of, in the pass that needs it."""
+        # An entry for every row would travel back to be multiplied by X; each part
+        # computes its own instead, in `PartedMatrix.column_sums`.
         predictions: PartedVector = state.predictions[0]
         return predictions
 
@@ -203,9 +210,12 @@ class PartedSamples(NamedTuple):
         """Go where AUM is the smallest."""
         here, change = state.predictions[0], direction.predictions[0]
         sample = self.units.lines(self.sampled_positive, here.sample, change.sample)
+        # The sample is then all there is, and no pass is needed.
         if self.has_few:
             return ChosenStep(_core.best_aum_step(sample, inf)["step"])
 
+        # The core asks back for the lines inside a box of steps and thresholds; of the
+        # others it needs sums only.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
             tasks = self.passes.each(
                 _collapsed,
@@ -227,6 +237,7 @@ class PartedSamples(NamedTuple):
 
     def level(self, predictions: PartedVector) -> Level:
         """Find where FP reaches FN, by the sample and one pass over predictions."""
+        # Kept with the predictions: AUM and its gradient both need it.
         if predictions.level is None:
             predictions.level = self._found_level(predictions)
         return predictions.level
@@ -234,6 +245,8 @@ class PartedSamples(NamedTuple):
     def _found_level(self, predictions: PartedVector) -> Level:
         sample = self.units.lines(self.sampled_positive, predictions.sample)
         confidence = _CONFIDENCE
+        # A bracket from a sample may miss the level; a wider one is then tried, and in
+        # the end all thresholds, so that the answer is never the sample's.
         while True:
             low, high = -inf, inf
             if not self.has_few and confidence < 100.0:
@@ -259,6 +272,8 @@ class PartedSamples(NamedTuple):
 
 def sampled_places(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the places within each part of the rows that searches sample."""
+    # By the number of a row among all: another partition has the same sample, and so
+    # takes the same steps.
     total = sum(n_rows)
     place = np.arange(total)
     if total > _FEW_ROWS:
@@ -271,6 +286,7 @@ def sampled_places(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
 
 def _end_to_end(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Put what parts have inside a box together, bounded for the client."""
+    # An error of ours tells more than a client that is killed.
     n_lines = sum(part["intercept"].size for part in parts)
     if n_lines > _MOST_LINES:
         raise _too_many(n_lines)
@@ -311,6 +327,7 @@ def _collapsed(
 ) -> dict[str, NDArray[Any]]:
     units, box = state
     inside = _core.collapse_lines(units.lines(is_positive, prediction, change), *box)
+    # Here too, before it travels.
     if inside["intercept"].size > _MOST_LINES:
         raise _too_many(inside["intercept"].size)
     return inside
@@ -321,6 +338,7 @@ def _near_level(
     prediction: NDArray[np.float64],
     state: tuple[Units, tuple[float, ...]],
 ) -> dict[str, NDArray[Any]]:
+    # Thresholds are lines that do not move.
     return _collapsed(is_positive, prediction, np.zeros(prediction.size), state)
 
 

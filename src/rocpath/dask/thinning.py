@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_OF_A_CLASS = 20_000  # as many as rankings climb by
 _MOST_BYTES = 2**28  # of all rows that come to the client
-_LEAST_OF_A_CLASS = 1_000
+_LEAST_OF_A_CLASS = 1_000  # however wide rows are: fewer would say too little
 
 
 class ThinnedRows(NamedTuple):
@@ -50,6 +50,7 @@ def thinned_rows(
     most = min(MOST_OF_A_CLASS, max(affordable, _LEAST_OF_A_CLASS))
     # A few more than wanted, so that there are hardly ever fewer; then the lowest.
     share = np.minimum((most + 6.0 * np.sqrt(most)) / counts, 1.0)
+    # Below 2**64 by what float64 rounds off there, or the cast would overflow.
     limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
     limit[share == 1.0] = np.iinfo(np.uint64).max
     draw = _Draw(facts.classes, limit, seed)
@@ -59,6 +60,7 @@ def thinned_rows(
     place = np.concatenate([one for _, one, _ in drawn])
     blocks = [X for *_, X in drawn if X.shape[0]]
     X = sparse.vstack(blocks, "csr") if _is_sparse(blocks) else np.concatenate(blocks)
+    # Exactly so many, by the lowest hashes: those a smaller draw would have had.
     is_kept = np.zeros(place.size, dtype=bool)
     for label in range(counts.size):
         here = np.flatnonzero(place == label)
