@@ -1,0 +1,136 @@
+"""Lines and limits of the sweep: what is refused, interrupted, and never shared."""
+
+import copy
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+
+
+def test_a_path_that_does_not_fit_is_refused_with_its_size():
+    rng = np.random.default_rng(2)
+    n = 200_000
+    intercept, slope = rng.normal(size=(2, n))
+    is_positive = np.arange(n) % 2
+    lines = rp.Lines(intercept, slope, 1 - is_positive, -is_positive)
+    with pytest.raises(MemoryError, match=r"may have [\d,]{13,} rows, [\d,.]+ GB"):
+        rp.sweep(lines)
+    assert len(rp.sweep(lines, max_crossings=10)) == 11
+
+
+def test_ctrl_c_interrupts_a_long_sweep():
+    rng = np.random.default_rng(3)
+    n = 20_000
+    is_positive = np.arange(n) % 2
+    lines = rp.Lines(*rng.normal(size=(2, n)), 1 - is_positive, -is_positive)
+    pressed = []
+
+    def press():
+        pressed.append(time.process_time())
+        signal.raise_signal(signal.SIGINT)
+
+    # A job in the background of a shell would ignore the signal.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(0.5, press).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            # A limit, so that no memory is fetched for the rows of the whole path.
+            rp.sweep(lines, max_step=1e9)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    # Of this process alone: the machine may be busy. A whole sweep takes 20 seconds.
+    assert time.process_time() - pressed[0] < 2
+
+
+def test_steps_beyond_the_known_path_are_refused():
+    path = rp.sweep(rp.Lines([0, 1], [1, 0], [1, 0], [0, -1]), max_step=0.5)
+    # FP is 1 above s, FN is 1 below 1.
+    assert path.aum_at(0.5) == 0.5
+    for step in (-0.1, 0.6, np.nan):
+        with pytest.raises(ValueError, match=r"step must be (finite|from 0 to 0.5)"):
+            path.aum_at(step)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"intercept": [0, np.nan]},
+            r"intercept must be finite and below .* got nan at index 1",
+        ),
+        (
+            {"slope": [np.inf, 0]},
+            r"slope must be finite and below .* got inf at index 0",
+        ),
+        ({"slope": [0]}, r"intercept and slope must have the same length"),
+        ({"fp_diff": [1]}, r"fp_diff must have one entry for each of the 2"),
+        ({"fp_diff": [0, 0]}, r"fp_diff must sum to a positive number, got 0"),
+        ({"fn_diff": [0, 0]}, r"fn_diff must sum to a negative number, got 0"),
+        ({"intercept": [[0], [1]]}, r"intercept must be one-dimensional"),
+    ],
+)
+def test_bad_lines_are_named(change, message):
+    columns = {
+        "intercept": [0, 1],
+        "slope": [1, 0],
+        "fp_diff": [1, 0],
+        "fn_diff": [0, -1],
+    }
+    with pytest.raises(ValueError, match=message):
+        rp.Lines(**{**columns, **change})
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"stop": "min"}, ValueError, r"stop must be None or .*got 'min'"),
+        (
+            {"max_crossings": -1},
+            ValueError,
+            r"must be a whole number from 0 up, got -1",
+        ),
+        (
+            {"max_crossings": 1.5},
+            ValueError,
+            r"must be a whole number from 0 up, got 1.5",
+        ),
+        (
+            {"max_crossings": np.inf},
+            ValueError,
+            r"max_crossings must be a whole number",
+        ),
+        ({"max_crossings": "3"}, TypeError, r"max_crossings must be a number, got '3'"),
+        ({"max_step": "1"}, TypeError, r"max_step must be a number, got '1'"),
+        ({"max_step": -1.0}, ValueError, r"max_step must be a number from 0 up"),
+        ({"max_step": np.nan}, ValueError, r"max_step must be a number from 0 up"),
+    ],
+)
+def test_bad_options_are_named(options, error, message):
+    lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
+    with pytest.raises(error, match=message):
+        rp.sweep(lines, **options)
+    with pytest.raises(TypeError, match="lines must be Lines, got list"):
+        rp.sweep([0, 1])
+
+
+def test_inputs_are_neither_changed_nor_shared():
+    intercept = np.array([0.0, 1.0])
+    lines = rp.Lines(intercept, [1, 0], [1, 0], [0, -1])
+    intercept[0] = 5
+    assert lines.intercept[0] == 0
+    for array in (lines.intercept, rp.sweep(lines).step):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_copies_stay_read_only():
+    lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
+    for clone in (copy.deepcopy(lines), pickle.loads(pickle.dumps(lines))):
+        assert rp.sweep(clone).step.tolist() == rp.sweep(lines).step.tolist()
+        with pytest.raises(ValueError, match="read-only"):
+            clone.fp_diff[0] = 5
