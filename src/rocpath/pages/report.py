@@ -12,7 +12,7 @@ from scipy.special import expit
 from rocpath.arguments import finite_vector, same_length
 from rocpath.pages.explorer import explorer_values
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import extremes
+from rocpath.pages.step_view import along_curve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,20 +106,12 @@ def fit_report_html(
     >>> "Fit of a &lt;table&gt;" in page, "<b>" in page
     (True, False)
     """
-    scores = list(dict.fromkeys(name for row in metrics.values() for name in row))
-    judged = [row.get(scores[0], np.nan) for row in metrics.values()] if scores else []
     explorer = None if lines is None else explorer_values(lines, note=lines_note)
     return page_html(
         "report.html",
         title=title,
         scripts=["report"] * bool(roc) + ["explorer"] * (lines is not None),
-        metrics=metrics,
-        scores=scores,
-        # Unlike max, fmax passes over NaN.
-        best=np.fmax.reduce(judged, initial=np.nan),
-        nan=np.nan,
-        intervals=intervals,
-        spans=_spans(metrics, scores, intervals),
+        **_judged(metrics, intervals),
         coefficients=sorted(coefficients, key=lambda pair: -abs(pair[1])),
         importance=sorted(importance, key=lambda pair: -pair[1]),
         weights=sorted(weights.items(), key=lambda pair: -pair[1]),
@@ -135,6 +127,25 @@ def fit_report_html(
         history=history,
         explorer=explorer,
     )
+
+
+def _judged(
+    metrics: Mapping[str, Mapping[str, float]],
+    intervals: Mapping[str, tuple[float, float]],
+) -> dict[str, Any]:
+    """Gather what the table of methods shows."""
+    # Not every method has every score, and none must be lost.
+    scores = list(dict.fromkeys(name for row in metrics.values() for name in row))
+    judged = [row.get(scores[0], np.nan) for row in metrics.values()] if scores else []
+    return {
+        "metrics": metrics,
+        "scores": scores,
+        # Unlike max, fmax passes over NaN.
+        "best": np.fmax.reduce(judged, initial=np.nan),
+        "nan": np.nan,
+        "intervals": intervals,
+        "spans": _spans(metrics, scores, intervals),
+    }
 
 
 def _charts(curves: list[dict[str, Any]], view: ScoreView | None) -> dict[str, Any]:
@@ -160,6 +171,7 @@ def _spans(
     """Place each interval and its score between 0 and 1, for a picture of all."""
     if not intervals:
         return {}
+    # All on one scale, or intervals of different methods could not be compared.
     low = min(low for low, _ in intervals.values())
     width = max(high for _, high in intervals.values()) - low or 1.0
     spans = {}
@@ -177,9 +189,7 @@ def _curve(name: str, fpr: ArrayLike, tpr: ArrayLike) -> dict[str, Any]:
     x = finite_vector(f"fpr of {name!r}", fpr)
     y = finite_vector(f"tpr of {name!r}", tpr)
     same_length(fpr=x, tpr=y)
-    # Evenly along the curve, which may rise and run straight.
-    length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
-    kept = extremes(length / (length[-1] or 1.0), y)
+    kept = along_curve(x, y)
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     # Plotly reads the names as HTML.
     return {"name": escape(short, quote=False), "fpr": x[kept], "tpr": y[kept]}

@@ -30,9 +30,10 @@ CONFIDENCE = 0.95
 # Each of two rates with both its bounds, such that a pair lies between all four.
 _EACH_OF_FOUR = 0.5 * (1.0 + CONFIDENCE**0.5)
 _TOP = 0.1  # the share of rows whose lift is told
-_MOST_GROUPS = 10
+_MOST_GROUPS = 10  # of calibration; more would be too narrow to see
 _POSITIVES_A_GROUP = 10  # expected; of fewer a share is hardly known
 _RATIO = 1.02  # of the ranks of two neighbouring places of the slider
+# What many would ask for: shown beside what was asked.
 _USUAL_FPR = (0.01, 0.05, 0.1)
 _USUAL_PRECISION = (0.5, 0.8, 0.9)
 
@@ -157,6 +158,7 @@ def calibration_groups(
     is_positive: NDArray[np.bool_], probability: NDArray[np.float64]
 ) -> list[ProbabilityGroup]:
     """Group rows by probability, as many positives expected in each."""
+    # Not as many rows in each: of a rare class most groups would hold no positive.
     order = np.argsort(probability, kind="stable")
     expected = np.cumsum(probability[order])
     n_groups = int(expected[-1] // _POSITIVES_A_GROUP)
@@ -245,6 +247,7 @@ def _usual(
     promises: Promises,
 ) -> list[NamedPoint]:
     """Choose thresholds that many would ask for, as far as the rows allow them."""
+    # Scores are log-odds: one half is 0.
     half = max(int(np.searchsorted(-rows.score, 0.0, side="left")) - 1, 0)
     above_half = replace(_point_at(rows, half), threshold=0.0)
     n_top = max(1, round(_TOP * rows.n_rows))
@@ -260,6 +263,7 @@ def _usual(
             (point,) = promised_points(is_positive, score, one).values()
         except ValueError:  # out of reach
             continue
+        # Not again what was asked for, nor a threshold that calls no row.
         if promise != getattr(promises, name) and point.tpr + point.fpr > 0:
             points.append(_named(rows, rule_of(name, promise), point))
     return points
@@ -292,6 +296,7 @@ def _lift(rows: RankedRows) -> Lift:
 def _places(rows: RankedRows, points: list[NamedPoint]) -> Places:
     """Choose places for a slider: close together at the top, with all points named."""
     called = rows.tp + rows.fp
+    # The top of a ranking is where thresholds are chosen, and where rates change most.
     ranks = rising_ranks(1, rows.n_rows, ratio=_RATIO)
     chosen = np.searchsorted(called, ranks, side="right") - 1
     named = np.searchsorted(called, [one.tp + one.fp for one in points])

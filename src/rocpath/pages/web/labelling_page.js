@@ -69,6 +69,7 @@
     const { editor } = page, { history, decisions, signals } = editor;
     page.thumbs.forEach((thumb, k) => {
       thumb.button.setAttribute("aria-current", String(k === editor.state.current));
+      // Of thousands only those in sight, and of them only what has changed.
       if (!thumb.isSeen) return;
       const labels = history.now[k], m = editor.modelOf(k);
       const state = [labels, m, thumb.canvas.clientWidth];
@@ -125,6 +126,7 @@
     const { editor } = page, labels = editor.labels();
     const { places } = editor.signal().models[editor.model];
     const state = [editor.state.current, labels, editor.model, editor.state.selected];
+    // Written anew, the table would lose the focus of its buttons at every move.
     if (page.written && state.every((one, k) => one === page.written[k])) return;
     page.written = state;
     const rows = labels.map((label, k) => {
@@ -184,6 +186,7 @@
         && chosen.kind === button.dataset.kind));
     });
     const text = hint(page), place = page.find("[data-value=hint]");
+    // A screen reader says a line that is set, also if it is the same.
     if (place.textContent !== text) place.textContent = text;
     place.classList.toggle("problem", Boolean(page.isProblem));
     page.large.setAttribute("aria-label", `${editor.signal().name}, sequence ${
@@ -206,6 +209,7 @@
     writeTable(page);
     writeTotals(page);
     writeThumbs(page);
+    // For tests: that it is drawn, and how long it took.
     page.section.dataset.milliseconds = String(performance.now() - began);
     page.section.dataset.drawn = String(Number(page.section.dataset.drawn || 0) + 1);
   }
@@ -220,6 +224,7 @@
     const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
     const link = element("a", { href: address, download: "labels.csv" });
     link.click();
+    // Later, as some browsers begin to read after the click has returned.
     setTimeout(() => URL.revokeObjectURL(address), 10000);
     say(page, "Saved as labels.csv, among your downloads.");
     page.render();
@@ -230,6 +235,7 @@
     try {
       const rows = shared.csvRows(await file.text());
       const { labels, problems } = shared.placed(rows, editor.signals);
+      // As one edit, which can be undone.
       editor.replace(labels);
       const taken = plural(rows.length - problems.length, "label");
       say(page, problems.length === 0 ? `Took ${taken} from ${file.name}.`
@@ -258,6 +264,7 @@
     });
     file.addEventListener("change", () => {
       if (file.files.length) load(page, file.files[0]);
+      // Or the same file, edited, could not be chosen again.
       file.value = "";
     });
     page.slider.addEventListener("input", () => {
@@ -313,6 +320,7 @@
     const data = JSON.parse(section.querySelector("script[type='application/json']").text);
     const signals = data.sequences.map(shared.signal);
     const kept = shared.storage(data.key).load();
+    // What this browser keeps is newer than what the page was made with.
     const { labels, problems } = shared.placed(kept || data.labels, signals);
     const page = makePage(section, data, shared.editor(signals, labels));
     makeKinds(page);

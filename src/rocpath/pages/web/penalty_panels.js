@@ -2,12 +2,14 @@
    for charts come as HTML text, escaped; those of sequences are escaped here. */
 (function (shared) {
   "use strict";
+  // Of the palette of Okabe and Ito, which the colour-blind can tell apart; dashes too,
+  // for print without colours.
   const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
   const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
     at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
     peak_start: "#56B4E9", peak_end: "#009E73" };
-  const NARROW = 620;
+  const NARROW = 620;  // pixels, below which panels stand below each other
   const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13,
     color: "#1b1f24" };
 
@@ -46,6 +48,8 @@
       traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
         name: `${curve.name}, AUC ${curve.auc.toFixed(3)}`,
         line: { color, width: 2, dash: DASHES[k % DASHES.length] } });
+      // The curve is what constants added to the predictions would do; the dot is what the
+      // predictions do as they are.
       traces.push({ x: [curve.predicted[0]], y: [curve.predicted[1]], mode: "markers",
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
@@ -63,6 +67,7 @@
     const text = (name) => (width < NARROW && name.length > 22 ? `${name.slice(0, 21)}…`
       : name);
     return { traces: [{ type: "bar", orientation: "h", x: shown.map((row) => row[1]),
+      // By number, as two features may be shortened to one name.
       y: shown.map((_, k) => k), hovertext: shown.map((row) => row[0]),
       hoverinfo: "text+x",
       marker: { color: shown.map((row) => (row[1] < 0 ? "#D55E00" : "#0072B2")) } }],
@@ -119,11 +124,13 @@
         hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
+      // Nothing to see: shapes cannot be pointed at, and this says what a label is.
       { x: middle, y: middle.map(() => top), mode: "markers", marker: { opacity: 0 },
         hovertext: one.labels.map(([, , kind, verdict]) =>
           `${words(kind)}${verdict ? `: wrong, ${verdict}` : ": right"}`),
         hoverinfo: "text" },
       { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
+        // Wide below narrow: where both are equal, both are still seen.
         line: { color: "#D55E00", width: 5 } },
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
         line: { color: "#0072B2", width: 2.5 } },

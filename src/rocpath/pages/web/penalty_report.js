@@ -1,7 +1,7 @@
 /* Draws the report of penalties, and turns the pages of its sequences. */
 (function (shared) {
   "use strict";
-  const ON_A_PAGE = 6;
+  const ON_A_PAGE = 6;  // sequences: Plotly would take long to draw them all
   const panels = shared.penaltyPanels;
   const data = JSON.parse(document.querySelector(".report-data script").text);
   const OPTIONS = { responsive: true, displaylogo: false,
@@ -20,6 +20,7 @@
       width: place.clientWidth, height: place.clientHeight, filename: fileName(name) });
   }
 
+  /* Text is set as text: a name cannot become a part of the page. */
   function element(tag, className, text) {
     const one = document.createElement(tag);
     if (className) one.className = className;
@@ -60,6 +61,7 @@
   const state = { page: 0 };
 
   function chosen() {
+    // Of equal errors the sort keeps the order of the table.
     const text = find(".search").value.toLowerCase();
     const shown = data.sequences.filter((one) => one.name.toLowerCase().includes(text)
       && (find(".which").value === "all" || one.n_errors > 0));
@@ -75,11 +77,13 @@
     find(".before").disabled = state.page === 0;
     find(".after").disabled = state.page === n_pages - 1;
     const list = find(".list");
+    // Plotly keeps what it has drawn, also of charts that are no longer in the page.
     list.querySelectorAll(".chart").forEach((chart) => Plotly.purge(chart));
     list.replaceChildren();
     const first = state.page * ON_A_PAGE;
     for (const one of every.slice(first, first + ON_A_PAGE)) {
       const { row, chart } = item(one);
+      // In the page first: before, a chart has no width to be drawn for.
       list.append(row);
       draw(chart, panels.sequence(one, data.is_time, chart.clientWidth));
     }
@@ -99,6 +103,7 @@
       save(find(`.chart.${button.dataset.chart}`), button.dataset.chart));
   });
 
+  // A legend of the kinds that occur, and no others.
   const labels = data.sequences.flatMap((one) => one.labels);
   const used = new Set(labels.map((label) => label[2]));
   for (const kind of Object.keys(panels.KINDS).filter((one) => used.has(one))) {

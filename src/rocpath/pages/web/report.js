@@ -68,6 +68,7 @@
 
   function drawCalibration(place) {
     const groups = data.calibration, take = (name) => groups.map((one) => one[name]);
+    // Of a rare class all is near 0: the axes end where the data do.
     const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
     return Plotly.newPlot(place, [diagonal(end), { x: take("probability"), y: take("share"),
       mode: "markers+lines", showlegend: false, line: { color: "#0072B2", width: 1 },
@@ -110,8 +111,10 @@
     slider.value = String(place);
     slider.setAttribute("aria-valuetext", `probability from ${least.toPrecision(3)}, ` +
       `TPR ${rates.tpr}, FPR ${rates.fpr}, precision ${rates.precision}`);
+    // Not while it is being typed: "0.0" on the way to 0.05 would be rewritten.
     if (document.activeElement !== typed) typed.value = String(Number(least.toPrecision(3)));
     const roc = find(".roc-comparison");
+    // The dot is the last trace; only it is drawn again, so that a slider can be dragged.
     Plotly.restyle(roc, { x: [[fp / data.n_negative]], y: [[tp / data.n_positive]] },
       [roc.data.length - 1]);
     document.querySelectorAll(".decide [data-called]").forEach((button) =>
@@ -141,6 +144,7 @@
     const buttons = document.querySelectorAll(".decide [data-called]");
     buttons.forEach((button) => button.addEventListener("click",
       () => showPlace(called.indexOf(Number(button.dataset.called)))));
+    // The page opens at the first rule, which is the one asked for, if any was.
     if (buttons.length) buttons[0].click();
   }
 
