@@ -171,6 +171,7 @@ def stacked_weights(rows: LabelledRows, l2: float) -> NDArray[np.float64]:
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=to_the_end
     )
     weights = np.asarray(found.x[:-1])
+    # All at 0 where no score ranks better than chance, in the right direction.
     if not weights.sum() > 0:
         return equal_weights(scores)
     return np.asarray(weights / weights.sum())
@@ -190,6 +191,7 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
         before = highest
         for k, score in enumerate(scores.T):
             others = weights.sum() - weights[k]
+            # AUC does not see the scale of a score that stands alone.
             if others <= 0:
                 continue
             best = best_auc_step(
@@ -261,6 +263,7 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     share = trial.judge.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     scaled = rows.thinned(_ENOUGH_TO_STACK)
     scaled = replace(scaled, X=trial.scale.of(scaled.X))
+    # Candidates are averaged, not chosen: of equals, any choice would follow noise.
     weights = share @ np.array(list(candidates(scaled).values()))
     held_out = trial.folds.scored([share @ of_fold for of_fold in trial.weights])
     class_weight = [rows.sample_weight[rows.is_positive == k].sum() for k in (0, 1)]

@@ -60,6 +60,8 @@ def portfolio(
         members.append(("splines", curves))
     if n_rows <= _MOST_ROWS_FOR_KERNELS:
         scaler = StandardScaler(with_mean=is_dense)
+        # Its distances to the border are scores enough: probabilities of an SVC would
+        # take five fits more.
         kernels = SVC(class_weight="balanced", random_state=random_state)
         members.append(("kernels", make_pipeline(_imputer(), scaler, kernels)))
     return members
@@ -152,10 +154,12 @@ def _scored(
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[np.float64]]:
     if folds is None:
+        # Another order of classes would turn its scores upside down.
         known = getattr(estimator, "classes_", None)
         if known is not None and not np.array_equal(known, np.unique(y)):
             raise ValueError(f"it was fitted to classes {known.tolist()}")
         return estimator, class_scores(estimator, X)
+    # A model that takes no weights may still rank well: it is fitted without.
     key = None if sample_weight is None else _weight_parameter(estimator)
     params = {} if key is None else {key: sample_weight}
     held_out = cross_val_predict(
@@ -207,10 +211,12 @@ def made_folds(
     """Split rows into folds, or raise if models cannot be fitted without each."""
     if isinstance(cv, numbers.Integral):
         n_folds = whole_number("cv", cv, least=2)
+        # Every fold needs rows of every class, or it could not be judged.
         n_folds = min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_folds, shuffle=True, random_state=rng.randint(2**31 - 1))
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y, groups))
+    # A row held out twice would count twice; one held out never has no score.
     n_times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
     if (n_times != 1).any():
         row = int((n_times != 1).argmax())
