@@ -16,7 +16,8 @@ from command_tables import fails, labelled_table, read
 from rocpath.auc_statistics.intervals import compare_auc
 from rocpath.cli import comparison, main
 from rocpath.tables import rankers
-from rocpath.tables.columns import BinaryLabel, FeatureColumns
+from rocpath.tables.columns import FeatureColumns
+from rocpath.tables.labels import BinaryLabel
 
 LABEL = BinaryLabel("y", "yes", "no", np.arange(1000) < 135)
 

@@ -25,10 +25,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns 0 if all went well, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
+    # Called with arguments it is a function, and must leave the signals of its caller.
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _terminate)
     try:
+        # Inside, such that an extra that is missing becomes one line and not a trace.
         from rocpath.cli.commands import app
 
         with warnings.catch_warnings():

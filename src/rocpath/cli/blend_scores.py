@@ -40,6 +40,7 @@ class BlendRequest(NamedTuple):
 
 def blend_scores(scores: ScoreTable, request: BlendRequest) -> None:
     """Fit the weights, compare the blend with every score, and write the results."""
+    # In every table and figure the blend stands beside the scores by name.
     if BLEND in scores.score:
         raise ValueError(f"a column of scores must not be named {BLEND!r}: rename it.")
     label, names = scores.label, list(scores.score)
@@ -63,8 +64,7 @@ def blend_scores(scores: ScoreTable, request: BlendRequest) -> None:
     files["weights.csv"] = weights.write_csv()
     write_folder(request.out, files, force=request.force)
     show_table(
-        f"{request.title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
-        f"{label.n_negative:,} of {label.negative!r}",
+        f"{request.title}: {label.counted}",
         ("score", "weight", "AUC", "95% interval"),
         [
             (
@@ -89,6 +89,8 @@ def _compared(
     blended = np.zeros(y.size)
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     folds = list(parts.split(S, y))
+    # The scores are held out as they come; the weights of a blend are not, unless rows
+    # are kept from them.
     for fold, (train, test) in enumerate(folds, 1):
         progress(f"blend, part {fold} of {n_folds}")
         model = AUCBlender(random_state=seed).fit_scores(S[train], y[train])
@@ -108,6 +110,7 @@ def _saved(scores: ScoreTable, table: pl.DataFrame, seed: int) -> TableModel:
     columns = ColumnTransformer([("number", "passthrough", names)])
     X = columns.fit_transform(table)
     blend = AUCBlender(random_state=seed).fit_scores(X, label.is_positive)
+    # A blend of given scores calls them by number.
     blend.member_names_ = names
     return TableModel(
         Pipeline([("columns", columns), ("ranking", blend)]),

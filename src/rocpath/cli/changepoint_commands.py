@@ -61,6 +61,7 @@ def segment(
     columns = SequenceColumns(sequence, position, value, weight)
     check_columns(columns)
     table = read_sequences(sequences, columns, cost=cost, fill=fill)
+    # Without labels nothing is learned, and so no model is saved.
     request = FirstRequest(
         shown_name(sequences), penalty, max_changes, cost, constraint, columns
     )
@@ -100,6 +101,7 @@ def label(
     from rocpath.cli.penalty_fit import warn_of
     from rocpath.cli.terminal import say
 
+    # The page has no table of results, so that columns may be called as they like.
     check_file(out, force=force)
     columns = SequenceColumns(sequence, position, value, weight)
     table = read_sequences(sequences, columns, cost=cost, fill=fill)
@@ -112,6 +114,7 @@ def label(
         constraint=constraint,
     )
     write_text(page, out, force=force)
+    # On a stream the page itself is what is seen.
     if out != STANDARD_STREAM and not quiet:
         say(f"Wrote {out}; open it in a browser.")
 
@@ -165,6 +168,7 @@ def fit(
     check_columns(columns)
     source = shown_name(sequences)
     request = Request(source, max_changes, cost, constraint, seed, columns, group)
+    # The names of columns are saved with the model: predict finds them by itself.
     label_columns = LabelColumns(start, end, kind)
     every = read_labelled(sequences, labels, request, label_columns, fill=fill)
     fit_sequences(every, request, out=out, force=force, quiet=quiet, png=png)
@@ -202,6 +206,7 @@ def predict(
     check_columns(columns)
     table = read_sequences(sequences, columns, cost=fitted.cost, fill=fill)
     segmented, at_fault = fitted.segmented(table.sequences)
+    # Some cannot be read, and others not be segmented as the model has learned to.
     left_out = [*table.left_out, *at_fault]
     refuse_if_all_left_out([one for one, _ in segmented], left_out)
     warn_of(left_out)

@@ -33,6 +33,7 @@ FillOption = Annotated[
         help="Value where no run of a bedGraph file is; by default a gap is a fault.",
     ),
 ]
+# Written out: the types of the library would be imported, with numpy, for a help page.
 CostOption = Annotated[
     Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
 ]
@@ -40,6 +41,7 @@ ConstraintOption = Annotated[
     Literal["up_down"] | None,
     typer.Option(help="Means go up and down in turn, as for labels of peaks."),
 ]
+# As many models are kept of every sequence, and time grows with them.
 MaxChangesOption = Annotated[
     int, typer.Option(min=1, help="Most changes of a sequence to try.")
 ]

@@ -13,8 +13,9 @@ from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
-    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
 
+# Errors are told by `main`, in one line; markup would act on brackets in help texts.
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(changepoint_commands.app, name="changepoint")
 
@@ -34,6 +35,7 @@ def start(
         from importlib.metadata import version as installed_version
 
         typer.echo(f"rocpath {installed_version('rocpath')}")
+    # Without a command there is nothing to complain of: help is what was meant.
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -47,22 +49,11 @@ def fit(
     table: options.TableArgument,
     label: options.LabelOption,
     positive: options.PositiveOption = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
-    ] = None,
+    drop: options.DropOption = None,
     types: options.TypesOption = None,
     model: options.ModelChoiceOption = "auto",
-    fast: Annotated[
-        bool,
-        typer.Option("--fast", help="Fit one model, and compare it with none."),
-    ] = False,
-    yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", help="Take the positive label by the alphabet, however frequent."
-        ),
-    ] = False,
+    fast: options.FastOption = False,
+    yes: options.YesOption = False,
     max_fpr: options.MaxFprOption = None,
     min_precision: options.MinPrecisionOption = None,
     top: options.TopOption = None,
@@ -81,48 +72,25 @@ def fit(
     may hold numbers, booleans, dates, categories, and missing values. Writes
     model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli import many_files
     from rocpath.cli.files import check_folder, shown_name
+    from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
+    from rocpath.cli.on_cluster import fit_on_cluster, refuse_beyond_ranking
     from rocpath.cli.table_fit import Request, fit_table
     from rocpath.pages.score_view import Promises
     from rocpath.tables.audit import parsed_types
 
-    check_folder(out, force=force)
-    if png is not None:
-        check_folder(png, force=force)
-    kinds = parsed_types(types or ())
-    left_out = tuple(drop or ())
-    promises = Promises(max_fpr, min_precision, top).checked()
-    if many_files.runs_on_dask(table, engine, scheduler):
-        many_files.refuse_beyond_ranking(model, promises.n_given, png)
-        many_files.fit_on_cluster(
-            table,
-            many_files.Cluster(scheduler),
-            label=label,
-            positive=positive,
-            left_out=left_out,
-            types=kinds,
-            seed=seed,
-            out=out,
-            force=force,
-            quiet=quiet,
-        )
-        return
+    check_folder(out, png, force=force)
+    kinds, drops = parsed_types(types or ()), tuple(drop or ())
+    asked = Promises(max_fpr, min_precision, top).checked()
     request = Request(
-        shown_name(table),
-        label,
-        positive,
-        left_out,
-        seed,
-        model,
-        kinds,
-        fast,
-        yes,
-        promises,
+        shown_name(table), label, positive, drops, seed, model, kinds, fast, yes, asked
     )
-    # As text from the start, as predict reads them too.
-    told = [name for name, kind in kinds.items() if kind == "category"]
-    rows = many_files.read_tables(table, text=told)
+    if runs_on_dask(table, engine, scheduler):
+        refuse_beyond_ranking(model, asked.n_given, png)
+        cluster = Cluster(scheduler)
+        fit_on_cluster(table, cluster, request, out=out, force=force, quiet=quiet)
+        return
+    rows = read_tables(table, text=request.text)
     fit_table(rows, request, out=out, force=force, quiet=quiet, png=png)
 
 
@@ -154,6 +122,7 @@ def predict(
     from rocpath.tables.model import TableModel
     from rocpath.tables.saved_models import read_saved
 
+    # Several files are scored one by one also without Dask: they need not fit together.
     is_lazy = many_files.runs_on_dask(table, engine, scheduler)
     if is_lazy or many_files.is_many(table):
         fitted = read_saved(model, TableModel)
@@ -166,6 +135,7 @@ def predict(
     fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text, codes=fitted.codes)
     scores = many_files.predicted(fitted, rows, id_column)
+    # A score far from all that was fitted is a guess; a user may want to know.
     for note in fitted.strange_values(rows):
         say(f"note: {note}")
     write_table(scores, out, force=force)
@@ -195,13 +165,7 @@ def evaluate(
     """
     import json
 
-    from rocpath.cli import many_files
-    from rocpath.cli.evaluation import (
-        Evaluation,
-        evaluated,
-        evaluation_summary,
-        show_evaluation,
-    )
+    from rocpath.cli import evaluation, many_files, on_cluster
     from rocpath.cli.files import shown_name
     from rocpath.pages.score_view import Promises
     from rocpath.tables.model import TableModel
@@ -209,21 +173,24 @@ def evaluate(
 
     promises = Promises(max_fpr, min_precision, top).checked()
     fitted = read_saved(model, TableModel)
-    truth: BinaryLabel | many_files.KnownLabels
+    # Of rows elsewhere only the counts of labels come here.
+    truth: BinaryLabel | KnownLabels
     if many_files.runs_on_dask(table, engine, scheduler):
-        many_files.refuse_beyond_ranking("auto", promises.n_given, None)
+        on_cluster.refuse_beyond_ranking("auto", promises.n_given, None)
         cluster = many_files.Cluster(scheduler)
-        area, truth = many_files.evaluate_on_cluster(fitted, table, label, cluster)
-        found = Evaluation(area, None, [], [])
+        area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
+        # Thresholds need all scores in one place.
+        found = evaluation.Evaluation(area, None, [], [])
     else:
         rows = many_files.read_tables(table, text=fitted.text, codes=fitted.codes)
         truth = fitted.labels(rows, label)
-        found = evaluated(truth.is_positive, fitted.scores(rows), promises)
+        found = evaluation.evaluated(truth.is_positive, fitted.scores(rows), promises)
     if as_json:
-        typer.echo(json.dumps(evaluation_summary(found, promises) | truth.summary))
+        summary = evaluation.evaluation_summary(found, promises) | truth.summary
+        typer.echo(json.dumps(summary))
     else:
         title = f"{model} on {shown_name(table)}"
-        show_evaluation(title, found, truth, promises)
+        evaluation.show_evaluation(title, found, truth, promises)
 
 
 @command(
@@ -250,6 +217,7 @@ def compare(
     from rocpath.cli.files import read_table, shown_name
     from rocpath.pages.score_view import Promises
 
+    # For its message: it names the option as it is written.
     Promises(max_fpr=max_fpr).checked()
     names = score_tables.split_names(scores or ())
     found = score_tables.score_table(read_table(table), label, positive, names)
@@ -330,6 +298,7 @@ def path(
 
     if out is not None:
         check_file(out, force=force)
+    # Either way gives lines; a mixture would leave open which predictions are meant.
     if model is not None and predictions is None and direction is None:
         lines = model_lines(model, table, label, positive)
     elif model is None and predictions is not None and direction is not None:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucInterval
-    from rocpath.tables.columns import BinaryLabel, FeatureColumns
+    from rocpath.tables.columns import FeatureColumns
+    from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.rankers import ModelChoice
 
 MOST_FOLDS = 5  # fewer where a class has fewer rows
-_SURE = 2.0  # standard errors
+_SURE = 2.0  # standard errors, about 95 % of what chance would do
 
 
 class Comparison(NamedTuple):
@@ -88,6 +89,7 @@ def compare_methods(
     y = label.is_positive
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     folds = list(parts.split(np.zeros(y.size), y))
+    # The same parts for every method, so that leads are those on the same rows.
     score = {method: np.zeros(y.size) for method in methods}
     # Not cross_val_predict, which cannot tell how far it is.
     for fold, (train, test) in enumerate(folds, 1):
@@ -119,6 +121,7 @@ def verdict(
     by = f"{abs(lead):.3f} ± {error:.3f} on rows held out"
     if lead and abs(lead) >= _SURE * error:
         return f"{ours} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
+    # The rarer kind limits what can be told; so many more of the other would not help.
     is_positive_scarce = label.n_positive < label.n_negative
     kind = label.positive if is_positive_scarce else label.negative
     n_rows = min(label.n_positive, label.n_negative)
@@ -144,6 +147,7 @@ def part_metrics(
     value = float(np.mean([area.value for area in areas])) / width
     error = _error_of_mean([area.standard_error for area in areas]) / width
     below, above = _reach(auc_interval(y, own, max_fpr=max_fpr), error, width)
+    # The partial area comes first, as the report marks the best of the first score.
     metrics = {"partial_auc": value} if max_fpr else {}
     metrics |= {
         "auc": float(np.mean([roc_auc_score(y[part], own[part]) for part in parts])),
@@ -153,6 +157,8 @@ def part_metrics(
         "pooled_auc": float(roc_auc_score(y, own)),
     }
     if method != ours:
+        # Paired: two methods err on the same rows, and their difference is surer than
+        # the two areas are.
         leads = [
             compare_auc(y[part], score[ours][part], own[part], max_fpr=max_fpr)
             for part in parts

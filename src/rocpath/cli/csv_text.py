@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SEPARATORS = (",", ";", "\t", "|")
-_LINES_TO_LOOK_AT = 50
+_LINES_TO_LOOK_AT = 50  # in which the separator must leave as many fields
 _FEWEST_CODES = 3  # different ones; fewer may be any words
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
@@ -74,6 +74,7 @@ def _as_utf8(source: str, content: bytes) -> bytes:
                 f"{source} starts as UTF-16 text, but is none: save it as UTF-8."
             ) from None
     content = content.removeprefix(codecs.BOM_UTF8)
+    # Polars would take it for a part of a word.
     nul = content.find(b"\0")
     if nul >= 0:
         row = content.count(b"\n", 0, nul)
@@ -95,6 +96,7 @@ def _separator(content: bytes, told: str | None) -> str:
         except csv.Error:
             continue
         n_fields[one] = found[0] if found and len(set(found)) == 1 else 1
+    # A table of one column has none; only a better one by far overrules the user.
     if told is not None and (told in shown[0] or max(n_fields.values(), default=1) < 2):
         return told
     return max(n_fields, key=n_fields.__getitem__, default=told or ",")
@@ -105,6 +107,7 @@ def _has_codes(series: pl.Series) -> bool:
     if series.dtype != pl.String or not series.null_count():
         return False
     known = series.drop_nulls()
+    # A yes or no of two letters each would pass, but for the number of different ones.
     is_code = known.str.contains(r"^[A-Z]{2}$")
     return bool(is_code.all()) and known.n_unique() >= _FEWEST_CODES
 
@@ -149,6 +152,7 @@ def _header_and_rows(
         raise ValueError(
             f"{source} has more than one column {repeated[0]!r}: rename them."
         )
+    # One column is fine, unless its name looks like several.
     if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(
             f"{source} has one column {names[0]!r}, and its rows do not have as many "
@@ -160,6 +164,7 @@ def _header_and_rows(
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
     """Name the first row with too many or few fields, if that is the trouble."""
+    # Only after a failure: Polars says less, and this reads all rows in Python.
     lines = io.StringIO(content.decode("utf-8"), newline="")
     try:
         for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
@@ -171,6 +176,8 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
 
 
 def _number_if_possible(column: pl.Series) -> pl.Series:
+    # All or nothing: one word makes the column text, and is named where numbers are
+    # needed.
     number = column.str.strip_chars().cast(pl.Float64, strict=False)
     return number if number.null_count() == column.null_count() else column
 

@@ -20,7 +20,8 @@ from rocpath.cli.table_fit import show_comparison
 from rocpath.cli.table_report import TableFit, contents, findings, headline
 from rocpath.cli.terminal import progress_bar, say
 from rocpath.pages.score_view import NO_PROMISE
-from rocpath.tables.columns import binary_label, feature_columns
+from rocpath.tables.columns import feature_columns
+from rocpath.tables.labels import binary_label
 from rocpath.tables.model import fit_table_model
 from rocpath.tables.rankers import BALANCED, BLEND, BOOSTING, LOGISTIC
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rocpath.tables.model import TableModel
 
-CHOSEN = "iris 1"
+CHOSEN = "iris 1"  # the table, and the class of it that is asked for
 _TITLE = "irises: versicolor"
 _QUESTION = (
     "Which irises are versicolor, by the size of their leaves? Fitted to one half of "
@@ -84,6 +85,7 @@ def _compared(
     models: dict[str, TableModel], half: pl.DataFrame, is_positive: NDArray[np.bool_]
 ) -> Comparison:
     score = {method: model.scores(half) for method, model in models.items()}
+    # One part: the second half has seen no fit.
     whole = [np.arange(is_positive.size)]
     metrics = {
         method: part_metrics(method, score, is_positive, whole, ours=BLEND)
@@ -107,12 +109,14 @@ def halves(name: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     first, second = train_test_split(
         np.arange(is_positive.size), test_size=0.5, stratify=is_positive, random_state=0
     )
+    # Rows keep their order, so that a table is as its author wrote it.
     return table[np.sort(first)], table[np.sort(second)]
 
 
 def _question(name: str) -> tuple[NDArray[Any], NDArray[np.bool_], list[str]]:
     if name == "fast diabetes":
         X, progression = datasets.load_diabetes(return_X_y=True, scaled=False)
+        # The fastest tenth: a rare kind, as in most questions that AUC is asked.
         return X, progression > np.quantile(progression, 0.9), _PATIENTS
     table, _, kind = name.rpartition(" ")
     loaded = getattr(datasets, f"load_{table.replace(' ', '_')}")()

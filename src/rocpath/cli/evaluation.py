@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucInterval
-    from rocpath.cli.many_files import KnownLabels
     from rocpath.pages.score_view import NamedPoint, Promises
-    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
 
 
 class Evaluation(NamedTuple):
@@ -35,6 +34,7 @@ def evaluated(
     if promises.max_fpr is not None:
         partial = auc_interval(is_positive, score, max_fpr=promises.max_fpr)
     points = asked_points(is_positive, score, promises)
+    # What cannot be kept is named: silence would look like a promise.
     kept = {one.rule for one in points}
     rules = [
         rule_of(name, promise)
@@ -47,6 +47,7 @@ def evaluated(
 
 def evaluation_summary(found: Evaluation, promises: Promises) -> dict[str, Any]:
     """Write down what was found."""
+    # It imports what writes reports, which most evaluations do without.
     from rocpath.cli.table_report import point_summary
 
     summary: dict[str, Any] = {"auc": found.area.value, **_ends(found.area)}
@@ -67,6 +68,7 @@ def show_evaluation(
 ) -> None:
     """Show what was found."""
     area, rows = found.area, []
+    # A partial area is at most its FPR, so that its mean TPR is told as well.
     if found.partial is not None and promises.max_fpr is not None:
         part = found.partial
         rows = [
@@ -120,5 +122,6 @@ def _rate(value: float, ends: tuple[float, float]) -> str:
 
 
 def _ends(area: AucInterval) -> dict[str, float]:
+    # Under the names that metrics.json of a fit has for them.
     names = ("standard_error", "low", "high", "confidence")
     return {name: getattr(area, name) for name in names}

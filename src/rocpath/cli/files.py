@@ -46,6 +46,7 @@ def read_table(
     else:
         packed = source.lower().endswith(_PACKED)
         plain = source[: -len(_PACKED)] if packed else source
+        # Before the content: a name that tells no format may be that of a large file.
         extension = _extension(plain, (_ANY_SEPARATOR,))
         content = _unpacked(source, _content(source)) if packed else _content(source)
         if extension in _PARQUET:
@@ -107,12 +108,20 @@ def write_folder(
             coded = content.encode("utf-8") if isinstance(content, str) else content
             (unfinished / name).write_bytes(coded)
         if target.exists():
+            # Renamed one by one: each file is whole, if not all are of one fit.
             for name in contents:
                 (unfinished / name).replace(target / name)
         else:
             unfinished.rename(target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def png_bytes(figure: Any) -> bytes:
+    """Return a figure of matplotlib as PNG."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=150)
+    return content.getvalue()
 
 
 def check_folder(*folders: str | None, force: bool) -> None:
@@ -137,6 +146,7 @@ def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
     path = Path(target)
     if path.is_dir():
         raise ValueError(f"{target!r} is a directory: name a file with --out.")
+    # A pipe or a device cannot be replaced by a file.
     if path.exists() and not path.is_file():
         raise ValueError(
             f"{target!r} is not a regular file: name another with --out, or - for "
@@ -151,6 +161,7 @@ def _check_target(target: Path, *, force: bool) -> None:
             f"{str(target)!r} already exists: choose another with --out, or "
             "overwrite it with --force."
         )
+    # Before the work, which may take long.
     parent = target if target.is_dir() else target.absolute().parent
     if not parent.is_dir():
         raise ValueError(
@@ -175,6 +186,8 @@ def _write_file(target: str, write: Callable[[Path], Any], *, force: bool) -> No
 
 
 def _unfinished_sibling(target: Path) -> Path:
+    # Beside the target, as a name moves only within one file system; with the number
+    # of the process, as two fits may write there.
     target = target.absolute()
     return target.with_name(f".{target.name}.{os.getpid()}.partial")
 
@@ -215,6 +228,7 @@ def _parquet(source: str, content: bytes) -> pl.DataFrame:
             return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = first_line(error)
+    # Which is no Exception but a BaseException, and so is named.
     except pl.exceptions.PanicException:
         reason = "it is damaged"
     raise ValueError(f"{source!r} is not readable Parquet: {reason}.")

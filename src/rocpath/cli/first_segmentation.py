@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.cli.long_tables import LongSequence, LongTable, SequenceColumns
 
+# Told with the result: a default that nobody knows of cannot be doubted.
 _FORMULAS = {
     "normal": "2 σ² log n, σ² the variance of noise, from differences of neighbours",
     "poisson": "φ log n, φ the variance of noise as a multiple of the mean",
@@ -41,6 +42,7 @@ def segment_sequences(
 ) -> None:
     """Segment each sequence, and write the changes, a summary and the page."""
     warn_of(table.left_out)
+    # The penalty that found the changes goes to the page, so that both agree.
     segmented = []
     with progress_bar(len(table.sequences) + 1, quiet=quiet) as progress:
         for one in table.sequences:

@@ -47,23 +47,9 @@ def labels_of(
     Labels of a sequence that is left out are left out with it.
     """
     names = label_names(table, sequence_column, known)
-    columns_of = {}
-    for role in ("start", "end"):
-        series = columns.needed(table, role)
-        place = places(series)
-        refuse(series, place.number.is_null() | ~place.number.is_finite(), place.rule)
-        # Both are numbers inside, so that they could be compared; times would then lie
-        # microseconds from 1970, outside any sequence.
-        if place.is_time != known.is_time:
-            is_, are = ("a time", "numbers") if place.is_time else ("a number", "times")
-            raise ValueError(
-                f"column {series.name!r} must be as the positions of the sequences, "
-                f"which are {are}, got {is_}, {series[0]!r}, in row 1."
-            )
-        columns_of[role] = place.number.alias(role)
-        columns_of[f"{role}_text"] = series.cast(pl.String).alias(f"{role}_text")
+    ends = _ends(table, known, columns)
     kind = text_of(columns.needed(table, "kind")).str.strip_chars().alias("kind")
-    frame = pl.DataFrame([names.alias("sequence"), kind, *columns_of.values()])
+    frame = pl.DataFrame([names.alias("sequence"), kind, *ends])
     frame = frame.with_row_index("row", offset=1)
     labels: dict[str, Labels] = {}
     strange = []
@@ -82,6 +68,29 @@ def labels_of(
     if not labels:
         _refuse_all(strange, known)
     return labels, strange
+
+
+def _ends(
+    table: pl.DataFrame, known: LongTable, columns: LabelColumns
+) -> list[pl.Series]:
+    """Read starts and ends as numbers, and as they are written."""
+    found = []
+    for role in ("start", "end"):
+        series = columns.needed(table, role)
+        place = places(series)
+        refuse(series, place.number.is_null() | ~place.number.is_finite(), place.rule)
+        # Both are numbers inside, so that they could be compared; times would then lie
+        # microseconds from 1970, outside any sequence.
+        if place.is_time != known.is_time:
+            is_, are = ("a time", "numbers") if place.is_time else ("a number", "times")
+            raise ValueError(
+                f"column {series.name!r} must be as the positions of the sequences, "
+                f"which are {are}, got {is_}, {series[0]!r}, in row 1."
+            )
+        found.append(place.number.alias(role))
+        # As written too, for messages.
+        found.append(series.cast(pl.String).alias(f"{role}_text"))
+    return found
 
 
 def label_names(table: pl.DataFrame, told: str | None, known: LongTable) -> pl.Series:

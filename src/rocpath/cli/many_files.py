@@ -1,12 +1,7 @@
-"""Tables in many files: read together into memory, or a file at a time by Dask.
-
-On Dask every file is a partition. What columns are, and the inputs they become, is
-decided by the first rows of every file; the ranking is that of `rocpath.dask`.
-"""
+"""Tables in many files: read together into memory, or a file at a time by Dask."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from contextlib import contextmanager
@@ -14,59 +9,33 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from rocpath.cli.files import (
     STANDARD_STREAM,
     check_folder,
     read_table,
-    write_folder,
     write_table,
 )
 from rocpath.cli.terminal import say
 from rocpath.memory import available_memory
-from rocpath.tables.columns import column, feature_columns, label_text, listed
-from rocpath.tables.model import TableModel, table_inputs
-from rocpath.tables.saved_models import model_bytes
+from rocpath.tables.columns import column, listed
+from rocpath.tables.model import TableModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from rocpath.auc_statistics.intervals import AucInterval
-    from rocpath.tables.columns import FeatureColumns
 
 Engine = Literal["auto", "memory", "dask"]
 
-_SAMPLED_ROWS = 20_000  # of all files, by which columns are judged
 _EXPANSION = 3  # of a file in memory; Parquet packs numbers about so well
-_SHARE_OF_MEMORY = 0.5
+_SHARE_OF_MEMORY = 0.5  # for the rows; the other half is for the fit
 
 
 class Cluster(NamedTuple):
     """Where Dask is to run: a scheduler's address, or None for workers of our own."""
 
     scheduler: str | None
-
-
-class KnownLabels(NamedTuple):
-    """Both kinds of labels, and how many rows have them."""
-
-    column: str
-    positive: str
-    negative: str
-    n_positive: int
-    n_negative: int
-
-    @property
-    def summary(self) -> dict[str, str | int]:
-        """The labels and their counts."""
-        return {
-            "positive": self.positive,
-            "negative": self.negative,
-            "n_positive": self.n_positive,
-            "n_negative": self.n_negative,
-        }
 
 
 def is_many(table: str) -> bool:
@@ -94,6 +63,7 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
         return True
     if engine == "memory" or not is_many(table):
         return False
+    # Sizes on disk tell little, but reading only to find out would take as long.
     n_bytes = sum(os.path.getsize(name) for name in file_names(table))
     needed, memory = _EXPANSION * n_bytes, available_memory()
     if needed <= _SHARE_OF_MEMORY * memory:
@@ -105,107 +75,17 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
     return True
 
 
-def refuse_beyond_ranking(model: str, n_promises: int, png: str | None) -> None:
-    """Raise if more is asked for than a linear ranking and its AUC."""
-    if model not in ("auto", "linear") or n_promises or png is not None:
-        raise ValueError(
-            "on Dask only the linear ranking is fitted, without promises and pictures: "
-            "leave out --model, --max-fpr, --min-precision, --top and --png, or read "
-            "the rows with --engine memory."
-        )
-
-
 def read_tables(
     table: str, *, text: Iterable[str] = (), codes: Iterable[str] = ()
 ) -> pl.DataFrame:
     """Read one table, or the rows of several files into one."""
+    # Sets, as iterators would be used up by the first file.
     kept = set(text), set(codes)
     names = file_names(table)
     tables = [read_table(name, text=kept[0], codes=kept[1]) for name in names]
     for name, one in zip(names, tables, strict=True):
-        _check_columns(name, one.columns, tables[0].columns)
+        check_columns(name, one.columns, tables[0].columns)
     return tables[0] if len(tables) == 1 else pl.concat(tables, how="vertical_relaxed")
-
-
-def fit_on_cluster(
-    table: str,
-    cluster: Cluster,
-    *,
-    label: str,
-    positive: str | None,
-    left_out: Iterable[str],
-    types: Mapping[str, str],
-    seed: int,
-    out: str,
-    force: bool,
-    quiet: bool,
-) -> None:
-    """Fit a linear ranking to the rows of all files, and write it."""
-    from rocpath.dask import AUCClassifier, auc_interval
-    from rocpath.dask.passes import Passes
-
-    names = file_names(table)
-    text = [name for name, kind in types.items() if kind == "category"]
-    with running_client(cluster) as client, Passes(client) as passes:
-        state = (label, text, -(-_SAMPLED_ROWS // len(names)))
-        tasks = passes.each(_first_look, names, state=state)
-        looks = passes.results("first look", tasks)
-        for name, (sample, _) in zip(names, looks, strict=True):
-            _check_columns(name, sample.columns, looks[0][0].columns)
-        known = _labels(label, positive, [counts for _, counts in looks])
-        sample = pl.concat([one for one, _ in looks], how="vertical_relaxed")
-        features, _ = feature_columns(sample, {label, *left_out}, types)
-        columns = table_inputs(features, is_dense=False).fit(features.of(sample))
-        reading = _Reading(features, columns, label, known.positive)
-        X, y = reading.arrays(passes, names)
-        ranking = AUCClassifier(random_state=seed, verbose=not quiet, client=client)
-        ranking.fit(X, y)
-        area = auc_interval(y, ranking.decision_function(X), client=client)
-    model = _table_model(ranking.to_local(), reading, known, sample)
-    history = ranking.history_[0]
-    metrics = {
-        "auc_of_fitted_rows": area.value,
-        "low": area.low,
-        "high": area.high,
-        "n_files": len(names),
-        "n_passes": ranking.n_passes_,
-        **known.summary,
-    }
-    if history.stage_auc.size:
-        metrics["held_out_auc"] = float(history.stage_auc[history.chosen])
-    files: dict[str, bytes | str] = {
-        "model.skops": model_bytes(model),
-        "metrics.json": json.dumps(metrics),
-    }
-    write_folder(out, files, force=force)
-    if not quiet:
-        say("")  # after the line of the passes
-    say(
-        f"AUC {area.value:.4f} on the rows fitted to, in {len(names)} files; "
-        f"{ranking.n_passes_} passes. Wrote {out}."
-    )
-
-
-def evaluate_on_cluster(
-    model: TableModel, table: str, label: str | None, cluster: Cluster
-) -> tuple[AucInterval, KnownLabels]:
-    """Measure the AUC of a model on the rows of all files."""
-    from rocpath.dask import auc_interval
-    from rocpath.dask.passes import Passes
-
-    names = file_names(table)
-    name = label or model.label
-    with running_client(cluster) as client, Passes(client) as passes:
-        tasks = passes.keep(passes.each(_scored_file, names, state=(model, name)))
-        sizes = passes.results("scoring", passes.each(_label_counts, tasks))
-        scores, y = (
-            _array(passes.each(_column_of, tasks, state=k), (), dtype)
-            for k, dtype in ((0, np.float64), (1, bool))
-        )
-        area = auc_interval(y, scores, client=client)
-    n_positive, n_negative = np.sum(sizes, axis=0).tolist()
-    counts = (int(n_positive), int(n_negative))
-    return area, KnownLabels(name, model.positive, model.negative, *counts)
 
 
 def predict_files(
@@ -220,9 +100,12 @@ def predict_files(
     """Write the scores of every file into a file of the same name in a folder."""
     names = file_names(table)
     check_folder(out, force=force)
+    # Results are written unpacked, under the names of their tables.
     stems = [Path(name).name.removesuffix(".gz") for name in names]
     if len(set(stems)) < len(stems):
         raise ValueError(f"{table!r} matches files of the same name in other folders.")
+    # File by file: all scores at once may not fit into memory, and what is done stays
+    # if one file is at fault.
     Path(out).mkdir(exist_ok=True)
     targets = [str(Path(out) / stem) for stem in stems]
     state = (model, id_column, force)
@@ -245,6 +128,7 @@ def predicted(
     if id_column is None:
         return scores
     name = column(rows, id_column, "id")
+    # Both would be called alike in the result.
     if id_column in scores.columns:
         raise ValueError(
             f"id column {id_column!r} has the name of a column of scores: rename it."
@@ -259,6 +143,7 @@ def running_client(cluster: Cluster) -> Iterator[Any]:
 
     if cluster.scheduler is not None:
         try:
+            # Not the default, which would be that of a program around this command.
             client = Client(cluster.scheduler, set_as_default=False, timeout=10)
         except (OSError, TimeoutError) as error:
             raise ValueError(
@@ -267,6 +152,8 @@ def running_client(cluster: Cluster) -> Iterator[Any]:
         with client:
             yield client
         return
+    # One thread a worker, as Python code would wait for its lock; any free port for the
+    # dashboard, as another cluster may have the usual one.
     with (
         LocalCluster(
             threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
@@ -274,92 +161,6 @@ def running_client(cluster: Cluster) -> Iterator[Any]:
         Client(workers, set_as_default=False) as client,
     ):
         yield client
-
-
-class _Reading(NamedTuple):
-    """How a file becomes inputs and labels."""
-
-    features: FeatureColumns
-    columns: Any  # the transformer that makes inputs of features
-    label: str
-    positive: str
-
-    def arrays(self, passes: Any, names: list[str]) -> tuple[Any, Any]:
-        """Return lazy inputs and labels; a file is a part."""
-        parts = passes.each(_read_part, names, state=self)
-        width = len(self.columns.get_feature_names_out())
-        X = _array(passes.each(_column_of, parts, state=0), (width,), np.float64)
-        return X, _array(passes.each(_column_of, parts, state=1), (), bool)
-
-
-def _array(tasks: list[Any], width: tuple[int, ...], dtype: Any) -> Any:
-    import dask.array as da
-
-    parts = [da.from_delayed(one, (np.nan, *width), dtype=dtype) for one in tasks]
-    return da.concatenate(parts, allow_unknown_chunksizes=True)
-
-
-def _first_look(name: str, state: tuple[str, list[str], int]) -> Any:
-    """Return the first rows of a file, and how often it has each label."""
-    label, text, n_rows = state
-    table = read_table(name, text=text)
-    counts = label_text(column(table, label, "label")).value_counts()
-    return table[:n_rows], dict(counts.iter_rows())
-
-
-def _labels(
-    label: str, positive: str | None, counts: list[dict[str, int]]
-) -> KnownLabels:
-    """Find the two kinds of labels in all files."""
-    total: dict[str, int] = {}
-    for of_file in counts:
-        for value, count in of_file.items():
-            total[value] = total.get(value, 0) + count
-    values = sorted(total)
-    if len(values) < 2:
-        raise ValueError(
-            f"label column {label!r} has only the value {values[0]!r}: two are needed."
-        )
-    if positive is None and len(values) > 2:
-        raise ValueError(
-            f"label column {label!r} has {len(values)} values ({listed(values)}): "
-            "name one with --positive."
-        )
-    positive = values[1] if positive is None else positive
-    if positive not in total:
-        raise ValueError(
-            f"label column {label!r} has no value {positive!r}: name one of "
-            f"{listed(values)} with --positive."
-        )
-    others = [value for value in values if value != positive]
-    negative = others[0] if len(others) == 1 else f"not {positive}"
-    n_positive = total[positive]
-    n_negative = sum(total.values()) - n_positive
-    return KnownLabels(label, positive, negative, n_positive, n_negative)
-
-
-def _read_part(name: str, reading: _Reading) -> tuple[Any, Any]:
-    text = {*reading.features.category, *reading.features.style}
-    table = read_table(name, text=text)
-    X = reading.columns.transform(reading.features.of(table))
-    labels = label_text(column(table, reading.label, "label"))
-    return X, (labels == reading.positive).to_numpy()
-
-
-def _column_of(part: tuple[Any, ...], place: int) -> Any:
-    return part[place]
-
-
-def _scored_file(name: str, state: tuple[TableModel, str]) -> tuple[Any, Any]:
-    model, label = state
-    table = read_table(name, text=model.text, codes=model.codes)
-    text = label_text(column(table, label, "label"))
-    return model.scores(table), (text == model.positive).to_numpy()
-
-
-def _label_counts(scored: tuple[Any, Any], _: None) -> tuple[int, int]:
-    n_positive = int(np.count_nonzero(scored[1]))
-    return n_positive, scored[1].size - n_positive
 
 
 def _predict_file(
@@ -370,28 +171,8 @@ def _predict_file(
     write_table(predicted(model, rows, id_column), target, force=force)
 
 
-def _table_model(
-    ranking: Any, reading: _Reading, labels: KnownLabels, sample: pl.DataFrame
-) -> TableModel:
-    from sklearn.pipeline import Pipeline
-
-    features = reading.features
-    frame = features.of(sample)
-    numbers = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
-    return TableModel(
-        Pipeline([("columns", reading.columns), ("ranking", ranking)]),
-        features.number,
-        features.category,
-        labels.column,
-        labels.positive,
-        labels.negative,
-        dict(features.style),
-        dict(features.unreadable),
-        {name: (float(x.min()), float(x.max())) for name, x in numbers.items()},
-    )
-
-
-def _check_columns(name: str, columns: list[str], first: list[str]) -> None:
+def check_columns(name: str, columns: list[str], first: list[str]) -> None:
+    """Raise unless a file has the columns of the first."""
     if columns != first:
         raise ValueError(
             f"{name!r} must have the columns of the first file, {listed(first)}, got "

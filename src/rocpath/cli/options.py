@@ -29,6 +29,7 @@ TableArgument = Annotated[
         "CSV on stdin.",
     ),
 ]
+# A folder too, as it is what a fit was told to write.
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
 ]
@@ -46,6 +47,7 @@ ModelLabelOption = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
 ]
+# Two labels have an order that all commands agree on, so that it may be left out.
 PositiveOption = Annotated[
     str | None,
     typer.Option(
@@ -62,6 +64,19 @@ TypesOption = Annotated[
         "repeated.",
     ),
 ]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
+]
+FastOption = Annotated[
+    bool, typer.Option("--fast", help="Fit one model, and compare it with none.")
+]
+YesOption = Annotated[
+    bool,
+    typer.Option(
+        "--yes", help="Take the positive label by the alphabet, however frequent."
+    ),
+]
 ModelChoiceOption = Annotated[
     Literal["linear", "blend", "logistic", "boosting", "auto"],
     typer.Option(
@@ -73,6 +88,7 @@ PictureOption = Annotated[
     str | None,
     typer.Option("--png", metavar="DIR", help="Folder for every figure, as PNG."),
 ]
+# Promises: each is about the rows called positive, and any number can be asked for.
 MaxFprOption = Annotated[
     float | None,
     typer.Option(
@@ -104,12 +120,15 @@ ScoresOption = Annotated[
         help="Columns of scores; by default all but the labels.",
     ),
 ]
+# On standard output, where notes and progress never go.
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of a table.")
 ]
+# As far as numpy takes seeds.
 SeedOption = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
 ]
+# Nothing that exists is overwritten without it: it may have taken long.
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Overwrite what is already there.")
 ]

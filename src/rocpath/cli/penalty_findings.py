@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rocpath import changepoint as cp
+from rocpath.cli.files import png_bytes
 from rocpath.cli.penalty_comparison import OURS
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
@@ -229,8 +229,7 @@ def _models(one: LongSequence, request: Request) -> cp.Segmentations:
 def _png(figure: Any) -> bytes:
     import matplotlib.pyplot as plt
 
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
+    content = png_bytes(figure)
     # Pyplot keeps every figure until it is closed, and warns after twenty.
     plt.close(figure)
-    return content.getvalue()
+    return content

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rocpath.cli.penalty_comparison import Comparison
 
 _PEAK_KINDS = ("no_peaks", "peaks", "peak_start", "peak_end")
-_MOST_NAMED = 10  # sequences left out, in the terminal
+_MOST_NAMED = 10  # sequences left out, in the terminal; metrics.json has them all
 
 
 class Request(NamedTuple):
@@ -117,6 +117,7 @@ def _learned(
     X, names = features_of(used, has_runs=has_runs)
     problem = Problem(
         X,
+        # Usual criteria have a penalty that grows with log n; its factor is learned.
         np.log([[one.value.size] for one in used]),
         _default_penalties(used, request),
         functions,
@@ -227,6 +228,7 @@ def error_functions(
             position=sequence.position,
         )
         functions.append(function)
+    # Any penalty would then be as good as any other, and a model of them noise.
     if not can_be_learned(functions):
         raise ValueError(
             "no penalty trades false positives for false negatives: labels must say "

@@ -84,6 +84,7 @@ def changes_table(
     it would seem to have no changes.
     """
     sequence, position = columns.name("sequence"), columns.name("position")
+    # Positions apart from the rest: they are numbers, times or text, as they came.
     rows: list[tuple[str, float | None, float | None, str | None]] = []
     shown = []
     for one, found in segmented:

@@ -9,7 +9,8 @@ import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
 from rocpath.cli.terminal import say, show_table
-from rocpath.tables.columns import binary_label, column, numbers_of
+from rocpath.tables.columns import column, numbers_of
+from rocpath.tables.labels import binary_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AucComparison, AucInterval
-    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel
 
 _SURE = 0.05  # below it a p-value of Holm's is called a difference
 
@@ -43,6 +44,7 @@ def score_table(
     table: pl.DataFrame, label: str, positive: str | None, names: Sequence[str]
 ) -> ScoreTable:
     """Take labels and columns of scores from a table; by default all other columns."""
+    # Columns that are no scores are then refused by name, and not left out unseen.
     names = names or [name for name in table.columns if name != label]
     if len(set(names)) < len(names):
         raise ValueError(
@@ -74,6 +76,7 @@ def compared_pairs(scores: ScoreTable, max_fpr: float | None) -> list[Pair]:
         )
         for first, second in combinations(scores.score, 2)
     ]
+    # Many pairs find a small p-value by chance alone.
     adjusted = holm([comparison.p_value for *_, comparison in pairs])
     return [Pair(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
@@ -83,6 +86,7 @@ def holm(p_value: Sequence[float]) -> list[float]:
 
     The k-th smallest of n counts n - k + 1 times, and none less than a smaller one.
     """
+    # From the smallest on, each is multiplied by how many are left.
     order = np.argsort(p_value, kind="stable")
     times = np.arange(order.size, 0, -1)
     adjusted = np.empty(order.size)
@@ -121,8 +125,7 @@ def show_comparison(
     area_name = "AUC" if max_fpr is None else f"area up to an FPR of {max_fpr:g}"
     label = scores.label
     show_table(
-        f"{title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
-        f"{label.n_negative:,} of {label.negative!r}",
+        f"{title}: {label.counted}",
         ("score", area_name, "95% interval"),
         [
             (
@@ -156,6 +159,7 @@ def pair_verdicts(pairs: Sequence[Pair]) -> list[str]:
     """Say which scores rank better than others."""
     lines = []
     for pair in pairs:
+        # Of pairs that may differ by chance nothing is said, rather than a guess.
         if pair.holm_p_value < _SURE:
             better, worse = pair.first, pair.second
             if pair.comparison.difference < 0:

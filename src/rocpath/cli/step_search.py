@@ -7,7 +7,8 @@ from rocpath.cli.files import read_table, shown_name, write_text
 from rocpath.cli.terminal import say, show_table
 from rocpath.lines import Lines
 from rocpath.pages import step_view
-from rocpath.tables.columns import binary_label, column, numbers_of
+from rocpath.tables.columns import column, numbers_of
+from rocpath.tables.labels import binary_label
 from rocpath.tables.model import TableModel
 from rocpath.tables.saved_models import read_saved
 
@@ -16,6 +17,7 @@ def model_lines(
     model: str, table: str, label: str | None, positive: str | None
 ) -> Lines:
     """Move the predictions of a model down its gradient of AUM."""
+    # A model was fitted to rank one label high: another would turn it upside down.
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = read_saved(model, TableModel)
@@ -35,6 +37,7 @@ def column_lines(
         raise ValueError("name the column of labels with --label.")
     rows = read_table(table)
     truth = binary_label(rows, label, positive)
+    # True is positive, whatever label it stands for.
     bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
     moved = {"predictions": predictions, "direction": direction}
     series = [column(rows, name, role) for role, name in moved.items()]
@@ -53,6 +56,7 @@ def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> Non
     ]
     title = f"Steps for {len(lines):,} lines{within}"
     show_table(title, ("choice", "step", "AUM", "AUC"), rows)
+    # The page needs Jinja2 and Plotly; the table of steps does not.
     if out is not None:
         from rocpath.pages.explorer import explorer_html
 

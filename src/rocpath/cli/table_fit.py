@@ -20,12 +20,8 @@ from rocpath.cli.table_report import (
 )
 from rocpath.cli.terminal import agreed, progress_bar, say, show_table
 from rocpath.pages.score_view import NO_PROMISE, Promises, promised_points
-from rocpath.tables.columns import (
-    binary_label,
-    column,
-    feature_columns,
-    listed,
-)
+from rocpath.tables.columns import column, feature_columns, listed
+from rocpath.tables.labels import binary_label
 from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import fit_table_model
 from rocpath.tables.rankers import methods_for
@@ -39,7 +35,8 @@ if TYPE_CHECKING:
 
     from rocpath.cli.table_report import Findings
     from rocpath.tables.audit import ColumnAudit
-    from rocpath.tables.columns import BinaryLabel, FeatureColumns
+    from rocpath.tables.columns import FeatureColumns
+    from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.model import TableModel
     from rocpath.tables.rankers import ModelChoice
 
@@ -60,6 +57,11 @@ class Request(NamedTuple):
     accepts_positive: bool = False
     promises: Promises = NO_PROMISE
 
+    @property
+    def text(self) -> list[str]:
+        """Columns to be read as text from the start, as predict reads them too."""
+        return [name for name, kind in self.types.items() if kind == "category"]
+
 
 def fit_table(
     table: pl.DataFrame,
@@ -74,6 +76,7 @@ def fit_table(
     label = binary_label(table, request.label, request.positive)
     if request.positive is None and not request.accepts_positive:
         _doubt(label)
+    # A name that is mistyped would leave in what must be left out.
     for name in request.left_out:
         column(table, name, "--drop")
     left_out = {request.label, *request.left_out}
@@ -81,6 +84,7 @@ def fit_table(
     audit = suspect_leaks(table, features, audit, label.is_positive)
     if not quiet:
         _note(label, features, audit)
+    # Two stages more: the fit to all rows, and the report.
     n_methods = len(methods_for(request.model))
     n_fits = 0 if request.is_fast else n_methods * folds_for(label)
     with progress_bar(n_fits + 2, quiet=quiet, n_round=n_methods) as progress:
@@ -89,6 +93,7 @@ def fit_table(
         found = findings(fit)
         files = contents(fit, found)
         pictures = {} if png is None else figures(fit, found)
+    # After all is made, so that no half of a result is left by an error.
     write_folder(out, files, force=force)
     if png is not None:
         write_folder(png, pictures, force=force)
@@ -130,18 +135,13 @@ def _fitted(
         random_state=request.seed,
         max_fpr=request.promises.max_fpr,
     )
+    # Of two promises predict could keep only one, and nobody said which.
     if comparison.score and request.promises.n_given == 1:
         score = comparison.score[method]
         model = _with_threshold(model, label, score, request.promises)
+    promises = request.promises
     return TableFit(
-        table,
-        request.title,
-        label,
-        model,
-        method,
-        comparison,
-        audit,
-        request.promises,
+        table, request.title, label, model, method, comparison, audit, promises
     )
 
 
@@ -152,6 +152,7 @@ def _with_threshold(
     promises: Promises,
 ) -> TableModel:
     """Let the model call rows positive as its one promise asks, if it can be kept."""
+    # On rows held out, as the threshold is for scores of new rows.
     try:
         (point,) = promised_points(label.is_positive, score, promises).values()
     except ValueError as error:
@@ -183,6 +184,8 @@ def _tell_result(
 
 def _doubt(label: BinaryLabel) -> None:
     """Ask whether the more frequent label is meant to be positive."""
+    # What is looked for is mostly the rarer kind; a ranking of the other is upside
+    # down, and its AUC looks just as good.
     if label.n_positive <= label.n_negative:
         return
     chosen = (
@@ -190,6 +193,7 @@ def _doubt(label: BinaryLabel) -> None:
         f"{label.positive!r}, is the more frequent label ({label.n_positive:,} of "
         f"{label.is_positive.size:,} rows)"
     )
+    # A script has nobody to ask: it must say which, and fails until it does.
     if not agreed(f"{chosen}. Rank it high?"):
         raise ValueError(
             f"{chosen}: name the one to rank high, as --positive {label.negative!r}, "
@@ -205,6 +209,7 @@ def _note(
         f"{label.n_positive:,} of {label.is_positive.size:,} rows (change with "
         "--positive)."
     )
+    # Whatever was decided about a column is said here, with the option that changes it.
     kinds = Counter(one.kind for one in audit)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
     names["drop"] = "left out"
@@ -228,6 +233,7 @@ def _note(
             )
         elif one.column in features.style:
             say(f"note: column {one.column!r} is taken for a {one.kind}: {one.why}.")
+    # The fit goes on: a ranking may be right though its AUC cannot be known.
     fewest = min(label.n_positive, label.n_negative)
     if fewest < _FEWEST_TO_JUDGE:
         say(f"note: one label has only {fewest} rows; too few to know an AUC.")
@@ -241,14 +247,14 @@ def show_comparison(title: str, label: BinaryLabel, comparison: Comparison) -> N
             return ""
         return f"{metric['our_lead']:+.4f} ± {metric['our_lead_standard_error']:.4f}"
 
+    # With --fast nothing was compared.
     if not comparison.metrics:
         return
     n_parts = comparison.n_folds
     area = "AUC" if comparison.max_fpr is None else "mean TPR"
     up_to = "" if area == "AUC" else f" up to an FPR of {comparison.max_fpr:g}"
     show_table(
-        f"{title}: {label.n_positive:,} rows of {label.positive!r} (positive), "
-        f"{label.n_negative:,} of {label.negative!r}",
+        f"{title}: {label.counted}",
         (
             f"method, {n_parts} part{'s' if n_parts > 1 else ''} held out",
             f"{area}{up_to}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.cli.comparison import verdict
+from rocpath.cli.files import png_bytes
 from rocpath.pages.score_view import score_view
 from rocpath.tables.saved_models import model_bytes
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from rocpath.lines import Lines
     from rocpath.pages.score_view import NamedPoint, Promises, ScoreView
     from rocpath.tables.audit import ColumnAudit
-    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.model import TableModel
 
 _MOST_LINES = 2000  # rows of the line search, all of whose crossings can be visited
+# In the order of the report; the first that a method has decides which is the best.
 _REPORT_NAMES = {
     "partial_auc": "mean TPR",
     "auc": "AUC",
@@ -64,6 +65,7 @@ def findings(fit: TableFit, *, are_fitted: bool = True) -> Findings:
     """Compute what there is to tell; whether the rows are those of the fit."""
     y = fit.label.is_positive
     coefficients = fit.model.coefficients(fit.table)
+    # Trees have no coefficients; what shuffling loses takes a prediction a column.
     importance = [] if coefficients else fit.model.importance(fit.table, y)
     score = fit.comparison.score.get(fit.method)
     view = None if score is None else score_view(y, score, fit.promises)
@@ -110,7 +112,7 @@ def figures(fit: TableFit, found: Findings) -> dict[str, bytes | str]:
         importance=found.importance,
         lines=found.lines,
     )
-    return {f"{name}.png": _png(figure) for name, figure in drawn.items()}
+    return {f"{name}.png": png_bytes(figure) for name, figure in drawn.items()}
 
 
 def headline(fit: TableFit, found: Findings) -> str:
@@ -152,6 +154,8 @@ def point_summary(one: NamedPoint) -> dict[str, Any]:
 
 
 def _metrics(fit: TableFit, found: Findings) -> dict[str, Any]:
+    # All that the page tells, for programs: a number that can only be read by eye is
+    # typed off, and wrong.
     dropped = {one.column: one.why for one in fit.audit if one.kind == "drop"}
     points = [] if found.view is None else found.view.points
     return {
@@ -235,6 +239,7 @@ def _threshold_fact(fit: TableFit) -> dict[str, str]:
 
 def _saved_first(fit: TableFit) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     curves = fit.comparison.roc(fit.label.is_positive)
+    # The band around a curve is that of the first.
     order = sorted(curves, key=lambda name: name != fit.method)
     return {name: curves[name] for name in order}
 
@@ -249,8 +254,10 @@ def _some_rows(is_positive: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Choose rows to draw, both classes in proportion."""
     if is_positive.size <= _MOST_LINES:
         return np.arange(is_positive.size)
+    # Not by --seed: the same fit has the same picture.
     rng = np.random.default_rng(0)
     chosen = []
+    # One row at least of each class, or there would be no AUC to draw.
     for members in (np.flatnonzero(is_positive), np.flatnonzero(~is_positive)):
         n_chosen = max(1, members.size * _MOST_LINES // is_positive.size)
         chosen.append(rng.choice(members, n_chosen, replace=False))
@@ -263,9 +270,3 @@ def _article(name: str) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _png(figure: Any) -> bytes:
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()

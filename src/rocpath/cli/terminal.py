@@ -20,6 +20,7 @@ def say(message: str) -> None:
 
 def agreed(question: str) -> bool:
     """Ask for a yes or no; where nobody is there to ask, it is no."""
+    # A question into a pipe would wait for ever, or eat a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     import typer
@@ -38,6 +39,7 @@ def show_table(
     table = Table()
     for place, name in enumerate(header):
         side: Literal["left", "right"] = "right" if place else "left"
+        # The first column names the rows, and a name that is cut could be any.
         table.add_column(_plain(name), justify=side, no_wrap=not place)
     for row in rows:
         table.add_row(*map(_plain, row))
@@ -77,6 +79,7 @@ def progress_bar(
     def start(stage: str) -> None:
         nonlocal n_done, left
         n_done += 1
+        # Only after whole rounds: stages of one round may differ widely.
         if n_round and n_done and n_done % n_round == 0 and n_done < n_stages:
             left = time_left(time.monotonic() - started, n_done, n_stages)
             if not (quiet or is_bar):
@@ -91,6 +94,7 @@ def progress_bar(
 
 def time_left(elapsed: float, n_done: int, n_stages: int) -> str:
     """Say how long the stages to come will take, if they are as those that were."""
+    # Below 1 s it would say 0, and from 99.5 s on seconds promise too much.
     seconds = elapsed / n_done * (n_stages - n_done)
     if seconds < 99.5:
         return f"about {max(seconds, 1):.0f} s left"
@@ -106,4 +110,5 @@ def _plain(text: str) -> Text:
 
 def _printable(text: str) -> str:
     """Show control characters instead of obeying them."""
+    # A name in a table could move the cursor, or clear the screen.
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

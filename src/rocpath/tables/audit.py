@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "category", "date", "drop")
 DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
-_LEAST_READ = 0.95  # of the values of a column that is not text
+_LEAST_READ = 0.95  # of its values that must be readable for a column to be no text
 _MOST_UNREADABLE = 20  # different texts of such a column that are taken as missing
 # Dots stand in days first everywhere; slashes and dashes do not.
 _DATES = (
@@ -102,8 +102,10 @@ def read_text(series: pl.Series, style: str) -> pl.Series:
         return days.cast(pl.Float64)
     group, point = _MARKS[style]
     text = text.str.replace_all(_SIGNS, "").str.strip_chars()
+    # A column may mix 5% and 0.05.
     is_percent = text.str.ends_with("%")
     text = text.str.strip_suffix("%").str.strip_chars()
+    # Groups of three only: 1,5 is no fifteen, and 03.04.2024 is no number.
     shape = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?$"
     plain = text.str.replace_all(group, "").str.replace(point, ".")
     number = plain.cast(pl.Float64, strict=False).set(~text.str.contains(shape), None)

@@ -129,6 +129,7 @@ def _series(name: str, column: Any) -> pl.Series:
         return pl.Series(name, times).dt.cast_time_unit("us")
     if isinstance(column.dtype, np.dtype) and kind in "iufb":
         return pl.Series(name, column.to_numpy())
+    # Objects, categories and extension types: as Python values polars knows them all.
     values = [None if _is_gap(one) else one for one in column.tolist()]
     return pl.Series(name, values, strict=False)
 

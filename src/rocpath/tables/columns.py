@@ -1,8 +1,7 @@
-"""What the columns of a table are: labels, numbers, categories, or of no use."""
+"""What the columns of a table are: numbers, categories, dates, or of no use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,38 +12,11 @@ from rocpath.tables.audit import ColumnAudit, read_text, reading_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
 
 LARGEST_NUMBER = 1e100  # squares of it can still be summed
 _FEWEST_ROWS_TO_SUSPECT = 20  # fewer whole numbers are distinct by chance
 _MOST_LISTED = 20  # names in a message
 _SECONDS_A_DAY = 86_400.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinaryLabel:
-    """Labels of two kinds, by the text of their values."""
-
-    column: str
-    positive: str
-    negative: str
-    is_positive: NDArray[np.bool_]
-
-    @property
-    def n_positive(self) -> int:
-        """The number of positive rows."""
-        return int(self.is_positive.sum())
-
-    @property
-    def n_negative(self) -> int:
-        """The number of negative rows."""
-        return self.is_positive.size - self.n_positive
-
-    @property
-    def summary(self) -> dict[str, str | int]:
-        """The two kinds and how many rows they have, as results write them down."""
-        names = ("positive", "negative", "n_positive", "n_negative")
-        return {name: getattr(self, name) for name in names}
 
 
 class FeatureColumns(NamedTuple):
@@ -84,6 +56,7 @@ class FeatureColumns(NamedTuple):
             return numbers_of(series)
         number = read_text(series, style)
         is_lost = number.is_null() & series.is_not_null()
+        # What the fit took as missing is so again; any other text is a mistake.
         known = list(self.unreadable.get(series.name, ()))
         is_known = series.str.strip_chars().is_in(known)
         what = f"dates as {style}" if style.startswith("%") else "numbers"
@@ -116,58 +89,11 @@ def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
     return table[name]
 
 
-def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> BinaryLabel:
-    """Find the two kinds of labels; more than two need the positive one named."""
-    text = label_text(column(table, name, "label"))
-    values = text.unique().sort().to_list()
-    if len(values) < 2:
-        raise ValueError(
-            f"label column {name!r} has only the value {values[0]!r}: two are needed."
-        )
-    if positive is None:
-        if len(values) > 2:
-            raise ValueError(
-                f"label column {name!r} has {len(values)} values ({listed(values)}): "
-                "name one with --positive."
-            )
-        positive = values[1]
-    elif positive not in values:
-        raise ValueError(
-            f"label column {name!r} has no value {positive!r}: name one of "
-            f"{listed(values)} with --positive."
-        )
-    others = [value for value in values if value != positive]
-    # A rest of several kinds has one name, which `known_label` knows again.
-    negative = others[0] if len(others) == 1 else f"not {positive}"
-    return BinaryLabel(name, positive, negative, (text == positive).to_numpy())
-
-
-def known_label(
-    table: pl.DataFrame, name: str, positive: str, negative: str
-) -> BinaryLabel:
-    """Read labels of which a model knows the two kinds."""
-    text = label_text(column(table, name, "label"))
-    is_positive = (text == positive).to_numpy()
-    if negative != f"not {positive}":
-        is_strange = ~is_positive & (text != negative).to_numpy()
-        if is_strange.any():
-            row = int(is_strange.argmax())
-            raise ValueError(
-                f"label column {name!r} has {text[row]!r} in row {row + 1}; the model "
-                f"knows {negative!r} and {positive!r}."
-            )
-    if is_positive.all() or not is_positive.any():
-        only = positive if is_positive.all() else negative
-        raise ValueError(
-            f"label column {name!r} has only the value {only!r}: two are needed."
-        )
-    return BinaryLabel(name, positive, negative, is_positive)
-
-
 def feature_columns(
     table: pl.DataFrame, left_out: Iterable[str], types: Mapping[str, str]
 ) -> tuple[FeatureColumns, list[ColumnAudit]]:
     """Sort columns into numbers and categories; tell what each is taken for."""
+    # A name that is mistyped would change nothing, and nobody would see it.
     for name in types:
         column(table, name, "--type")
     # What is learned of rarer categories is mostly noise; small tables need them more.
@@ -219,11 +145,12 @@ def _audited(
 ) -> ColumnAudit:
     """Say what a column is taken for, given what was read from its text."""
     n_missing = series.null_count()
-    n_values = read.drop_nulls().n_unique() if _is_plain(read) else 0
+    n_values = read.drop_nulls().n_unique() if is_plain(read) else 0
     counts: dict[str, Any] = {"n_missing": n_missing, "n_levels": n_values}
     counts["n_unreadable"] = read.null_count() - n_missing
     if kind == "drop":
         return ColumnAudit(series.name, "drop", "as --type says", **counts)
+    # Before what was told: a constant teaches nothing, whatever it is called.
     useless = _uselessness(read, n_values, min_frequency, is_told=kind is not None)
     if useless:
         return ColumnAudit(series.name, "drop", useless, **counts)
@@ -306,16 +233,6 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + more
 
 
-def label_text(series: pl.Series) -> pl.Series:
-    """Return labels as text, or raise."""
-    if not _is_plain(series):
-        raise ValueError(
-            f"label column {series.name!r} must be text, numbers or booleans, got "
-            f"{series.dtype}."
-        )
-    return complete(text_of(series), "label column")
-
-
 def _uselessness(
     series: pl.Series, n_values: int, min_frequency: int, *, is_told: bool
 ) -> str:
@@ -325,15 +242,17 @@ def _uselessness(
     """
     if not series.name:
         return "it has no name, as a column of row numbers"
-    if not _is_plain(series):
+    if not is_plain(series):
         return "its values are not single numbers or words"
     if n_values == 0:
         return "all values are missing"
+    # One value and gaps are two kinds of rows.
     if n_values == 1 and not series.null_count():
         return "all values are equal"
     if is_told:
         return ""
     if not _is_number(series):
+        # Rare words are put together; where all are rare, nothing would be left.
         most = series.drop_nulls().unique_counts().to_numpy().max()
         is_rare = most < min_frequency
         return "hardly any value repeats, as in an identifier" if is_rare else ""
@@ -347,13 +266,15 @@ def _numbers_rows(series: pl.Series, n_values: int) -> bool:
         return False
     if n_rows < _FEWEST_ROWS_TO_SUSPECT:
         return False
+    # Such a number may rank the rows of this table, where it was sorted, and no other.
     number = series.cast(pl.Float64).to_numpy()
     # All different and as dense as can be: a count of the rows, in any order.
     is_run = float(np.ptp(number)) == n_rows - 1
     return is_run or series.name.lower().split("_")[-1] in ("id", "index")
 
 
-def _is_plain(series: pl.Series) -> bool:
+def is_plain(series: pl.Series) -> bool:
+    """Tell whether values are single numbers or words."""
     return not (
         series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown)
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SUSPICIOUS = 0.99  # AUC of a column alone
 _FEWEST_TO_SUSPECT = 10  # rows of a class; fewer are ranked perfectly by chance
-_ROWS_A_WORD = 20
+_ROWS_A_WORD = 20  # of a column, at least, to learn what its words tell
 _LARGEST_BLOCK = 4_000_000  # entries ranked at once
 
 
@@ -39,6 +39,7 @@ def suspect_leaks(
         name: _area_of_words(frame[name], is_positive) for name in features.category
     }
     marked = []
+    # Marked, not left out: only the user knows when a column is known.
     for audit in audits:
         area = areas.get(audit.column, 0.0)
         if area >= _SUSPICIOUS:

@@ -22,14 +22,15 @@ from rocpath.lines import Lines
 from rocpath.matrices import Columns
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.tables.columns import FeatureColumns, known_label
+from rocpath.tables.columns import FeatureColumns
+from rocpath.tables.labels import known_label
 from rocpath.tables.rankers import BLEND, BOOSTING, fitted_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.ranking import History
-    from rocpath.tables.columns import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
 
 # What scikit-learn calls the indicator of a gap, and the rare categories together.
 _GAP, _RARE = "missingindicator_", "infrequent_sklearn"
@@ -61,9 +62,32 @@ class TableModel:
 
     def __post_init__(self) -> None:
         """Refuse a pipeline that a file might bring instead of ours."""
+        # Exact types, not subclasses: those could bring code of their own.
         kinds = [type(step) for _, step in self.pipeline.steps]
         if type(self.pipeline) is not Pipeline or kinds not in _MADE:
             raise ValueError("the pipeline is not one that rocpath makes.")
+
+    @classmethod
+    def made(
+        cls,
+        pipeline: Pipeline,
+        features: FeatureColumns,
+        frame: pl.DataFrame,
+        label: BinaryLabel | KnownLabels,
+    ) -> TableModel:
+        """Put a fitted pipeline together with what was seen of its columns."""
+        known = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
+        return cls(
+            pipeline,
+            features.number,
+            features.category,
+            label.column,
+            label.positive,
+            label.negative,
+            dict(features.style),
+            dict(features.unreadable),
+            {name: (float(x.min()), float(x.max())) for name, x in known.items()},
+        )
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Take the columns that it reads."""
@@ -92,6 +116,8 @@ class TableModel:
     def strange_values(self, table: pl.DataFrame) -> list[str]:
         """Name numbers that lie far from all that the fit has seen."""
         frame, notes = self.frame(table), []
+        # A unit that has changed, as from m to mm, is seen so; a ranking would only be
+        # wrong.
         for name, (low, high) in self.seen.items():
             reach = _FAR * (high - low)
             number = frame[name]
@@ -116,6 +142,7 @@ class TableModel:
     def predictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Predict score, probability and label of every row."""
         score = self.scores(table)
+        # Without a promise a row is called what is more probable.
         is_called = score > 0 if self.threshold is None else score >= self.threshold
         label = np.where(is_called, self.positive, self.negative)
         return pl.DataFrame(
@@ -155,6 +182,7 @@ class TableModel:
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> list[tuple[str, float]]:
         """Return the AUC that is lost if a column is shuffled, by size."""
+        # The same rows for every column, so that what is lost can be compared.
         rng = np.random.default_rng(0)
         rows = rng.permutation(is_positive.size)[:_MOST_SHUFFLED]
         frame, y = self.frame(table)[rows], is_positive[rows]
@@ -194,18 +222,7 @@ def fit_table_model(
     pipeline = fitted_pipeline(
         method, features, frame, y, random_state=random_state, max_fpr=max_fpr
     )
-    numbers = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
-    return TableModel(
-        pipeline,
-        features.number,
-        features.category,
-        label.column,
-        label.positive,
-        label.negative,
-        dict(features.style),
-        dict(features.unreadable),
-        {name: (float(x.min()), float(x.max())) for name, x in numbers.items()},
-    )
+    return TableModel.made(pipeline, features, frame, label)
 
 
 def fitted_pipeline(
@@ -218,6 +235,7 @@ def fitted_pipeline(
     max_fpr: float | None = None,
 ) -> Pipeline:
     """Turn columns into inputs, the same for every method, and fit one to them."""
+    # Boosting, alone or in a blend, takes no sparse matrix.
     columns = table_inputs(features, is_dense=method in (BOOSTING, BLEND))
     X = columns.fit_transform(frame)
     steps = fitted_steps(

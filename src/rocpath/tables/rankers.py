@@ -47,6 +47,8 @@ OF_CHOICE: dict[str, tuple[str, ...]] = {
     "auto": METHODS,
 }
 
+# Rivals are tuned anew for every part held out, so their grids are wide in steps of
+# ten, or few in number.
 _INNER_FOLDS = 3
 _C = np.logspace(-4, 2, 7)
 _LEAVES = (3, 12)
@@ -149,6 +151,7 @@ def _tuned_logistic(
     Z, back = _without_spare_columns(X)
     area = np.zeros(_C.size)
     for train, test in _inner_folds(y, random_state):
+        # From the strongest L2 to the weakest, each from the solution before.
         model = LogisticRegression(max_iter=300, class_weight=weight, warm_start=True)
         for place, C in enumerate(_C):
             model.set_params(C=C).fit(Z[train], y[train])
@@ -180,6 +183,7 @@ def _without_spare_columns(
     product = X @ X.T
     gram = product.toarray() if sparse.issparse(product) else product
     square, axis = np.linalg.eigh(gram)
+    # Axes of length 0 but for rounding; to divide by it would make noise of them.
     is_kept = square > square[-1] * gram.shape[0] * np.finfo(float).eps
     length = np.sqrt(square[is_kept])
     Z = axis[:, is_kept] * length
@@ -224,6 +228,7 @@ def _tuned_boosting(
         kept = _telling_columns(X[train], y[train])
         columns = slice(None) if kept is None else kept
         for place, leaves in enumerate(_LEAVES):
+            # All numbers of trees are judged by one fit, as it grows.
             model = boosted(leaves, _MOST_TREES).fit(X[train][:, columns], y[train])
             scores = list(model.staged_decision_function(X[test][:, columns]))
             area[place] += [

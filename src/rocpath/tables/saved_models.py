@@ -90,6 +90,7 @@ def model_bytes(model: Any) -> bytes:
 
 def read_saved(source: str, wanted: type[Model]) -> Model:
     """Read what `model_bytes` was given, after a look at the types in it."""
+    # Size, types, format, kind, parts: each before the next could do harm.
     content = _content(source)
     _check_size(source, content)
     try:
@@ -142,6 +143,7 @@ def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
 
 def _bad_weights(value: Any, depth: int = 0) -> Iterator[str]:
     """Name weights of an estimator and of those inside it that are not finite."""
+    # Deep enough for a blend of pipelines; a file could nest for ever.
     if depth > 6:
         return
     if isinstance(value, (list, tuple)):
