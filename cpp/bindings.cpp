@@ -24,7 +24,8 @@ Lines lines_of(const Breakpoints& bp, const Array<double>& prediction,
           bp.tp,
           bp.fp_unit,
           bp.tp_unit,
-          bp.divisor};
+          bp.divisor,
+          moving.largest};
 }
 
 nb::dict to_dict(const rocpath::BestAuc& best) {
@@ -75,6 +76,10 @@ nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, dou
                                     progress(value, bound, n_windows);
                                   });
   }));
+}
+
+double largest_size(const Array<double>& numbers) {
+  return released([&] { return rocpath::largest_size(view(numbers)); });
 }
 
 Array<std::uint32_t> sorted_order(const Array<double>& key) {
@@ -153,6 +158,8 @@ NB_MODULE(ROCPATH_MODULE, m) {
       .value("first_min_aum", rocpath::Stop::first_min_aum)
       .value("first_max_auc", rocpath::Stop::first_max_auc);
 
+  m.def("largest_size", &largest_size, "numbers"_a.noconvert(),
+        "The largest size of some numbers, or NaN if one of them is.");
   m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");
   m.def("sorted_order", &sorted_order, "key"_a.noconvert(), "Permutation that sorts numbers.");
   m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "best_aum.hpp"
 #include "roc.hpp"
@@ -26,13 +27,13 @@ std::span<const T> view(const Array<T>& array) {
   return {array.data(), array.size()};
 }
 
-template <class T>
-Array<T> to_array(rocpath::Vector<T> values) {
-  auto kept = std::make_unique<rocpath::Vector<T>>(std::move(values));
+template <class T, class Memory>
+Array<T> to_array(std::vector<T, Memory> values) {
+  using Values = std::vector<T, Memory>;
+  auto kept = std::make_unique<Values>(std::move(values));
   const T* first = kept->data();
   const std::size_t size = kept->size();
-  nb::capsule owner(kept.release(),
-                    [](void* p) noexcept { delete static_cast<rocpath::Vector<T>*>(p); });
+  nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Values*>(p); });
   return Array<T>(first, {size}, owner);
 }
 
@@ -84,12 +85,14 @@ struct Lines {
   double fp_unit;
   double tp_unit;
   double divisor;
+  std::optional<double> measured = {};  // the largest size, where making the lines has found it
 
   rocpath::LineArrays arrays() const {
     return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit, divisor};
   }
   rocpath::ErrorLines distinct() const { return rocpath::distinct_lines(arrays()); }
   double largest() const {
+    if (measured) return *measured;
     return std::max(rocpath::largest_size(view(intercept)), rocpath::largest_size(view(slope)));
   }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -40,16 +40,24 @@ struct ErrorSums {
   }
 };
 
-// In four lanes, for one would wait for itself.
-inline double largest_size(std::span<const double> number) {
-  std::array<double, 4> largest{};
-  const std::size_t whole = number.size() / 4 * 4;
-  for (std::size_t k = 0; k < whole; k += 4)
-    for (std::size_t lane = 0; lane < 4; ++lane)
-      largest[lane] = std::max(largest[lane], std::fabs(number[k + lane]));
-  for (std::size_t k = whole; k < number.size(); ++k)
-    largest[0] = std::max(largest[0], std::fabs(number[k]));
-  return *std::max_element(largest.begin(), largest.end());
+// The largest size of some numbers, or NaN if one of them is. Sizes are compared by their bits,
+// which are in the same order with NaN above all: the maximum of integers, unlike that of numbers
+// that may be NaN, is taken in vector registers.
+class LargestSize {
+ public:
+  void add(double number) {
+    bits_ = std::max(bits_, std::bit_cast<std::int64_t>(std::fabs(number)));
+  }
+  double value() const { return std::bit_cast<double>(bits_); }
+
+ private:
+  std::int64_t bits_ = 0;
+};
+
+inline double largest_size(std::span<const double> numbers) {
+  LargestSize largest;
+  for (const double number : numbers) largest.add(number);
+  return largest.value();
 }
 
 // The input as arrays; the four have one length.

@@ -44,4 +44,22 @@ struct HugePages {
 template <class T>
 using Vector = std::vector<T, HugePages<T>>;
 
+// Leaves new elements as they are, for what is written once, from end to end: zeros first would go
+// over all of the memory once more.
+template <class T>
+struct Unfilled : HugePages<T> {
+  template <class U>
+  struct rebind {
+    using other = Unfilled<U>;
+  };
+
+  template <class U>
+  void construct(U* element) noexcept {
+    ::new (static_cast<void*>(element)) U;
+  }
+};
+
+template <class T>
+using UnfilledVector = std::vector<T, Unfilled<T>>;
+
 }  // namespace rocpath

@@ -109,7 +109,7 @@ struct AtLevel {
 inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> prediction,
                         const Level& level, std::int64_t total_tp) {
   const MinError min_error(bp.fp_unit, bp.tp_unit, total_tp, 0.0, bp.divisor);
-  const Vector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   const double aum = detail::blocked_sum(threshold.size(), [&](std::size_t b) {
     const double above = threshold[b] - level.threshold;
     return static_cast<double>(bp.fp[b]) * min_error.fp_rate() * std::max(0.0, -above) +

@@ -23,8 +23,9 @@ struct BreakpointArrays {
 
 namespace detail {
 
-inline Vector<double> thresholds(const BreakpointArrays& bp, std::span<const double> prediction) {
-  Vector<double> threshold(bp.value.size());
+inline UnfilledVector<double> thresholds(const BreakpointArrays& bp,
+                                         std::span<const double> prediction) {
+  UnfilledVector<double> threshold(bp.value.size());
   for (std::size_t b = 0; b < threshold.size(); ++b)
     threshold[b] = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
   return threshold;
@@ -111,7 +112,7 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> threshold,
 // Requires: at least one breakpoint, positive totals; `is_monotone` only if no jump is negative.
 inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
                   bool is_monotone) {
-  Vector<double> threshold = detail::thresholds(bp, prediction);
+  UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   const double area = detail::aum(bp, threshold, is_monotone);
   // Products of jumps and denormal thresholds would underflow one by one.
   constexpr double tiny = 1e-240;
@@ -129,7 +130,7 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
 template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
                          bool is_monotone, Add add) {
-  const Vector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   const MinError min_error = detail::min_error_of(bp);
   const auto add_tied = [&](std::size_t b, ErrorSums before, ErrorSums after) {
     const ErrorSums all_but_one{after.fp - bp.fp[b], after.tp - bp.tp[b]};
@@ -185,7 +186,7 @@ inline Vector<double> aum_gradient(const BreakpointArrays& bp, std::span<const d
 
 // Area under the ROC curve, tied thresholds joined by a diagonal, eq. AUC1.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
-  const Vector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   int128 doubled_area = 0;
   detail::for_each_group(bp, threshold, [&](auto, double, ErrorSums before, ErrorSums after) {
     doubled_area += static_cast<int128>(after.fp - before.fp) * (before.tp + after.tp);
@@ -196,16 +197,25 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
 
 // The thresholds of predictions + s * direction as lines in s.
 struct MovingThresholds {
-  Vector<double> intercept;
-  Vector<double> slope;
+  UnfilledVector<double> intercept;
+  UnfilledVector<double> slope;
+  double largest;  // size of an intercept or a slope
 };
 
 inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,
                                           std::span<const double> prediction,
                                           std::span<const double> direction) {
-  MovingThresholds moving{detail::thresholds(bp, prediction), Vector<double>(bp.value.size())};
-  for (std::size_t b = 0; b < moving.slope.size(); ++b)
-    moving.slope[b] = 0.0 - direction[static_cast<std::size_t>(bp.example[b])];  // no -0.0
+  const std::size_t n = bp.value.size();
+  MovingThresholds moving{UnfilledVector<double>(n), UnfilledVector<double>(n), 0.0};
+  LargestSize largest;
+  for (std::size_t b = 0; b < n; ++b) {
+    const auto example = static_cast<std::size_t>(bp.example[b]);
+    moving.intercept[b] = bp.value[b] - prediction[example];
+    moving.slope[b] = 0.0 - direction[example];  // no -0.0
+    largest.add(moving.intercept[b]);
+    largest.add(moving.slope[b]);
+  }
+  moving.largest = largest.value();
   return moving;
 }
 
