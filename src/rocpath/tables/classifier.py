@@ -60,7 +60,17 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return True
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Change nothing: the model is fitted already."""
+        """Change nothing: the model is fitted already.
+
+        Parameters
+        ----------
+        X, y : object, optional
+            Not used; scikit-learn asks for a fit.
+
+        Returns
+        -------
+        TableClassifier
+        """
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
