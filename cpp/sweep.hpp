@@ -85,9 +85,12 @@ struct SweepRow {
 // Hand every row, beginning with the start, to `emit(row)` until it returns false or a limit is
 // reached. Returns the step up to which the rows tell everything: infinity when no line crosses
 // another after the last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
-template <class Emit>
-double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt,
-             Emit&& emit) {
+//
+// Rows from `begin` to `end` are announced by expect(begin, end), possibly on another thread while
+// rows before `begin` are emitted; there may be fewer of them.
+template <class Emit, class Expect = decltype([](std::uint64_t, std::uint64_t) {})>
+double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt, Emit&& emit,
+             Expect expect = {}) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
   SweptAuc swept_auc(lines, limits.region);
@@ -148,13 +151,15 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const std::uint64_t largest_target = 4 * lines.size() + 2048;
   std::uint64_t target = limits.stop == Stop::never ? largest_target : lines.size() / 8 + 256;
   std::uint64_t n_found = 0;
-  const auto find_next = [&](Window& window) {
+  // The next window; its first row is `row` at the latest.
+  const auto find_next = [&](Window& window, std::uint64_t row) {
     // Crossings that share a row may leave rows to find when the limit seems to be reached.
     const std::uint64_t n_left = std::max(limits.max_crossings, n_found + 64) - n_found;
     windows.next(std::min(target, n_left), last_step, window);
     windows.sort(window);
     target = std::min(2 * target, largest_target);
     n_found += window.crossings.size() + window.n_dense_swaps;
+    expect(row, row + window.crossings.size());
   };
   // While one window is applied, another thread finds the next one; for few lines it is not worth
   // it.
@@ -162,15 +167,16 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   Window window;
   Window next_window;
   std::future<void> search;
-  if (state.n_converging() > 0 && last_step > start) find_next(next_window);
+  if (state.n_converging() > 0 && last_step > start) find_next(next_window, n_rows);
   for (double step = start; state.n_converging() > 0 && step < last_step;) {
     interrupt();
     if (search.valid()) search.get();
-    if (step == next_window.to) find_next(next_window);
+    if (step == next_window.to) find_next(next_window, n_rows);
     std::swap(window, next_window);
     next_window.to = step = window.to;
     if (step < last_step && n_found < limits.max_crossings)
-      search = std::async(policy, find_next, std::ref(next_window));
+      search = std::async(policy, find_next, std::ref(next_window),
+                          n_rows + window.crossings.size() + 1);
     if (window.n_dense_swaps > 0) {
       const AumPiece aum_before = state.aum();
       const int128 auc_before = swept_auc.after(state);
@@ -202,40 +208,65 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
 
 // The rows of a sweep by columns.
 struct StepPath {
-  Vector<double> step, aum, aum_slope_after, auc, auc_after;
-  Vector<std::int64_t> n_swaps;
-  Vector<std::int32_t> n_groups, queue_size;
+  UnfilledVector<double> step, aum, aum_slope_after, auc, auc_after;
+  UnfilledVector<std::int64_t> n_swaps;
+  UnfilledVector<std::int32_t> n_groups, queue_size;
   double end = 0.0;
   bool is_too_long = false;
 
-  void reserve(std::size_t n_rows) {
-    for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) column->reserve(n_rows);
-    n_swaps.reserve(n_rows);
-    for (auto* column : {&n_groups, &queue_size}) column->reserve(n_rows);
+  void resize(std::size_t n_rows) {
+    for_each_column([&](auto& column) { column.resize(n_rows); });
   }
 
-  void append(const SweepRow& row) {
-    step.push_back(row.step);
-    aum.push_back(row.aum);
-    aum_slope_after.push_back(row.aum_slope_after);
-    auc.push_back(row.auc);
-    auc_after.push_back(row.auc_after);
-    n_swaps.push_back(static_cast<std::int64_t>(row.n_swaps));
-    n_groups.push_back(static_cast<std::int32_t>(row.n_groups));
-    queue_size.push_back(static_cast<std::int32_t>(row.queue_size));
+  void set(std::size_t k, const SweepRow& row) {
+    step[k] = row.step;
+    aum[k] = row.aum;
+    aum_slope_after[k] = row.aum_slope_after;
+    auc[k] = row.auc;
+    auc_after[k] = row.auc_after;
+    n_swaps[k] = static_cast<std::int64_t>(row.n_swaps);
+    n_groups[k] = static_cast<std::int32_t>(row.n_groups);
+    queue_size[k] = static_cast<std::int32_t>(row.queue_size);
+  }
+
+  // Have the system find memory for rows that are not yet set, by writing to each of its pages.
+  void touch(std::size_t begin, std::size_t end_row) {
+    for_each_column([&](auto& column) {
+      constexpr std::size_t page = 4096 / sizeof(column[0]);
+      for (std::size_t k = begin; k < end_row; k += page) column[k] = 0;
+    });
+  }
+
+ private:
+  template <class Function>
+  void for_each_column(Function function) {
+    for (auto* column : {&step, &aum, &aum_slope_after, &auc, &auc_after}) function(*column);
+    for (auto* column : {&n_groups, &queue_size}) function(*column);
+    function(n_swaps);
   }
 };
 
-// The path of a sweep, with memory for `n_expected` rows and at most `max_rows` of them.
+// The path of a sweep, with memory for `n_expected` rows, at least one, and at most `max_rows`.
 inline StepPath step_path(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt,
                           std::size_t n_expected, std::size_t max_rows) {
   StepPath path;
-  path.reserve(n_expected);
-  path.end = sweep(lines, limits, interrupt, [&](const SweepRow& row) {
-    path.is_too_long = path.step.size() == max_rows;
-    if (!path.is_too_long) path.append(row);
-    return !path.is_too_long;
-  });
+  path.resize(n_expected);
+  std::size_t n_rows = 0;
+  const auto set_row = [&](const SweepRow& row) {
+    path.is_too_long = n_rows == max_rows;
+    if (path.is_too_long) return false;
+    if (n_rows == path.step.size()) path.resize(2 * n_rows);
+    path.set(n_rows++, row);
+    return true;
+  };
+  // Fresh memory takes a third of the time, so the thread that finds rows fetches it for them. Rows
+  // that are set meanwhile come before `begin`: while there is anything to touch, none is beyond
+  // `n_expected`, and the columns stay where they are.
+  const auto touch = [&](std::uint64_t begin, std::uint64_t end) {
+    path.touch(begin, std::min<std::uint64_t>(end, n_expected));
+  };
+  path.end = sweep(lines, limits, interrupt, set_row, touch);
+  path.resize(n_rows);
   return path;
 }
 
