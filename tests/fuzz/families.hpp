@@ -274,7 +274,7 @@ constexpr std::array families{
     Family{"mixed_denormals", detail::mixed_denormals, 100},
     Family{"magnitudes", detail::magnitudes, 500},
     Family{"crowds", detail::crowds, 10},
-    Family{"borders", detail::borders, 500},
+    Family{"borders", detail::borders, 100},
 };
 
 inline Problem make_problem(const Family& family, std::uint64_t seed, Random& random) {
