@@ -5,14 +5,17 @@ BIN := $(VENV)/bin
 BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
-.PHONY: demo test lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
+.PHONY: demo test test-slow lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
 	fuzz-libfuzzer docs wheel lowest asv clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest tests --pyargs rocpath
+	$(BIN)/python -m pytest tests --pyargs rocpath -m "not slow"
+
+test-slow: $(VENV)/installed
+	$(BIN)/python -m pytest tests -m slow
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

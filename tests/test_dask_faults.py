@@ -17,6 +17,8 @@ from rocpath.dask import AUCClassifier, auc, minimize_aum, thinning  # noqa: E40
 from rocpath.dask import samples as parted_samples  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def rows(n_rows=3000):
     rng = np.random.default_rng(13)
