@@ -211,6 +211,20 @@ def test_boosting_of_many_columns_sees_those_that_tell_most():
     )
 
 
+def test_boosting_of_many_columns_is_saved_and_predicts(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 620)).round(2)
+    label = np.where(X[:, 0] > 0.4, "yes", "no")
+    table = pl.DataFrame({**{f"c{k}": X[:, k] for k in range(620)}, "y": label})
+    table.write_csv(tmp_path / "wide.csv")
+    out = str(tmp_path / "model")
+    given = ["fit", str(tmp_path / "wide.csv"), "--label", "y", "--out", out]
+    assert main([*given, "--model", "boosting", "--fast", "--yes"]) == 0
+    assert main(["predict", out, str(tmp_path / "wide.csv")]) == 0
+    scores = pl.read_csv(capsys.readouterr().out.encode())
+    assert roc_auc_score(label == "yes", scores["score"]) > 0.9
+
+
 def test_plain_numbers_are_taken_together_as_one_by_one():
     table = pl.DataFrame(
         {"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]}

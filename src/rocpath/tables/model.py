@@ -38,6 +38,7 @@ _MADE: tuple[list[type], ...] = (
     [ColumnTransformer, AUCClassifier],
     [ColumnTransformer, StandardScaler, LogisticRegression],
     [ColumnTransformer, HistGradientBoostingClassifier],
+    [ColumnTransformer, ColumnTransformer, HistGradientBoostingClassifier],
     [ColumnTransformer, AUCBlender],
 )
 _FAR = 1.0  # widths of the range seen, beyond its ends

@@ -117,7 +117,7 @@ def _rival_steps(
         columns = ColumnTransformer(
             [("telling", "passthrough", kept)], sparse_threshold=0
         )
-        return [("columns", columns.fit(X)), ("ranking", model)]
+        return [("telling", columns.fit(X)), ("ranking", model)]
     # Without centers, such that sparse columns stay sparse; the intercept takes them.
     scale = StandardScaler(with_mean=False)
     weight = "balanced" if method == BALANCED else None
