@@ -203,3 +203,13 @@ def test_rows_are_sorted_from_the_largest_score_down(n):
         order = falling_order(score)
         np.testing.assert_array_equal(score[order], np.sort(score)[::-1])
         assert np.unique(order).size == n
+
+
+def test_areas_that_differ_by_rounding_alone_are_not_told_apart():
+    # Both AUCs are 3/4: rows of one class have changed places.
+    y = [1, 1, 0, 0]
+    for other in ([0, 1, 0, 0], [1, 0, 0, 0]):
+        for weight in (None, [1, 1, 1, 1], [0.1, 0.1, 0.3, 0.3]):
+            result = rp.compare_auc(y, [1, 0, 0, 0], other, sample_weight=weight)
+            assert result.p_value == pytest.approx(1.0)
+            assert result.difference == pytest.approx(0.0, abs=1e-15)

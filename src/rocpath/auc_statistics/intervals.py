@@ -338,7 +338,9 @@ def _difference(one: AucInterval, two: AucInterval, variance: float) -> AucCompa
         # Both AUCs are at an end, where DeLong's variance is zero but the interval
         # is not of width zero: the test uses its width towards no difference.
         quantile = float(special.ndtri(0.5 + 0.5 * one.confidence))
-        deviate = difference / (below if difference > 0 else above) * quantile
+        width = below if difference > 0 else above
+        # Without any width both rank alike, and what differs is the last digit.
+        deviate = difference / width * quantile if width > 0 else 0.0
     else:
         deviate = difference / error if error > 0 else 0.0
     return AucComparison(

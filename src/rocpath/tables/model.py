@@ -43,6 +43,7 @@ _MADE: tuple[list[type], ...] = (
 )
 _FAR = 1.0  # widths of the range seen, beyond its ends
 _MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
+_MOST_IMPORTANCES = 300  # columns whose importance is measured: one takes a prediction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,12 +183,15 @@ class TableModel:
     def importance(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> list[tuple[str, float]]:
-        """Return the AUC that is lost if a column is shuffled, by size."""
+        """Return the AUC that is lost if a column is shuffled, by size.
+
+        Of too many columns none is told: all of them would take minutes.
+        """
         # The same rows for every column, so that what is lost can be compared.
         rng = np.random.default_rng(0)
         rows = rng.permutation(is_positive.size)[:_MOST_SHUFFLED]
         frame, y = self.frame(table)[rows], is_positive[rows]
-        if y.all() or not y.any():
+        if y.all() or not y.any() or frame.width > _MOST_IMPORTANCES:
             return []
         whole = roc_auc_score(y, self.pipeline.decision_function(frame))
         lost = {}
