@@ -205,9 +205,10 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
             moved /= moved.sum()
             # Not the value of the search: weights of sum one round blends anew, which
             # may part what was tied.
-            value = auc(bp, scores @ moved, max_fpr=rows.max_fpr)
+            blended = scores @ moved
+            value = auc(bp, blended, max_fpr=rows.max_fpr)
             if value > highest:
-                weights, blend, highest = moved, scores @ moved, value
+                weights, blend, highest = moved, blended, value
         if highest <= before + tol:
             break
     return np.asarray(weights)

@@ -109,15 +109,7 @@ def _rival_steps(
     method: str, X: Matrix, y: NDArray[np.int_], random_state: int, max_fpr: float
 ) -> list[tuple[str, Any]]:
     if method == BOOSTING:
-        dense = X.toarray() if sparse.issparse(X) else X
-        kept = _telling_columns(dense, y)
-        model = _tuned_boosting(dense, y, random_state, max_fpr)
-        if kept is None:
-            return [("ranking", model)]
-        columns = ColumnTransformer(
-            [("telling", "passthrough", kept)], sparse_threshold=0
-        )
-        return [("telling", columns.fit(X)), ("ranking", model)]
+        return _boosting_steps(X, y, random_state, max_fpr)
     # Without centers, such that sparse columns stay sparse; the intercept takes them.
     scale = StandardScaler(with_mean=False)
     weight = "balanced" if method == BALANCED else None
@@ -202,11 +194,26 @@ def _telling_columns(
     return np.sort(np.argsort(-apart, kind="stable")[:_MOST_BOOSTED])
 
 
+def _boosting_steps(
+    X: Matrix, y: NDArray[np.int_], random_state: int, max_fpr: float
+) -> list[tuple[str, Any]]:
+    dense = X.toarray() if sparse.issparse(X) else X
+    boosted = _tuned_boosting(dense, y, random_state, max_fpr)
+    kept = _telling_columns(dense, y)
+    if kept is None:
+        return [("ranking", boosted.fit(dense, y))]
+    columns = ColumnTransformer([("telling", "passthrough", kept)], sparse_threshold=0)
+    return [
+        ("telling", columns.fit(X)),
+        ("ranking", boosted.fit(dense[:, kept], y)),
+    ]
+
+
 def _tuned_boosting(
     X: NDArray[np.float64],
     y: NDArray[np.int_],
     random_state: int,
-    max_fpr: float = 1.0,
+    max_fpr: float,
 ) -> HistGradientBoostingClassifier:
     """Choose leaves and trees; columns too are chosen without the rows held out."""
 
@@ -236,5 +243,4 @@ def _tuned_boosting(
             ]
     best, last = divmod(int(area.argmax()), area.shape[1])
     n_trees = _TREES * (last + 1) if area.any() else _MOST_TREES // 2
-    kept = _telling_columns(X, y)
-    return boosted(_LEAVES[best], n_trees).fit(X if kept is None else X[:, kept], y)
+    return boosted(_LEAVES[best], n_trees)
