@@ -172,11 +172,11 @@ def long_sequences(rows, n=10_000_000):
 
 
 TABLES = {
+    "long": long_sequences,  # first: its peak of memory is that of the process so far
     "ruptures": compare_with_ruptures,
     "growth": growth,
     "skchange": compare_with_skchange,
     "labels": labels_and_lengths,
-    "long": long_sequences,
 }
 
 
