@@ -101,8 +101,8 @@ nb::dict aum_path(const Lines& lines, double max_step) {
       released([&] { return rocpath::aum_path(lines.distinct(), max_step, SignalCheck()); }));
 }
 
-std::uint64_t count_crossings(const Lines& lines) {
-  return released([&] { return rocpath::count_crossings(lines.distinct()); });
+std::uint64_t count_crossings(const Lines& lines, double max_step) {
+  return released([&] { return rocpath::count_crossings(lines.distinct(), max_step); });
 }
 
 double aum(const Breakpoints& bp, const Array<double>& prediction) {
@@ -168,7 +168,7 @@ NB_MODULE(ROCPATH_MODULE, m) {
         "Mean of the two derivatives of AUM in every prediction.");
   m.def("aum_derivatives", &aum_derivatives, "bp"_a, "prediction"_a.noconvert(),
         "Left and right derivatives of AUM in every prediction.");
-  m.def("count_crossings", &count_crossings, "lines"_a,
+  m.def("count_crossings", &count_crossings, "lines"_a, "max_step"_a,
         "Number of pairs of lines that cross at a positive step.");
   m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "max_fpr"_a,
         "min_tpr"_a, "n_expected"_a, "max_rows"_a,

@@ -180,12 +180,19 @@ std::uint64_t sort_and_count(Vector<T>& items, HasCrossed has_crossed) {
   return count;
 }
 
-// How many pairs of lines cross at a positive step.
-inline std::uint64_t count_crossings(const ErrorLines& lines) {
-  Vector<double> slope(lines.size());
-  std::transform(lines.line.begin(), lines.line.end(), slope.begin(),
-                 [](const ErrorLine& line) { return line.slope; });
-  return sort_and_count(slope, [](double left, double right) { return left > right; });
+// How many pairs of lines cross after the start and not after a step, which may be infinite.
+inline std::uint64_t count_crossings(const ErrorLines& lines, double to) {
+  if (std::isinf(to)) {
+    Vector<double> slope(lines.size());
+    std::transform(lines.line.begin(), lines.line.end(), slope.begin(),
+                   [](const ErrorLine& line) { return line.slope; });
+    return sort_and_count(slope, [](double left, double right) { return left > right; });
+  }
+  const OrderAfter after(lines, to);
+  Vector<OrderAfter::Place> place(lines.size());
+  for (std::uint32_t k = 0; k < place.size(); ++k) place[k] = after.place(k);
+  return sort_and_count(place,
+                        [&](const auto& a, const auto& b) { return after.have_crossed(a, b); });
 }
 
 // Which of two lines is below at a finite step: negative for the first, 0 for neither.

@@ -32,10 +32,8 @@ class OrderState {
   // Neighbours that will cross at some later step: the size of the paper's interval queue.
   std::size_t n_converging() const { return n_converging_; }
 
-  // Is AUM the same function of the step as before? Products of denormal slopes cannot tell.
-  bool is_same_aum(const AumPiece& before) const {
-    return !may_underflow_ && is_same(before, aum_);
-  }
+  // How often AUM has become another function of the step.
+  std::uint64_t n_aum_changes() const { return n_aum_changes_; }
 
   // The slope of AUM; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
@@ -45,19 +43,23 @@ class OrderState {
     const std::size_t middle = ranks_.rank(upper);
     const ErrorLine& a = lines_.line[lower];
     const ErrorLine& b = lines_.line[upper];
-    n_converging_ -= converging_around(middle);
+    // These two converge no more; each has a new neighbour.
+    n_converging_ -= 1 + (is_converging_below(middle - 1) + is_converging_below(middle + 1));
+    std::swap(slot_[middle - 1].slope, slot_[middle].slope);
+    n_converging_ += is_converging_below(middle - 1) + is_converging_below(middle + 1);
+    const Slot old_slot = slot_[middle];
     // Lines with equal jumps, as two examples of one class, exchange places and nothing else.
     if (a.fp != b.fp || a.tp != b.tp) {
       doubled_auc_ += auc_change(a, b);
-      const Slot old_slot = slot_[middle];
-      slot_[middle] = next_slot(slot_[middle - 1], b);
-      update_aum(a, b, old_slot, middle);
-    } else {
-      update_aum(a, b, slot_[middle], middle);
+      set_slot(middle, slot_[middle - 1], b);
     }
+    // Where the same one of the two errors is the smaller in all slots around, the four minima
+    // cancel exactly: so it is for almost all crossings.
+    const int n_fp_smaller = old_slot.is_fp_smaller + slot_[middle].is_fp_smaller +
+                             slot_[middle - 1].is_fp_smaller + slot_[middle + 1].is_fp_smaller;
+    if (n_fp_smaller % 4 != 0) update_aum(a, b, old_slot, middle);
     ranks_.place(upper, middle - 1);
     ranks_.place(lower, middle);
-    n_converging_ += converging_around(middle);
   }
 
   // Fetch what coming crossings will touch: with many lines, waiting for memory takes most of the
@@ -70,7 +72,6 @@ class OrderState {
   }
   void prefetch_ranks(const Crossing& crossing) const {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
-    ranks_.prefetch_order(ranks_.rank(crossing.upper));
   }
 
   // Apply all crossings of one step; returns how many groups of lines met.
@@ -90,7 +91,10 @@ class OrderState {
     const auto arrive = [&](std::size_t first_rank, std::size_t last_rank) {
       fill_slots(first_rank, last_rank);
       change.add(contribution(first_rank, last_rank));
-      if (!change.is_nothing()) aum_.add(change);
+      const bool is_nothing = change.is_nothing();
+      if (!is_nothing) aum_.add(change);
+      // Products of denormal slopes cannot tell.
+      if (!is_nothing || may_underflow_) ++n_aum_changes_;
       n_converging_ += converging_within(first_rank, last_rank);
     };
     return ranks_.apply(crossings, leave, arrive);
@@ -111,16 +115,20 @@ class OrderState {
   }
 
  private:
+  // What lies between two ranks, with the slope of the line above: what a crossing asks of its
+  // neighbours stands together in memory.
   struct Slot {
-    std::int64_t fp = 0;  // FP and TP between two ranks: sums over the lines below
+    std::int64_t fp = 0;  // FP and TP: sums over the lines below
     std::int64_t tp = 0;
     bool is_fp_smaller = true;  // than FN
+    double slope = std::numeric_limits<double>::infinity();
   };
 
   const ErrorLines& lines_;
   Ranks ranks_;
   Vector<Slot> slot_;  // slot r lies below rank r; slot B above all
   AumPiece aum_;
+  std::uint64_t n_aum_changes_ = 0;
   bool may_underflow_ = false;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
@@ -137,11 +145,12 @@ class OrderState {
     return compare_multiples(slot.fp, lines_.fp_unit, false_negatives(slot), lines_.tp_unit) <= 0;
   }
 
-  // The slot above a line that stands above `slot`.
-  Slot next_slot(const Slot& slot, const ErrorLine& line) const {
-    Slot next{slot.fp + line.fp, slot.tp + line.tp, true};
-    next.is_fp_smaller = is_fp_smaller(next);
-    return next;
+  // Set a slot from the one below it and the line between them; its own slope stays.
+  void set_slot(std::size_t rank, const Slot& below, const ErrorLine& line) {
+    Slot& slot = slot_[rank];
+    slot.fp = below.fp + line.fp;
+    slot.tp = below.tp + line.tp;
+    slot.is_fp_smaller = is_fp_smaller(slot);
   }
 
   DoubleDouble min_error(const Slot& slot) const {
@@ -149,35 +158,25 @@ class OrderState {
                               : from_integer(false_negatives(slot)) * lines_.tp_unit;
   }
 
-  // Eq. D_update, for lines a and b that exchange places around the slot `middle`. Where the same
-  // one of the two errors is the smaller in all slots around, the four minima cancel exactly.
+  // Eq. D_update, for lines a and b that exchange places around the slot `middle`.
   void update_aum(const Line& a, const Line& b, const Slot& old_slot, std::size_t middle) {
-    const bool is_fp = old_slot.is_fp_smaller;
-    if (is_fp == slot_[middle].is_fp_smaller && is_fp == slot_[middle - 1].is_fp_smaller &&
-        is_fp == slot_[middle + 1].is_fp_smaller)
-      return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
                                 min_error(old_slot) - min_error(slot_[middle]);
+    if (minima.high == 0.0) return;
     aum_.add(minima, b.intercept, b.slope);
     aum_.add(-minima, a.intercept, a.slope);
+    ++n_aum_changes_;
   }
 
-  bool is_converging(std::size_t upper_rank) const {
-    return lines_.line[ranks_[upper_rank - 1]].slope > lines_.line[ranks_[upper_rank]].slope;
-  }
-
-  // Among the three pairs of neighbours that a swap at `middle` touches.
-  std::size_t converging_around(std::size_t middle) const {
-    return std::size_t{is_converging(middle)} +
-           std::size_t{middle >= 2 && is_converging(middle - 1)} +
-           std::size_t{middle + 1 < ranks_.size() && is_converging(middle + 1)};
+  // Will the line at this rank, if there is one, meet the one below it? Above all is a slope of
+  // infinity.
+  std::size_t is_converging_below(std::size_t rank) const {
+    return rank > 0 && slot_[rank - 1].slope > slot_[rank].slope;
   }
 
   std::size_t converging_within(std::size_t first_rank, std::size_t last_rank) const {
     std::size_t count = 0;
-    for (std::size_t r = std::max<std::size_t>(first_rank, 1);
-         r <= std::min(last_rank + 1, ranks_.size() - 1); ++r)
-      if (is_converging(r)) ++count;
+    for (std::size_t r = first_rank; r <= last_rank + 1; ++r) count += is_converging_below(r);
     return count;
   }
 
@@ -192,17 +191,21 @@ class OrderState {
   }
 
   void fill_slots(std::size_t first_rank, std::size_t last_rank) {
-    for (std::size_t r = first_rank; r <= last_rank; ++r)
-      slot_[r + 1] = next_slot(slot_[r], lines_.line[ranks_[r]]);
+    for (std::size_t r = first_rank; r <= last_rank; ++r) {
+      const ErrorLine& line = lines_.line[ranks_[r]];
+      slot_[r].slope = line.slope;
+      set_slot(r + 1, slot_[r], line);
+    }
   }
 
   // Everything from the order alone.
   void renew() {
     const std::size_t n_lines = lines_.size();
-    slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp, true});
+    slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp});
     fill_slots(0, n_lines - 1);
     aum_ = contribution(0, n_lines - 1);
     aum_.add(lines_.outside);
+    ++n_aum_changes_;
     doubled_auc_ = 0;
     for (std::size_t r = 0; r < n_lines; ++r)
       doubled_auc_ += static_cast<int128>(lines_.line[ranks_[r]].fp) *

@@ -18,7 +18,6 @@ class Ranks {
   std::size_t rank(std::uint32_t line) const { return rank_[line]; }
 
   void prefetch_rank(std::uint32_t line) const { __builtin_prefetch(&rank_[line]); }
-  void prefetch_order(std::size_t rank) const { __builtin_prefetch(&order_[rank]); }
 
   void place(std::uint32_t line, std::size_t rank) {
     order_[rank] = line;

@@ -97,26 +97,35 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   Windows windows(lines);
   const bool is_monotone = lines.is_monotone();
   FirstMinimum first_min;
-  double slope = 0.0;
-  double last_auc = 0.0;
-  std::uint64_t n_rows = 0;
-
   // A slope that is not zero must not become so.
   const auto rate = [&](double counts) {
     constexpr double tiny = std::numeric_limits<double>::denorm_min();
     const double divided = counts / lines.divisor;
     return counts != 0.0 && divided == 0.0 ? std::copysign(tiny, counts) : divided;
   };
+  // AUM and AUC after the last row. Most crossings leave both alone, and what they take is spared.
+  AumPiece last_aum = state.aum();
+  std::uint64_t n_aum_changes = state.n_aum_changes();
+  double slope = rate(state.slope());
+  int128 last_doubled_auc = swept_auc.at_start(lines, state);
+  double last_auc = swept_auc(last_doubled_auc);
+  std::uint64_t n_rows = 0;
+
   // Update the areas, then ask the stop rule; false ends the sweep.
-  const auto finish_row = [&](double step, const AumPiece& aum_before, int128 auc_before,
-                              int128 auc_at, std::uint64_t n_groups, std::uint64_t n_swaps) {
-    const int128 auc_after = swept_auc.after(state);
-    if (++n_rows == 1) slope = rate(state.slope());
+  const auto finish_row = [&](double step, int128 auc_at, std::uint64_t n_groups,
+                              std::uint64_t n_swaps) {
+    const int128 auc_before = std::exchange(last_doubled_auc, swept_auc.after(state));
+    const int128 auc_after = last_doubled_auc;
+    if (auc_after != auc_before) last_auc = swept_auc(auc_after);
     const double slope_before = slope;
-    if (!state.is_same_aum(aum_before)) slope = rate(state.slope());
-    const double aum = aum_at_kink(aum_before, slope_before, state.aum(), slope, step);
-    // Most crossings leave AUC alone, and divisions take time.
-    if (n_rows == 1 || auc_after != auc_before) last_auc = swept_auc(auc_after);
+    const bool is_kink = state.n_aum_changes() != n_aum_changes;
+    if (is_kink) slope = rate(state.slope());
+    const double aum = aum_at_kink(last_aum, slope_before, state.aum(), slope, step);
+    if (is_kink) {
+      last_aum = state.aum();
+      n_aum_changes = state.n_aum_changes();
+    }
+    ++n_rows;
     const SweepRow row{.step = step,
                        // Rounding the step may put convex AUM just below zero.
                        .aum = (is_monotone ? std::max(aum, 0.0) : aum) / lines.divisor,
@@ -142,9 +151,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   const auto end_after = [&](double step) { return state.n_converging() == 0 ? infinity : step; };
 
   const double start = lines.from;
-  const int128 auc_at_start = swept_auc.at_start(lines, state);
-  if (!finish_row(start, state.aum(), auc_at_start, 2 * auc_at_start, 0, 0))
-    return end_after(start);
+  if (!finish_row(start, 2 * last_doubled_auc, 0, 0)) return end_after(start);
   constexpr std::size_t near = 12;
   constexpr std::size_t far = 24;
   const double last_step = std::min(limits.max_step, std::numeric_limits<double>::max());
@@ -163,7 +170,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
   };
   // While one window is applied, another thread finds the next one; for few lines it is not worth
   // it.
-  const auto policy = lines.size() < 512 ? std::launch::deferred : std::launch::async;
+  const bool has_two_threads = lines.size() >= 512;
   Window window;
   Window next_window;
   std::future<void> search;
@@ -174,16 +181,13 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     if (step == next_window.to) find_next(next_window, n_rows);
     std::swap(window, next_window);
     next_window.to = step = window.to;
-    if (step < last_step && n_found < limits.max_crossings)
-      search = std::async(policy, find_next, std::ref(next_window),
+    if (has_two_threads && step < last_step && n_found < limits.max_crossings)
+      search = std::async(std::launch::async, find_next, std::ref(next_window),
                           n_rows + window.crossings.size() + 1);
     if (window.n_dense_swaps > 0) {
-      const AumPiece aum_before = state.aum();
-      const int128 auc_before = swept_auc.after(state);
       const std::size_t n_groups = state.reorder(window.dense_order);
-      const int128 auc_at = swept_auc.pass(window.dense_order, auc_before, state);
-      if (!finish_row(step, aum_before, auc_before, auc_at, n_groups, window.n_dense_swaps))
-        return end_after(step);
+      const int128 auc_at = swept_auc.pass(window.dense_order, last_doubled_auc, state);
+      if (!finish_row(step, auc_at, n_groups, window.n_dense_swaps)) return end_after(step);
     }
     std::span<const Crossing> crossings = window.crossings;
     while (!crossings.empty()) {
@@ -194,13 +198,11 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
         state.prefetch_lines(crossings[far]);
         state.prefetch_ranks(crossings[near]);
       }
-      const AumPiece aum_before = state.aum();
-      const int128 auc_before = swept_auc.after(state);
       const std::span<const Crossing> row = crossings.first(n_swaps);
       const std::size_t n_groups = state.apply(row);
-      const int128 auc_at = swept_auc.pass(row, auc_before, state);
+      const int128 auc_at = swept_auc.pass(row, last_doubled_auc, state);
       crossings = crossings.subspan(n_swaps);
-      if (!finish_row(at, aum_before, auc_before, auc_at, n_groups, n_swaps)) return end_after(at);
+      if (!finish_row(at, auc_at, n_groups, n_swaps)) return end_after(at);
     }
   }
   return std::isfinite(limits.max_step) ? end_after(limits.max_step) : infinity;

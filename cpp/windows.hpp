@@ -13,6 +13,7 @@ namespace rocpath {
 // Buffers for `sort_by_step`, to be used again.
 struct CrossingSort {
   Vector<Crossing> sorted;
+  Vector<std::uint32_t> bucket;  // of each crossing
   Vector<std::uint32_t> bucket_start;
 };
 
@@ -45,27 +46,30 @@ inline void sort_bucket(std::span<Crossing> bucket) {
 // steps are spread over the range.
 inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
                          CrossingSort& scratch) {
+  const std::size_t n_buckets = crossings.size() + 1;
+  const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
+  const auto bucket_of = [&](double step) {
+    const double place = (step - range.low) * scale;
+    if (!(place > 0.0)) return std::size_t{0};
+    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
+  };
+  scratch.bucket.resize(crossings.size());
+  scratch.bucket_start.assign(n_buckets, 0);
   for (std::size_t k = 0; k < crossings.size(); ++k) {
     const Crossing& coming = crossings[std::min(k + detail::ahead, crossings.size() - 1)];
     __builtin_prefetch(&lines.line[coming.lower]);
     __builtin_prefetch(&lines.line[coming.upper]);
     Crossing& crossing = crossings[k];
     crossing.step = crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
+    const std::size_t bucket = bucket_of(crossing.step);
+    scratch.bucket[k] = static_cast<std::uint32_t>(bucket);
+    ++scratch.bucket_start[bucket];
   }
-  const std::size_t n_buckets = crossings.size() + 1;
-  const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
-  const auto bucket = [&](const Crossing& crossing) {
-    const double place = (crossing.step - range.low) * scale;
-    if (!(place > 0.0)) return std::size_t{0};
-    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
-  };
-  scratch.bucket_start.assign(n_buckets, 0);
-  for (const Crossing& crossing : crossings) ++scratch.bucket_start[bucket(crossing)];
   std::exclusive_scan(scratch.bucket_start.begin(), scratch.bucket_start.end(),
                       scratch.bucket_start.begin(), 0U);
   scratch.sorted.resize(crossings.size());
-  for (const Crossing& crossing : crossings)
-    scratch.sorted[scratch.bucket_start[bucket(crossing)]++] = crossing;
+  for (std::size_t k = 0; k < crossings.size(); ++k)
+    scratch.sorted[scratch.bucket_start[scratch.bucket[k]]++] = crossings[k];
   std::size_t begin = 0;
   for (const std::uint32_t end : scratch.bucket_start) {
     if (end - begin > 1) detail::sort_bucket(std::span(scratch.sorted).subspan(begin, end - begin));

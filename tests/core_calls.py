@@ -83,7 +83,7 @@ def search():
             lines = rp.Lines.from_predictions(bp, prediction, direction)
             for stop in (None, "first_min_aum", "first_max_auc"):
                 rp.sweep(lines, stop=stop)
-            core.count_crossings(lines.core)  # else only where memory is short
+            core.count_crossings(lines.core, np.inf)  # else only where memory is short
             rp.best_aum_step(lines)
             rp.aum_path(lines)
             rp.best_auc_step(lines)

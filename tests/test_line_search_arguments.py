@@ -27,7 +27,10 @@ def test_ctrl_c_interrupts_a_long_sweep():
     rng = np.random.default_rng(3)
     n = 20_000
     is_positive = np.arange(n) % 2
-    lines = rp.Lines(*rng.normal(size=(2, n)), 1 - is_positive, -is_positive)
+    intercept, slope = rng.normal(size=(2, n))
+    # Positives come down and negatives go up, so AUC never falls.
+    slope = np.where(is_positive, -1, 1) * np.abs(slope)
+    lines = rp.Lines(intercept, slope, 1 - is_positive, -is_positive)
     pressed = []
 
     def press():
@@ -39,8 +42,8 @@ def test_ctrl_c_interrupts_a_long_sweep():
     threading.Timer(0.5, press).start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            # A limit, so that no memory is fetched for the rows of the whole path.
-            rp.sweep(lines, max_step=1e9)
+            # A rule, so that no memory is asked for the rows of the whole path.
+            rp.sweep(lines, stop="first_max_auc")
     finally:
         signal.signal(signal.SIGINT, handler)
     # Of this process alone: the machine may be busy. A whole sweep takes 20 seconds.

@@ -33,15 +33,48 @@ def test_memory_stays_flat_over_many_calls():
     assert int(STATM.read_text().split()[1]) * PAGE - before < 2**20
 
 
+def separating_lines(n):
+    """Draw lines along which AUC never falls: positives come down, negatives go up."""
+    intercept, slope = np.random.default_rng(1).normal(size=(2, n))
+    is_positive = np.arange(n) % 3 == 0
+    slope = np.where(is_positive, -1, 1) * np.abs(slope)
+    return rp.Lines(intercept, slope, ~is_positive, -1.0 * is_positive)
+
+
 @pytest.mark.parametrize("n", [200, 700], ids=["one thread", "two threads"])
 def test_a_path_that_grows_equals_one_whose_length_is_known(n):
-    rng = np.random.default_rng(1)
-    is_positive = np.arange(n) % 3 == 0
-    lines = rp.Lines(*rng.normal(size=(2, n)), ~is_positive, -1.0 * is_positive)
+    lines = separating_lines(n)
     whole = rp.sweep(lines)
-    # A path that may end early starts with memory for few rows.
-    grown = rp.sweep(lines, max_step=2 * whole.step[-1])
+    # A path that may end at any row starts with memory for few.
+    grown = rp.sweep(lines, stop="first_max_auc")
     assert len(whole) > 4096
     reals = ("step", "aum", "aum_slope_after", "auc", "auc_after")
     for name in (*reals, "n_groups", "n_swaps", "queue_size"):
         np.testing.assert_array_equal(getattr(grown, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("limits", [{"max_step": 0.5}, {"stop": "first_min_aum"}])
+def test_a_path_up_to_a_known_step_takes_no_more_memory_than_its_rows(
+    monkeypatch, limits
+):
+    lines = separating_lines(300)
+    n_rows = len(rp.sweep(lines, **limits))
+    assert 1024 < n_rows < len(rp.sweep(lines))
+    row_bytes = 56
+    memory = "rocpath.line_search.available_memory"
+    monkeypatch.setattr(memory, lambda: row_bytes * n_rows)
+    assert len(rp.sweep(lines, **limits)) == n_rows
+    monkeypatch.setattr(memory, lambda: row_bytes * (n_rows - 1))
+    with pytest.raises(MemoryError, match="rows"):
+        rp.sweep(lines, **limits)
+
+
+def test_lines_through_one_point_need_memory_for_one_row(monkeypatch):
+    slope = np.arange(300.0)
+    is_positive = slope % 3 == 0
+    # All meet at step 1, in 44,850 pairs.
+    lines = rp.Lines(-slope, slope, ~is_positive, -1.0 * is_positive)
+    monkeypatch.setattr("rocpath.line_search.available_memory", lambda: 56 * 2000)
+    path = rp.sweep(lines, max_step=2.0)
+    assert path.step.tolist() == [0.0, 1.0]
+    assert path.n_swaps.tolist() == [0, 44_850]

@@ -91,26 +91,18 @@ def sweep(
     step_limit = _checked_max_step(max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
     max_rows = available_memory() // _ROW_BYTES
-    ends_early = stop is not None or max_step is not None
-    # Every pair of lines crosses at most once, and every crossing is at most one row.
-    n_expected = min(len(lines) * (len(lines) - 1) // 2, crossing_limit) + 1
-    if n_expected > max_rows:
-        # Counted only now, by a merge sort: many pairs never cross at a positive step.
-        n_expected = min(_core.count_crossings(lines.core), crossing_limit) + 1
-        if n_expected > max_rows and not ends_early:
-            raise _too_long(n_expected)
     columns = _core.sweep(
         lines.core,
         stop=getattr(_core.Stop, stop or "never"),
         max_crossings=crossing_limit,
         max_step=step_limit,
         **region,
-        # An early stop mostly comes within few rows; the core asks for more as it goes.
-        n_expected=1024 if ends_early else n_expected,
+        n_expected=_expected_rows(lines, stop, crossing_limit, step_limit, max_rows),
         max_rows=max_rows,
     )
     if columns.pop("is_too_long"):
-        raise _too_long(n_expected)
+        n_crossings = _core.count_crossings(lines.core, step_limit)
+        raise _too_long(min(n_crossings, crossing_limit) + 1)
     return StepPath(**_in_unit(columns, lines.unit))
 
 
@@ -244,6 +236,33 @@ def best_auc_step(
         progress=progress or (lambda *_: None),
     )
     return BestStep(**best, is_global=True)
+
+
+def _expected_rows(
+    lines: Lines, stop: Stop | None, max_crossings: int, max_step: float, max_rows: int
+) -> int:
+    """Return for how many rows of a sweep to have memory, or refuse too many."""
+    # Every pair of lines crosses at most once, and every crossing is at most one row.
+    n_rows = min(len(lines) * (len(lines) - 1) // 2, max_crossings) + 1
+    few = 1024
+    if stop == "first_min_aum" and lines.is_monotone and n_rows > few:
+        # The minimum is known in far less time than its path takes. A path that asks
+        # for more memory again and again takes twice as long as one that has it.
+        best = _core.best_aum_step(lines.core, max_step=max_step)
+        max_step = best["interval"][0]
+    elif stop is not None:
+        # Mostly it comes within few rows; the core asks for more as it goes.
+        return min(n_rows, few)
+    is_whole = np.isinf(max_step)
+    if n_rows > (max_rows if is_whole else few):
+        # Counted only now, by a merge sort: many pairs never cross at a positive step.
+        n_crossings = _core.count_crossings(lines.core, max_step)
+        n_rows = min(n_crossings, max_crossings) + 1
+    if n_rows <= max_rows:
+        return n_rows
+    if is_whole and stop is None:
+        raise _too_long(n_rows)
+    return few  # for rows may be far fewer than crossings, where many lines meet
 
 
 def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class BestCheck {
 
   // Where AUM first rises, or never, after having fallen or stayed.
   void best_aum_step(double max_step) {
-    call_ = "best_aum_step(lines" + limit_text(max_step) + ")";
+    call_ = [&] { return "best_aum_step(lines" + limit_text(max_step) + ")"; };
     const Best got = core_.best_aum_step(max_step);
     const auto& rows = expected_.rows();
     const std::size_t n_rows = expected_.n_rows_until(max_step);
@@ -39,16 +39,17 @@ class BestCheck {
   }
 
   void best_auc_step(Domain domain, double tolerance) {
-    call_ = auc_call(domain, tolerance) + ")";
+    call_ = [&] { return auc_call(domain, tolerance) + ")"; };
     check_best(WholeAreas<Int>(expected_), domain, tolerance,
                core_.best_auc_step(domain.low, domain.high, tolerance));
   }
 
-  void best_auc_step(Domain domain, double tolerance, const PartialRates& rates) {
-    call_ = auc_call(domain, tolerance) + ", max_fpr=" + text(rates.max_fpr()) +
-            ", min_tpr=" + text(rates.min_tpr()) + ")";
+  template <class Number>
+  void best_auc_step(Domain domain, double tolerance, const PartialAreas<Int, Number>& areas) {
+    const PartialRates& rates = areas.rates();
+    call_ = [&] { return auc_call(domain, tolerance) + rates_text(rates) + ")"; };
     check_best(
-        PartialAreas<Int>(truth_, rates), domain, tolerance,
+        areas, domain, tolerance,
         core_.best_auc_step(domain.low, domain.high, tolerance, rates.max_fpr(), rates.min_tpr()));
   }
 
@@ -57,10 +58,10 @@ class BestCheck {
   const BruteForce<Int>& truth_;
   const CoreUnderTest& core_;
   Report& report_;
-  std::string call_;
+  CallText call_;
 
   void fail(const std::string& what, const std::string& expected, const std::string& got) {
-    report_.fail(what, call_, expected, got);
+    report_.fail(what, call_(), expected, got);
   }
   static std::string limit_text(double max_step) {
     return std::isinf(max_step) ? "" : ", max_step=" + text(max_step);

@@ -13,7 +13,7 @@ class PathCheck {
       : expected_(expected), core_(core), report_(report) {}
 
   void sweep(const SweepLimits& limits) {
-    call_ = sweep_call(limits);
+    call_ = [&] { return sweep_call(limits); };
     const Sweep got = core_.sweep(limits);
     const std::size_t n_possible = expected_.n_rows_until(limits.max_step);
     const std::size_t n_rows = n_rows_until_stop(limits, n_possible);
@@ -29,17 +29,17 @@ class PathCheck {
   }
 
   // Partial areas in all rows; all else is as it is without a region.
-  void partial_sweep(const PartialRates& rates) {
-    const PartialAreas<Int> areas(truth(), rates);
-    call_ = "sweep(lines, max_fpr=" + text(rates.max_fpr()) + ", min_tpr=" + text(rates.min_tpr()) +
-            ")";
+  template <class Number>
+  void partial_sweep(const PartialAreas<Int, Number>& areas) {
+    const PartialRates& rates = areas.rates();
+    call_ = [&] { return "sweep(lines" + rates_text(rates) + ")"; };
     const Sweep got = core_.sweep({}, rates.max_fpr(), rates.min_tpr());
     const auto& rows = expected_.rows();
     if (got.row.size() != rows.size())
       return fail("partial sweep rows", expected_steps(rows.size()), got_steps(got.row));
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const Rational expected_at = k == 0 ? areas.at(truth().locate(0.0))
-                                          : areas.area_between(rows[k].before, rows[k].after);
+      const Area<Number> expected_at = k == 0 ? areas.at(truth().locate(0.0))
+                                              : areas.area_between(rows[k].before, rows[k].after);
       check_area("partial sweep auc", rows[k], areas.value(expected_at), got.row[k].auc);
       check_area("partial sweep auc_after", rows[k], areas.value(areas.on_stretch(rows[k].after)),
                  got.row[k].auc_after);
@@ -47,7 +47,7 @@ class PathCheck {
   }
 
   void aum_path(double max_step) {
-    call_ = "aum_path(lines" + limit_text("max_step", max_step) + ")";
+    call_ = [&] { return "aum_path(lines" + limit_text("max_step", max_step) + ")"; };
     const std::vector<Kink> got = core_.aum_path(max_step);
     const std::size_t n_rows = expected_.n_rows_until(max_step);
     std::size_t n_seen = 0;
@@ -71,12 +71,12 @@ class PathCheck {
   const Expected<Int>& expected_;
   const CoreUnderTest& core_;
   Report& report_;
-  std::string call_;
+  CallText call_;
 
   const BruteForce<Int>& truth() const { return expected_.truth(); }
 
   void fail(const std::string& what, const std::string& expected, const std::string& got) {
-    report_.fail(what, call_, expected, got);
+    report_.fail(what, call_(), expected, got);
   }
 
   // Does the rule end the sweep after this many rows?

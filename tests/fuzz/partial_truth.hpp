@@ -5,20 +5,38 @@
 
 namespace fuzz {
 
-using Rational = boost::multiprecision::cpp_rational;
-
 // Left of max_fpr and above min_tpr, as fractions of small numbers.
 struct PartialRates {
   std::int64_t fpr_numerator = 1, tpr_numerator = 0, denominator = 1;
 
-  Rational right() const { return Rational(fpr_numerator, denominator); }
-  Rational bottom() const { return Rational(tpr_numerator, denominator); }
   double max_fpr() const {
     return static_cast<double>(fpr_numerator) / static_cast<double>(denominator);
   }
   double min_tpr() const {
     return static_cast<double>(tpr_numerator) / static_cast<double>(denominator);
   }
+};
+
+inline std::string rates_text(const PartialRates& rates) {
+  return ", max_fpr=" + text(rates.max_fpr()) + ", min_tpr=" + text(rates.min_tpr());
+}
+
+// Twice an area. Its fraction is never reduced, which would take longer than all that is done
+// with it.
+template <class Int>
+struct Area {
+  Int numerator{0};
+  Int denominator{1};  // positive
+
+  void add(const Int& top, const Int& bottom) {
+    numerator = numerator * bottom + top * denominator;
+    denominator *= bottom;
+  }
+  int compare(const Area& other) const {
+    return compare_products(numerator, other.denominator, 0, other.numerator, denominator, 0);
+  }
+  friend bool operator==(const Area& a, const Area& b) { return a.compare(b) == 0; }
+  friend bool operator>(const Area& a, const Area& b) { return a.compare(b) > 0; }
 };
 
 // The core rounds the area of a tie that a border cuts to a unit of less than this.
@@ -28,21 +46,34 @@ inline bool is_near_area(double got, long double value) {
   return std::fabs(got - value) <= 0x1p-51L * std::fabs(value) + partial_unit;
 }
 
-// What `BestCheck` asks of the whole AUC, of a part of it.
-template <class Int>
+// Do 128 bits hold the areas of a part? A border cuts at most two ties, so that a fraction has at
+// most four factors that are not larger than the denominator times the errors.
+inline bool are_areas_narrow(const Problem& problem, const PartialRates& rates) {
+  BitRange jumps;
+  jumps.add(problem.fp_diff);
+  jumps.add(problem.fn_diff);
+  const int n_bits = std::bit_width(problem.size()) +
+                     std::bit_width(static_cast<std::uint64_t>(rates.denominator));
+  return 4 * (jumps.width() + n_bits) + 4 <= 126;
+}
+
+// What `BestCheck` asks of the whole AUC, of a part of it. Requires: errors that are monotone.
+template <class Int, class Number>
 class PartialAreas {
  public:
   PartialAreas(const BruteForce<Int>& truth, const PartialRates& rates)
       : truth_(truth), rates_(rates) {
+    Number total_fp{0}, total_tp{0};
     for (std::size_t k = 0; k < truth.n_lines(); ++k) {
       const auto [fp, tp] = truth.jumps(k);
-      fpr_.push_back(Rational(Wide(fp)));
-      tpr_.push_back(Rational(Wide(tp)));
-      total_fp_ += fpr_.back();
-      total_tp_ += tpr_.back();
+      fp_.push_back(Number(fp) * rates.denominator);
+      tp_.push_back(Number(tp) * rates.denominator);
+      total_fp += Number(fp);
+      total_tp += Number(tp);
     }
-    for (Rational& x : fpr_) x /= total_fp_;
-    for (Rational& x : tpr_) x /= total_tp_;
+    right_ = total_fp * rates.fpr_numerator;
+    bottom_ = total_tp * rates.tpr_numerator;
+    doubled_perfect_ = 2 * (total_fp * rates.denominator) * (total_tp * rates.denominator);
     std::vector<std::size_t> rank(truth.n_lines());
     std::iota(rank.begin(), rank.end(), std::size_t{0});
     ranks_.push_back(rank);
@@ -57,18 +88,21 @@ class PartialAreas {
     for (std::size_t k = 0; k + 1 < ranks_.size(); ++k) point_.push_back(area_between(k, k + 1));
   }
 
-  const Rational& on_stretch(std::size_t k) const { return stretch_[k]; }
-  const Rational& at_point(std::size_t k) const { return point_[k]; }
-  const Rational& at(Location at) const {
+  const PartialRates& rates() const { return rates_; }
+  const Area<Number>& on_stretch(std::size_t k) const { return stretch_[k]; }
+  const Area<Number>& at_point(std::size_t k) const { return point_[k]; }
+  const Area<Number>& at(Location at) const {
     return at.is_on_point ? point_[at.stretch - 1] : stretch_[at.stretch];
   }
-  long double value(const Rational& area) const {
-    const Rounded top = rounded(Wide(numerator(area))), bottom = rounded(Wide(denominator(area)));
-    return std::ldexp(top.digits / bottom.digits, top.exponent - bottom.exponent);
+  long double value(const Area<Number>& area) const {
+    const Rounded top = rounded(area.numerator), bottom = rounded(area.denominator),
+                  perfect = rounded(doubled_perfect_);
+    return std::ldexp(top.digits / bottom.digits / perfect.digits,
+                      top.exponent - bottom.exponent - perfect.exponent);
   }
 
   // Lines that meet between two stretches, directly or through others, are tied.
-  Rational area_between(std::size_t before, std::size_t after) const {
+  Area<Number> area_between(std::size_t before, std::size_t after) const {
     const std::size_t n_lines = truth_.n_lines();
     std::vector<std::size_t> order(n_lines);
     for (std::size_t k = 0; k < n_lines; ++k) order[ranks_[before][k]] = k;
@@ -79,12 +113,13 @@ class PartialAreas {
         const std::size_t b = ranks_[before][truth_.pairs()[k].upper];
         for (std::size_t r = std::min(a, b); r < std::max(a, b); ++r) is_joined[r] = true;
       }
-    Rational area = 0, x = 0, y = 0, dx = 0, dy = 0;
+    Area<Number> area;
+    Number x{0}, y{0}, dx{0}, dy{0};
     for (std::size_t r = 0; r < n_lines; ++r) {
-      dx += fpr_[order[r]];
-      dy += tpr_[order[r]];
+      dx += fp_[order[r]];
+      dy += tp_[order[r]];
       if (is_joined[r]) continue;
-      area += area_below(x, y, dx, dy);
+      add_area_below(x, y, dx, dy, area);
       x += dx;
       y += dy;
       dx = dy = 0;
@@ -95,24 +130,27 @@ class PartialAreas {
  private:
   const BruteForce<Int>& truth_;
   PartialRates rates_;
-  std::vector<Rational> fpr_, tpr_;
-  Rational total_fp_ = 0, total_tp_ = 0;
+  // All by the denominator of the rates, so that the borders are whole numbers too.
+  std::vector<Number> fp_, tp_;
+  Number right_, bottom_, doubled_perfect_;
   std::vector<std::vector<std::size_t>> ranks_;  // on every stretch
-  std::vector<Rational> stretch_, point_;
+  std::vector<Area<Number>> stretch_, point_;
 
-  // Of the straight line from (x, y) by (dx, dy), as the definition has it.
-  Rational area_below(const Rational& x, const Rational& y, const Rational& dx,
-                      const Rational& dy) const {
-    const Rational right = rates_.right(), bottom = rates_.bottom();
-    if (dx == 0 || x >= right || y + dy <= bottom) return 0;
-    Rational begin = x;
-    if (y < bottom) begin = x + (bottom - y) * dx / dy;
-    const Rational end = std::min<Rational>(x + dx, right);
-    if (begin >= end) return 0;
-    const auto height = [&](const Rational& at) -> Rational {
-      return y + (at - x) * dy / dx - bottom;
-    };
-    return (end - begin) * (height(begin) + height(end)) / 2;
+  // Of the straight line from (x, y) by (dx, dy), between the borders: a trapezoid, or, where it
+  // crosses the bottom, a triangle, as wide as dx / dy of its height.
+  void add_area_below(const Number& x, const Number& y, const Number& dx, const Number& dy,
+                      Area<Number>& area) const {
+    if (dx == 0 || x >= right_ || y + dy <= bottom_) return;
+    const bool is_cut = x + dx > right_;
+    const Number width = is_cut ? Number(right_ - x) : dx;
+    if (y >= bottom_) {
+      area.numerator += 2 * width * (y - bottom_) * area.denominator;
+      is_cut ? area.add(width * width * dy, dx) : area.add(width * dy, 1);
+      return;
+    }
+    if (!is_cut) return area.add((y + dy - bottom_) * (y + dy - bottom_) * dx, dy);
+    const Number height = (y - bottom_) * dx + width * dy;  // at the right border, times dx
+    if (height > 0) area.add(height * height, dx * dy);
   }
 };
 

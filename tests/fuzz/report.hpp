@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <map>
 
 #include "problem.hpp"
 
 namespace fuzz {
+
+// How to print the call that is being checked; only failures need it.
+using CallText = std::function<std::string()>;
 
 class Report {
  public:
