@@ -47,12 +47,8 @@ def finite_vector(
     # NaN fails this comparison too. One pass: predictions of a million rows come
     # through here at every step.
     if not _core.largest_size(vector) < LARGEST_VALUE:
-        is_good = np.abs(vector) < LARGEST_VALUE
-        worst = is_good.argmin()
-        raise ValueError(
-            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
-            f"{vector[worst]} at index {worst}."
-        )
+        rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
+        refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     # A view: the caller's own array, where it was not copied, stays writable.
     return read_only(vector[:])
 
@@ -62,15 +58,9 @@ def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     vector = finite_vector(name, values)
     # Beyond, float64 skips whole numbers, and one that was rounded would pass as
     # itself.
-    if (np.abs(vector) > 2.0**53).any():
-        worst = np.abs(vector).argmax()
-        raise ValueError(f"{name} must be below 2**53, got {vector[worst]}.")
+    refuse_any(np.abs(vector) > 2.0**53, f"{name} must be below 2**53", vector)
     integers = vector.astype(np.int64)
-    if (integers != vector).any():
-        worst = (integers != vector).argmax()
-        raise ValueError(
-            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
-        )
+    refuse_any(integers != vector, f"{name} must be whole numbers", vector)
     return read_only(integers)
 
 
@@ -125,6 +115,15 @@ def same_length(**columns: NDArray[Any]) -> None:
         raise ValueError(
             f"{' and '.join(columns)} must have the same length, got {sizes}."
         )
+
+
+def refuse_any(
+    is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], *, offset: int = 0
+) -> None:
+    """Raise with the rule and the first value that breaks it, counted from offset."""
+    if is_bad.any():
+        first = int(is_bad.argmax())
+        raise ValueError(f"{rule}, got {values[first]} at index {offset + first}.")
 
 
 def set_fields(frozen: object, **values: object) -> None:

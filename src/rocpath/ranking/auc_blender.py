@@ -17,18 +17,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocpath.arguments import describe, finite_number, finite_vector
+from rocpath.arguments import describe, finite_number
+from rocpath.binary_labels import row_weights
 from rocpath.partial_auc import region_border
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labelled_rows import LabelledRows
-from rocpath.ranking.log_odds import LogOddsClassifier
 from rocpath.ranking.members import (
-    class_scores,
     fold_of_rows,
     made_folds,
     portfolio,
     scored_members,
 )
+from rocpath.ranking.scores import LogOddsClassifier, class_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,14 +218,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Predict log-odds: of the second class, or of each class against the rest.
 
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features; scores of the models, after ``fit_scores``.
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
+        After ``fit_scores`` X are scores of the models.
         """
         check_is_fitted(self)
         if self.estimators_:
@@ -276,16 +269,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> NDArray[np.float64]:
         """Find the classes, and return the weight of each row."""
         check_classification_targets(label)
-        weight = np.ones(len(label))
-        if sample_weight is not None:
-            weight = finite_vector("sample_weight", sample_weight)
-            check_consistent_length(label, weight)
-        if weight.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, got {weight.min()}.")
-        if not weight.any():
-            raise ValueError(
-                "sample_weight must have a positive entry, got only zeros."
-            )
+        weight = row_weights(sample_weight, len(label))
         self.classes_: NDArray[Any] = np.unique(label)
         counted, n_rows = np.unique(label[weight > 0], return_counts=True)
         if counted.size < 2:

@@ -13,12 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocpath.arguments import finite_vector, whole_number
+from rocpath.binary_labels import row_weights
 from rocpath.matrices import weighted_sums
 from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
-from rocpath.ranking.log_odds import LogOddsClassifier
+from rocpath.ranking.scores import LogOddsClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,17 +200,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict log-odds: of the second class, or of each class against the rest.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
-        """
+        """Predict log-odds: of the second class, or of each class against the rest."""
         check_is_fitted(self)
         _refuse_masked(X=X)
         X = validate_data(
@@ -284,19 +275,8 @@ def _counted_rows(
     X: Matrix, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Matrix, NDArray[Any], NDArray[np.float64]]:
     """Leave out rows of weight 0."""
-    if sample_weight is None:
-        return X, y, np.ones(y.size)
-    weight = finite_vector("sample_weight", sample_weight)
-    if weight.size != y.size:
-        raise ValueError(
-            f"sample_weight must have an entry for each of the {y.size} rows, got "
-            f"{weight.size}."
-        )
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, got {weight.min()}.")
+    weight = row_weights(sample_weight, y.size)
     is_counted = weight > 0
-    if not is_counted.any():
-        raise ValueError("sample_weight must have a positive entry, got only zeros.")
     # Not kept with a weight of 0: they would still decide about quantiles and folds.
     if is_counted.all():
         return X, y, weight
