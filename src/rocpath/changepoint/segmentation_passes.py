@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, one_of, read_only
+from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any
 from rocpath.changepoint.label_rules import (
     LabelRules,
     check_labels,
@@ -197,12 +197,9 @@ def check_observations(
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x, offset)
     least = COSTS[cost]["least_x"]
-    if x.min() < least:
-        sign = "negative" if least == 0 else f"below {least}"
-        raise ValueError(
-            f"{name} must not be {sign} for cost={cost!r}, got {x.min()} at index "
-            f"{offset + x.argmin()}."
-        )
+    sign = "negative" if least == 0 else f"below {least}"
+    rule = f"{name} must not be {sign} for cost={cost!r}"
+    refuse_any(x < least, rule, x, offset=offset)
 
 
 def _as_pieces(
@@ -283,26 +280,15 @@ def _check_weights(piece: Piece, offset: int) -> None:
     if piece.weights is None:
         return
     _refuse_huge("weights", piece.weights, offset)
-    if piece.weights.min() <= 0:
-        raise ValueError(
-            f"weights must be positive, got {piece.weights.min()} at index "
-            f"{offset + piece.weights.argmin()}."
-        )
+    is_bad = piece.weights <= 0
+    refuse_any(is_bad, "weights must be positive", piece.weights, offset=offset)
 
 
 def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:
     # NaN fails this comparison too.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return
-    is_finite = np.abs(values) < LARGEST_VALUE
-    if not is_finite.all():
-        worst = int(is_finite.argmin())
-        raise ValueError(
-            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
-            f"{values[worst]} at index {offset + worst}."
-        )
-    worst = int(np.abs(values).argmax())
-    raise ValueError(
-        f"{name} must be at most {LARGEST_OBSERVATION:g} in size, got "
-        f"{values[worst]} at index {offset + worst}."
-    )
+    rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
+    refuse_any(~(np.abs(values) < LARGEST_VALUE), rule, values, offset=offset)
+    rule = f"{name} must be at most {LARGEST_OBSERVATION:g} in size"
+    refuse_any(np.abs(values) > LARGEST_OBSERVATION, rule, values, offset=offset)
