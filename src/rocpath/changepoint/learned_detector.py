@@ -139,33 +139,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         )
 
     def predict_penalty(self, sequences: Sequence[ArrayLike]) -> NDArray[np.float64]:
-        """Predict the penalty of each sequence.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        array, shape (n_sequences,)
-        """
+        """Predict the penalty of each sequence."""
         check_is_fitted(self)
         features = sequence_features(list(sequences)).value
         return np.asarray(np.exp(self.regressor_.predict(features)))
 
     def segment(self, sequences: Sequence[ArrayLike]) -> list[Segmentation]:
-        """Segment each sequence with the penalty predicted for it.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        list of Segmentation
-        """
+        """Segment each sequence with the penalty predicted for it."""
         penalties = self.predict_penalty(sequences)
         if self.search is not None:
             return [
@@ -181,36 +161,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         )
 
     def predict(self, sequences: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
-        """Detect the changes of each sequence.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        list of array of int
-            Where new segments start.
-        """
+        """Detect the changes of each sequence: where new segments start."""
         return [found.changes for found in self.segment(sequences)]
 
     def score(
         self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]
     ) -> float:
-        """Return the part of labelled regions without an error.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-        labels : list of Labels or None
-            Their labelled regions.
-
-        Returns
-        -------
-        float
-        """
+        """Return the part of labelled regions without an error."""
         sequences, labels = _paired(sequences, labels)
         n_errors = n_labels = 0
         for found, regions in zip(self.segment(sequences), labels, strict=True):

@@ -6,23 +6,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from rocpath.arguments import (
-    describe,
     number_from_zero,
     one_of,
     share_between,
     whole_number,
 )
-from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
+from rocpath.changepoint.error_functions import (
+    PenaltyErrors,
+    checked_functions,
+    error_breakpoints,
+)
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.held_out import HeldOutChoice, choose_candidate, group_splits
-from rocpath.changepoint.interval_regression import (
-    keep_linear_model,
-    predict_log_penalty,
-)
+from rocpath.changepoint.log_penalty_model import LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
     MONITORS,
     Candidates,
@@ -37,7 +35,7 @@ from rocpath.step_choice import STEP_CHOICES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rocpath.changepoint.held_out import Split
     from rocpath.changepoint.penalty_candidates import Monitor
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
 _SLACK = 0.5
 
 
-class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PenaltyRegressor(LogPenaltyModel):
     """Predict the log penalty of a sequence, such that few labels are wrong.
 
     Linear models, from the simplest on: a constant, then interval regression
@@ -84,11 +82,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         neighbouring rows.
     n_alphas : int
         How many L1 weights are tried.
-    alpha_ratio : float
-        Smallest L1 weight, as a part of the smallest one for which all coefficients are
-        zero.
-    margin : float
-        How far inside its target interval a prediction has to be to have no loss.
+    alpha_ratio, margin
+        As for :class:`IntervalRegression`.
     tol : float
         A descent ends after a step that improves AUM by no more than this.
     random_state : int, RandomState or None
@@ -109,12 +104,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         out, and the standard error of the difference of that to the best.
     steps_, steps_mean_, steps_error_ : array
         The same for the numbers of steps tried.
-    kept_features_ : array of bool, shape (n_features,)
-        The columns that were not constant in training.
-    low_, high_, median_ : array, shape (n_features,)
-        Smallest, largest and median finite value of each column in training.
-    n_features_in_ : int
-        Number of columns of X.
+    kept_features_, low_, high_, median_, n_features_in_
+        As for :class:`IntervalRegression`.
 
     Examples
     --------
@@ -176,7 +167,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
+        X = self._checked(X, reset=True)
         sequences = LabelledSequences(X, _error_functions(y, len(X)))
         self._check_parameters()
         splits = group_splits(len(X), groups, self.n_folds, self.random_state)
@@ -195,8 +186,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.steps_mean_, self.steps_error_ = steps.mean, steps.standard_error
         models = descend(sequences)
         self.n_iter_ = int(models.n_steps[steps.chosen])
-        keep_linear_model(
-            self,
+        self._keep(
             models.features,
             models.coef[steps.chosen],
             float(models.intercept[steps.chosen]),
@@ -223,20 +213,6 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         # With nothing to choose, or nothing held out, the simplest is taken.
         nothing = np.zeros(n_models)
         return HeldOutChoice(0, nothing, nothing) if choice is None else choice
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the log penalty.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
-        return predict_log_penalty(self, X)
 
     def predict_changes(
         self,
@@ -289,19 +265,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
-        """Return the AUC of the label errors.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-        y : list of PenaltyErrors
-            Label errors of each sequence.
-
-        Returns
-        -------
-        float
-        """
+        """Return the AUC of the label errors."""
         prediction = self.predict(X)
         functions = _error_functions(y, prediction.size)
         return auc(error_breakpoints(functions), -prediction)
@@ -319,21 +283,10 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         number_from_zero("margin", self.margin)
         share_between("alpha_ratio", self.alpha_ratio)
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values are fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
-    functions = list(y) if isinstance(y, (list, tuple, np.ndarray)) else [y]
-    for row, function in enumerate(functions):
-        if not isinstance(function, PenaltyErrors):
-            raise TypeError(
-                f"y must be a list of PenaltyErrors, got {describe(function)} in row "
-                f"{row}."
-            )
+    is_list = isinstance(y, (list, tuple, np.ndarray))
+    functions = checked_functions("y", y if is_list else [y])
     if len(functions) != n_samples:
         raise ValueError(
             f"y must have an entry for each of the {n_samples} rows of X, got "
