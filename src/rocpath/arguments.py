@@ -126,6 +126,20 @@ def refuse_any(
         raise ValueError(f"{rule}, got {values[first]} at index {offset + first}.")
 
 
+def check_increase(
+    rule: str, position: NDArray[np.float64], *, after: float = -np.inf, offset: int = 0
+) -> None:
+    """Raise unless positions, counted from offset, increase from the one before."""
+    step = np.diff(position, prepend=after)
+    # NaN fails this comparison too.
+    if not (step > 0).all() or not np.isfinite(position[-1]):
+        worst = int((step > 0).argmin())
+        before = position[worst - 1] if worst else after
+        raise ValueError(
+            f"{rule}, got {position[worst]} at index {offset + worst} after {before}."
+        )
+
+
 def set_fields(frozen: object, **values: object) -> None:
     """Set the fields of a frozen dataclass while it is being made."""
     for name, value in values.items():

@@ -12,13 +12,7 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any
-from rocpath.changepoint.label_rules import (
-    LabelRules,
-    check_labels,
-    count_positions,
-    label_rules,
-)
-from rocpath.changepoint.labels import refuse_outside
+from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
 if TYPE_CHECKING:
@@ -78,12 +72,11 @@ def checked_sequence(
     """Read the sequence once, or raise if it cannot be segmented."""
     one_of("cost", cost, tuple(COSTS))
     one_of("constraint", constraint, (None, "up_down"))
-    check_labels(labels, constraint)
+    # Labels are in positions, the search in indices: both are known in this pass.
+    places = LabelPlaces(labels, constraint)
     source = _as_pieces(x, weights, position)
     low, high, max_weight = np.inf, -np.inf, 0.0
     n, sample = 0, []
-    # Labels are in positions, the search in indices: both are known in this pass.
-    places = _Places(labels)
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
         _check_weights(piece, offset=n)
@@ -230,50 +223,6 @@ def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     if abs(exponent) < 1000:
         return values * float(np.ldexp(1.0, exponent))
     return np.ldexp(values, exponent)
-
-
-class _Places:
-    """Count the positions on both sides of labels, piece by piece."""
-
-    def __init__(self, labels: Labels | None) -> None:
-        self.labels = labels
-        self.count = np.zeros((3, 0), dtype=np.int64)
-        self.first: float | None = None
-        self.last = -np.inf
-
-    def add(self, piece: Piece, offset: int) -> None:
-        position = piece.position
-        if position is not None:
-            _check_increase(position, self.last, offset)
-            self.last = float(position[-1])
-            if self.first is None:
-                self.first = float(position[0])
-        if self.labels is None:
-            return
-        if position is None:
-            position = np.arange(float(offset), float(offset + piece.x.size))
-        count = count_positions(self.labels, position)
-        # Counts of pieces add up, so no positions are kept.
-        self.count = count if offset == 0 else self.count + count
-
-    def rules(self, n: int) -> LabelRules:
-        if self.labels is not None and self.first is not None:
-            refuse_outside(self.labels, self.first, self.last, has_position=True)
-        elif self.labels is not None:
-            refuse_outside(self.labels, 0.0, float(n), has_position=False)
-        return label_rules(self.labels, self.count)
-
-
-def _check_increase(position: NDArray[np.float64], last: float, offset: int) -> None:
-    step = np.diff(position, prepend=last)
-    # NaN fails this comparison too.
-    if not (step > 0).all() or not np.isfinite(position[-1]):
-        worst = int((step > 0).argmin())
-        before = position[worst - 1] if worst else last
-        raise ValueError(
-            f"position must be finite and increase, got {position[worst]} at index "
-            f"{offset + worst} after {before}."
-        )
 
 
 def _check_weights(piece: Piece, offset: int) -> None:
