@@ -286,7 +286,8 @@ class PenaltyRegressor(LogPenaltyModel):
 
 def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
     is_list = isinstance(y, (list, tuple, np.ndarray))
-    functions = checked_functions("y", y if is_list else [y])
+    rule = "y must be a list of PenaltyErrors"
+    functions = checked_functions(rule, y if is_list else [y])
     if len(functions) != n_samples:
         raise ValueError(
             f"y must have an entry for each of the {n_samples} rows of X, got "
