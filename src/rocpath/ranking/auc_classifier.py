@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.arguments import finite_vector, whole_number
+from rocpath.arguments import finite_vector, refuse_masked, whole_number
 from rocpath.binary_labels import row_weights
 from rocpath.matrices import weighted_sums
 from rocpath.partial_auc import region_border
@@ -139,12 +139,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
             How much each row counts; rows of weight 0 are left out.
-
-        Returns
-        -------
-        self
         """
-        _refuse_masked(X=X, y=y)
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
@@ -202,7 +199,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Predict log-odds: of the second class, or of each class against the rest."""
         check_is_fitted(self)
-        _refuse_masked(X=X)
+        refuse_masked("X", X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
@@ -262,13 +259,6 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             ),
             progress=show,
         )
-
-
-def _refuse_masked(**given: object) -> None:
-    """Raise if values are masked, which scikit-learn would take as they are."""
-    for name, values in given.items():
-        if np.ma.is_masked(values):
-            raise ValueError(f"{name} must have no masked values, got a masked array.")
 
 
 def _counted_rows(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Estimators = Sequence[tuple[str, Any]]
-    Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 # Rows up to which a kernel machine, quadratic in them, takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
@@ -98,7 +98,7 @@ def scored_members(
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
     *,
-    folds: Folds | None,
+    folds: Splits | None,
     n_jobs: int | None,
     timeout: float | None,
 ) -> tuple[list[Member], list[LeftOut]]:
@@ -136,7 +136,7 @@ def _scored(
     X: Any,
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
-    folds: Folds | None,
+    folds: Splits | None,
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[np.float64]]:
     if folds is None:
@@ -185,7 +185,7 @@ def made_folds(
     y: NDArray[Any],
     groups: ArrayLike | None,
     rng: np.random.RandomState,
-) -> Folds:
+) -> Splits:
     """Split rows into folds, or raise if models cannot be fitted without each."""
     if isinstance(cv, numbers.Integral):
         n_folds = whole_number("cv", cv, least=2)
@@ -211,7 +211,7 @@ def made_folds(
     return folds
 
 
-def fold_of_rows(folds: Folds) -> NDArray[np.intp]:
+def fold_of_rows(folds: Splits) -> NDArray[np.intp]:
     """Return the number of the fold that holds each row."""
     fold = np.empty(sum(len(test) for _, test in folds), dtype=np.intp)
     for number, (_, test) in enumerate(folds):

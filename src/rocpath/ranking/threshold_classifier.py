@@ -119,10 +119,6 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             Passed to ``fit`` of the classifier, such as ``sample_weight``; the
             threshold counts rows alike, but for those of weight 0. With metadata
             routing enabled, whatever the classifier and the splitter request.
-
-        Returns
-        -------
-        self
         """
         X, label = indexable(X, _two_classes(y))
         if isinstance(self.cv, str) and self.cv == "prefit":
