@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,8 +25,7 @@ def finite_vector(
     name: str, values: ArrayLike, *, copy: bool = True
 ) -> NDArray[np.float64]:
     """Return a read-only float64 vector, or raise if it is not finite."""
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must have no masked values, got a masked array.")
+    refuse_masked(name, values)
     given = np.asarray(values)
     # Fractions and integers beyond 64 bits arrive as objects.
     is_real = given.dtype.kind in "buif" or (
@@ -51,6 +51,12 @@ def finite_vector(
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     # A view: the caller's own array, where it was not copied, stays writable.
     return read_only(vector[:])
+
+
+def refuse_masked(name: str, values: object) -> None:
+    """Raise if values are masked, which numpy and scikit-learn take as they are."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked values, got a masked array.")
 
 
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
@@ -156,6 +162,18 @@ def describe(values: object) -> str:
     """Return a short form for a message."""
     text = repr(values)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that a result may take."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    # Other systems do not tell without another package; 8 GB is an ordinary machine.
+    return 2**33
 
 
 def _real_number(name: str, number: object) -> float:

@@ -8,13 +8,13 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    available_memory,
     number_from_zero,
     one_of,
     read_only,
     whole_number,
 )
 from rocpath.lines import Lines
-from rocpath.memory import available_memory
 from rocpath.partial_auc import checked_region
 from rocpath.search_results import AumPath, BestStep, StepPath
 

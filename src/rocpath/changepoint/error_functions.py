@@ -261,9 +261,7 @@ def error_breakpoints(
     >>> bp.example.tolist(), bp.fp_diff.tolist(), bp.fn_diff.tolist()
     ([0, 0, 1], [0.0, 1.0, 1.0], [-1.0, 0.0, 0.0])
     """
-    functions = checked_functions(
-        "functions must be a list of PenaltyErrors", functions
-    )
+    functions = checked_functions("functions", functions)
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
@@ -316,7 +314,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     >>> [round(end, 3) for end in cp.target_interval(errors)]
     [0.693, 2.079]
     """
-    (function,) = checked_functions("function must be PenaltyErrors", [function])
+    (function,) = checked_functions("function", [function])
     errors = function.fp + function.fn
     # Runs of best rows: rows differ in FP and FN, but the sum may be the same in
     # several.
@@ -330,13 +328,16 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
 
 
 def checked_functions(
-    rule: str, functions: Sequence[PenaltyErrors]
+    name: str, functions: Sequence[PenaltyErrors]
 ) -> list[PenaltyErrors]:
-    """Return a list of at least one error function, or raise with the rule."""
+    """Return a list of at least one error function, or raise."""
     functions = list(functions)
     if not functions:
-        raise ValueError(f"{rule}, at least one, got none.")
+        raise ValueError(f"{name} must have at least one sequence, got none.")
     for number, function in enumerate(functions):
         if not isinstance(function, PenaltyErrors):
-            raise TypeError(f"{rule}, got {describe(function)} for sequence {number}.")
+            raise TypeError(
+                f"{name} must be PenaltyErrors, got {type(function).__name__} for "
+                f"sequence {number}."
+            )
     return functions

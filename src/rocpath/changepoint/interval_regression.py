@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
@@ -105,7 +105,7 @@ class IntervalRegression(LogPenaltyModel):
         self.tol = tol
         self.max_steps = max_steps
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> IntervalRegression:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
@@ -119,10 +119,6 @@ class IntervalRegression(LogPenaltyModel):
         groups : array-like, shape (n_samples,), optional
             What rows belong together, such as a region of the genome or a person: those
             that cross-validation holds out together.
-
-        Returns
-        -------
-        IntervalRegression
         """
         if y is None:
             # Raises scikit-learn's own message, which its checks of estimators ask for.

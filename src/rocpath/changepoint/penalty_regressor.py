@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rocpath.arguments import (
+    describe,
     number_from_zero,
     one_of,
     share_between,
@@ -15,7 +16,6 @@ from rocpath.arguments import (
 )
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
-    checked_functions,
     error_breakpoints,
 )
 from rocpath.changepoint.features import sequence_features
@@ -28,7 +28,7 @@ from rocpath.changepoint.penalty_candidates import (
     LinearModels,
     steps_to_try,
 )
-from rocpath.changepoint.segmentation import segment_each
+from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
@@ -162,10 +162,6 @@ class PenaltyRegressor(LogPenaltyModel):
             What sequences belong together, such as those of a region of the genome or
             of a person. Give what will be new when the model is used: the groups
             decide how far the features are trusted.
-
-        Returns
-        -------
-        self
         """
         X = self._checked(X, reset=True)
         sequences = LabelledSequences(X, _error_functions(y, len(X)))
@@ -233,15 +229,9 @@ class PenaltyRegressor(LogPenaltyModel):
         X : array-like, shape (n_sequences, n_features), optional
             Their features; by default those of
             :func:`~rocpath.changepoint.sequence_features`.
-        cost : str
-            As in :func:`~rocpath.changepoint.segment`; the one with which the label
-            errors were computed.
-        weights : list of array-like, optional
-            Weights of the observations of each sequence.
-        constraint : str, optional
-            As ``cost``.
-        min_length : int
-            As ``cost``.
+        cost, weights, constraint, min_length
+            As in :func:`~rocpath.changepoint.segment`, the weights as a list; those
+            with which the label errors were computed.
 
         Returns
         -------
@@ -255,14 +245,20 @@ class PenaltyRegressor(LogPenaltyModel):
                 f"X must have a row for each of the {len(sequences)} sequences, got "
                 f"{len(penalty)}."
             )
-        return segment_each(
-            sequences,
-            penalty,
-            weights=weights,
-            cost=cost,
-            constraint=constraint,
-            min_length=min_length,
-        )
+        every_weight = [None] * len(sequences) if weights is None else weights
+        return [
+            segment_penalty(
+                sequence,
+                float(one),
+                cost=cost,
+                weights=weight,
+                constraint=constraint,
+                min_length=min_length,
+            )
+            for sequence, one, weight in zip(
+                sequences, penalty, every_weight, strict=True
+            )
+        ]
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
         """Return the AUC of the label errors."""
@@ -285,9 +281,13 @@ class PenaltyRegressor(LogPenaltyModel):
 
 
 def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
-    is_list = isinstance(y, (list, tuple, np.ndarray))
-    rule = "y must be a list of PenaltyErrors"
-    functions = checked_functions(rule, y if is_list else [y])
+    functions = list(y) if isinstance(y, (list, tuple, np.ndarray)) else [y]
+    for row, function in enumerate(functions):
+        if not isinstance(function, PenaltyErrors):
+            raise TypeError(
+                f"y must be a list of PenaltyErrors, got {describe(function)} in row "
+                f"{row}."
+            )
     if len(functions) != n_samples:
         raise ValueError(
             f"y must have an entry for each of the {n_samples} rows of X, got "
