@@ -61,7 +61,8 @@ from sklearn.preprocessing import StandardScaler
 import rocpath as rp
 from accuracy import data_sets
 from rocpath.ranking.blend import Scale
-from rocpath.ranking.members import class_scores, portfolio, scored_members
+from rocpath.ranking.members import portfolio, scored_members
+from rocpath.ranking.scores import class_scores
 
 HERE = Path(__file__).parent
 MOST_ROWS = 3_000

@@ -6,7 +6,7 @@
 // the sum of squares of the data. A constant has weight 0.
 //
 // A kind of cost is a struct of static functions, in a header of its own; `normal_cost.hpp` is the
-// one to read first. `segment_costs.hpp` lists them.
+// one to read first. `segment_models.hpp` lists them.
 #pragma once
 
 #include <algorithm>

@@ -58,6 +58,9 @@ numpydoc_validation_exclude = {
     r"\.(SequencePieces|Piece)$",
     # A display says in its class what all its methods take.
     r"\.plots\.\w+\.",
+    # What every user of scikit-learn knows, or `fit` has said.
+    r"\.(predict|predict_proba|decision_function|score)$",
+    r"\.LearnedDetector\.(predict_penalty|segment)$",
     # Modules take what their functions take, and a model what the protocol says.
     r"\.torch\.\w+\.forward$",
     r"\.LastLayer\.(predict|downhill|moved|quadratic)$",

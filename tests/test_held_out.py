@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.blurred_errors import BLUR, ErrorSteps
 from rocpath.changepoint.held_out import choose_candidate, group_splits
+from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps
 
 
 def choice(table, n_errors):

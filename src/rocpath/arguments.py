@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,8 +25,7 @@ def finite_vector(
     name: str, values: ArrayLike, *, copy: bool = True
 ) -> NDArray[np.float64]:
     """Return a read-only float64 vector, or raise if it is not finite."""
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must have no masked values, got a masked array.")
+    refuse_masked(name, values)
     given = np.asarray(values)
     # Fractions and integers beyond 64 bits arrive as objects.
     is_real = given.dtype.kind in "buif" or (
@@ -47,14 +47,16 @@ def finite_vector(
     # NaN fails this comparison too. One pass: predictions of a million rows come
     # through here at every step.
     if not _core.largest_size(vector) < LARGEST_VALUE:
-        is_good = np.abs(vector) < LARGEST_VALUE
-        worst = is_good.argmin()
-        raise ValueError(
-            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
-            f"{vector[worst]} at index {worst}."
-        )
+        rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
+        refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     # A view: the caller's own array, where it was not copied, stays writable.
     return read_only(vector[:])
+
+
+def refuse_masked(name: str, values: object) -> None:
+    """Raise if values are masked, which numpy and scikit-learn take as they are."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked values, got a masked array.")
 
 
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
@@ -62,15 +64,9 @@ def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     vector = finite_vector(name, values)
     # Beyond, float64 skips whole numbers, and one that was rounded would pass as
     # itself.
-    if (np.abs(vector) > 2.0**53).any():
-        worst = np.abs(vector).argmax()
-        raise ValueError(f"{name} must be below 2**53, got {vector[worst]}.")
+    refuse_any(np.abs(vector) > 2.0**53, f"{name} must be below 2**53", vector)
     integers = vector.astype(np.int64)
-    if (integers != vector).any():
-        worst = (integers != vector).argmax()
-        raise ValueError(
-            f"{name} must be whole numbers, got {vector[worst]} at index {worst}."
-        )
+    refuse_any(integers != vector, f"{name} must be whole numbers", vector)
     return read_only(integers)
 
 
@@ -127,6 +123,29 @@ def same_length(**columns: NDArray[Any]) -> None:
         )
 
 
+def refuse_any(
+    is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], *, offset: int = 0
+) -> None:
+    """Raise with the rule and the first value that breaks it, counted from offset."""
+    if is_bad.any():
+        first = int(is_bad.argmax())
+        raise ValueError(f"{rule}, got {values[first]} at index {offset + first}.")
+
+
+def check_increase(
+    rule: str, position: NDArray[np.float64], *, after: float = -np.inf, offset: int = 0
+) -> None:
+    """Raise unless positions, counted from offset, increase from the one before."""
+    step = np.diff(position, prepend=after)
+    # NaN fails this comparison too.
+    if not (step > 0).all() or not np.isfinite(position[-1]):
+        worst = int((step > 0).argmin())
+        before = position[worst - 1] if worst else after
+        raise ValueError(
+            f"{rule}, got {position[worst]} at index {offset + worst} after {before}."
+        )
+
+
 def set_fields(frozen: object, **values: object) -> None:
     """Set the fields of a frozen dataclass while it is being made."""
     for name, value in values.items():
@@ -143,6 +162,18 @@ def describe(values: object) -> str:
     """Return a short form for a message."""
     text = repr(values)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that a result may take."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    # Other systems do not tell without another package; 8 GB is an ordinary machine.
+    return 2**33
 
 
 def _real_number(name: str, number: object) -> float:

@@ -6,25 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import describe, finite_vector, same_length
+from rocpath.arguments import describe, finite_vector, refuse_any
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    """Return the weight of every row, 1 by default, or raise if none counts."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = finite_vector("sample_weight", sample_weight)
+    if weight.size != n_rows:
+        raise ValueError(
+            "y and sample_weight must have the same length, an entry for each of the "
+            f"{n_rows} rows, got {weight.size}."
+        )
+    refuse_any(weight < 0, "sample_weight must not be negative", weight)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got only zeros.")
+    return weight
 
 
 def label_weights(
     is_positive: NDArray[np.bool_], sample_weight: ArrayLike | None
 ) -> NDArray[np.float64]:
     """Return the weight of every row, 1 by default, or raise if a class has none."""
-    if sample_weight is None:
-        return np.ones(is_positive.size)
-    weight = finite_vector("sample_weight", sample_weight)
-    same_length(y=is_positive, sample_weight=weight)
-    if weight.min() < 0:
-        raise ValueError(
-            f"sample_weight must not be negative, got {weight.min()} at index "
-            f"{weight.argmin()}."
-        )
+    weight = row_weights(sample_weight, is_positive.size)
     # Rates divide by these sums.
     for name, members in (("negative", ~is_positive), ("positive", is_positive)):
         if weight[members].sum() <= 0:
@@ -45,11 +53,7 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
         is_missing = ~np.isfinite(labels)
     else:
         is_missing = np.array([x is None or x != x for x in labels], dtype=bool)
-    if is_missing.any():
-        worst = is_missing.argmax()
-        raise ValueError(
-            f"y must be finite and complete, got {labels[worst]} at index {worst}."
-        )
+    refuse_any(is_missing, "y must be finite and complete", labels)
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(

@@ -13,6 +13,7 @@ from rocpath.arguments import (
     finite_vector,
     one_of,
     read_only,
+    refuse_any,
     same_length,
     set_fields,
     whole_number,
@@ -104,16 +105,7 @@ class ErrorBreakpoints:
             n_examples=n_examples,
             is_monotone=jumps.is_monotone,
             jumps=jumps,
-            core=_core.Breakpoints(
-                value=value,
-                example=example,
-                fp=jumps.fp,
-                tp=jumps.tp,
-                fp_unit=jumps.fp_unit,
-                tp_unit=jumps.tp_unit,
-                divisor=jumps.divisor,
-                is_monotone=jumps.is_monotone,
-            ),
+            core=_core.Breakpoints(value, example, *jumps.for_core, jumps.is_monotone),
         )
 
     def __len__(self) -> int:
@@ -289,19 +281,12 @@ def _merge_equal(
 
 
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
-    if example.min() < 0:
-        raise ValueError(
-            f"example must not be negative, got {example.min()} at index "
-            f"{example.argmin()}."
-        )
+    refuse_any(example < 0, "example must not be negative", example)
     if n_examples is None:
         return int(example.max()) + 1
     n_examples = whole_number("n_examples", n_examples, least=1)
-    if example.max() >= n_examples:
-        raise ValueError(
-            f"example must be below n_examples = {n_examples}, got {example.max()} at "
-            f"index {example.argmax()}."
-        )
+    rule = f"example must be below n_examples = {n_examples}"
+    refuse_any(example >= n_examples, rule, example)
     return n_examples
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 # hundred units in the last place, and the product costs a thirtieth of the descent.
 _RENEWED_EVERY = 32
 StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
+JudgedBy = Literal["objective", "auc", "validation_auc"]
 
 
 class State(NamedTuple):
@@ -64,19 +65,15 @@ class Model(Protocol):
 
     def predict(self, parameters: NDArray[np.float64]) -> State:
         """Compute the predictions of parameters, on the training sample first."""
-        ...
 
     def downhill(self, state: State, gradient: Any) -> State | None:
         """Turn a gradient in the training predictions into a direction, or None."""
-        ...
 
     def moved(self, state: State, direction: State, step: float) -> State:
         """Go a step; predictions are carried along, not computed again."""
-        ...
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
         """Return what the model adds to AUM, here and along a direction."""
-        ...
 
 
 class Samples(Protocol):
@@ -85,25 +82,20 @@ class Samples(Protocol):
     @property
     def n_samples(self) -> int:
         """One, or two with validation rows."""
-        ...
 
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC of each sample."""
-        ...
 
     def gradient(self, state: State) -> Any:
         """Compute the gradient of AUM in the training predictions."""
-        ...
 
     def chosen_step(
-        self, goal: Goal, state: State, direction: State, added: Quadratic
+        self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
-        """Choose a step along a direction."""
-        ...
+        """Choose a step along a direction, given what the model adds to AUM there."""
 
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors on the training rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,13 +202,7 @@ class Goal(NamedTuple):
     """
 
     choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
-    judged_by: Literal["objective", "auc", "validation_auc"] = "objective"
-
-    def goodness(self, record: Record, added: Quadratic) -> float:
-        """Return what steps are chosen to increase."""
-        if self.judged_by == "objective":
-            return -record.aum - added.value
-        return record.auc if self.judged_by == "auc" else record.validation_auc
+    judged_by: JudgedBy = "objective"
 
 
 def descend(
@@ -227,20 +213,33 @@ def descend(
     limits: Limits,
     progress: Callable[[int, float, float], None] | None = None,
 ) -> Descent:
+    """Move a model by predictions that are arrays, with error functions ``bps``."""
+    samples = _MemorySamples(bps, goal.choose)
+    return descend_on(samples, model, start, limits, goal.judged_by, progress)
+
+
+def descend_on(
+    samples: Samples,
+    model: Model,
+    start: NDArray[np.float64],
+    limits: Limits,
+    judged_by: JudgedBy = "objective",
+    progress: Callable[[int, float, float], None] | None = None,
+) -> Descent:
     """Move the parameters of a model until no step improves them.
 
     Parameters
     ----------
+    samples : Samples
+        Training rows and perhaps others for validation, wherever they lie.
     model : Model
-        Makes predictions on one sample or two, the second for validation.
-    bps : list of ErrorBreakpoints
-        The error functions of each sample.
+        Makes predictions on them.
     start : array
         Parameters.
-    goal : Goal
-        How steps are chosen and judged.
     limits : Limits
         When to end.
+    judged_by : {"objective", "auc", "validation_auc"}
+        What steps must improve: AUM with what the model adds, or an AUC.
     progress : callable, optional
         Called after each step with its number, AUM and AUC.
 
@@ -248,25 +247,11 @@ def descend(
     -------
     Descent
     """
-    return descend_on(MemorySamples(bps), model, start, goal, limits, progress)
-
-
-def descend_on(
-    samples: Samples,
-    model: Model,
-    start: NDArray[np.float64],
-    goal: Goal,
-    limits: Limits,
-    progress: Callable[[int, float, float], None] | None = None,
-) -> Descent:
-    """Move the parameters of a model, wherever its samples lie."""
-    watch = _Watch(samples, time.perf_counter())
+    watch = _Watch(samples, time.perf_counter(), judged_by)
     records: list[Record] = []
     chosen = 0
     stopped_by: StoppedBy | None = None
-    for number, (state, record, improvement) in enumerate(
-        _walk(model, goal, start, watch)
-    ):
+    for number, (state, record, improvement) in enumerate(_walk(model, start, watch)):
         records.append(record)
         is_better = record.validation_auc > records[chosen].validation_auc
         # Without validation rows the last state is the answer, also where AUC has
@@ -297,13 +282,13 @@ def _columns(records: list[Record]) -> dict[str, NDArray[Any]]:
 
 
 def _walk(
-    model: Model, goal: Goal, start: NDArray[np.float64], watch: _Watch
+    model: Model, start: NDArray[np.float64], watch: _Watch
 ) -> Iterator[tuple[State, Record, float]]:
     """Give the start, and after every step the state and how much it improved."""
     state = model.predict(start)
     record = watch.record(state, ChosenStep(0.0))
     # The start improves on nothing: no tolerance may stop there.
-    goodness = goal.goodness(record, model.quadratic(state, None))
+    goodness = watch.goodness(record, model.quadratic(state, None))
     yield state, record, np.inf
     for number in itertools.count(1):
         # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
@@ -314,60 +299,53 @@ def _walk(
         # A search never sees the model: only how predictions move, and what the model
         # adds to AUM, as a parabola in the step.
         added = model.quadratic(state, direction)
-        step = watch.samples.chosen_step(goal, state, direction, added)
+        step = watch.samples.chosen_step(state, direction, added)
         state = model.moved(state, direction, step.size)
         if number % _RENEWED_EVERY == 0:
             state = model.predict(state.parameters)
         record = watch.record(state, step)
         before = goodness
-        goodness = goal.goodness(record, model.quadratic(state, None))
+        goodness = watch.goodness(record, model.quadratic(state, None))
         yield state, record, goodness - before
 
 
-class MemorySamples(NamedTuple):
-    """The error functions of samples whose predictions are arrays."""
+class _MemorySamples(NamedTuple):
+    """The error functions of samples whose predictions are arrays, as `Samples`."""
 
     bps: Sequence[ErrorBreakpoints]
+    choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
 
     @property
     def n_samples(self) -> int:
-        """One, or two with validation rows."""
         return len(self.bps)
 
     def areas(self, state: State) -> list[tuple[float, float]]:
-        """Compute AUM and AUC of each sample."""
         return [
             (aum(bp, prediction), auc(bp, prediction))
             for bp, prediction in zip(self.bps, state.predictions, strict=True)
         ]
 
     def gradient(self, state: State) -> NDArray[np.float64]:
-        """Compute the gradient of AUM in the training predictions."""
         return aum_gradient(self.bps[0], state.predictions[0])
 
     def chosen_step(
-        self, goal: Goal, state: State, direction: State, added: Quadratic
+        self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
-        """Choose a step by how predictions move, on the first and the last sample."""
-        moving = [
-            Movement(*parts)
-            for parts in zip(
-                self.bps, state.predictions, direction.predictions, strict=True
-            )
-        ]
+        parts = zip(self.bps, state.predictions, direction.predictions, strict=True)
+        moving = [Movement(*part) for part in parts]
         # Of one sample both are it; choices by validation then were refused before.
-        return goal.choose(moving[0], moving[-1], added)
+        return self.choose(moving[0], moving[-1], added)
 
     def intercept(self, state: State) -> float:
-        """Find the constant with the fewest errors on the training rows."""
         return fewest_errors_constant(self.bps[0], state.predictions[0])
 
 
 class _Watch(NamedTuple):
-    """The samples by which states are measured."""
+    """The samples by which states are measured, and what steps are judged by."""
 
     samples: Samples
     start_time: float
+    judged_by: JudgedBy
 
     def record(self, state: State, step: ChosenStep) -> Record:
         unknown = float("nan")
@@ -381,6 +359,12 @@ class _Watch(NamedTuple):
             n_crossings=step.n_crossings,
             seconds=time.perf_counter() - self.start_time,
         )
+
+    def goodness(self, record: Record, added: Quadratic) -> float:
+        """Return what steps are chosen to increase."""
+        if self.judged_by == "objective":
+            return -record.aum - added.value
+        return record.auc if self.judged_by == "auc" else record.validation_auc
 
     def renewed(self, *, record: Record, state: State) -> Record:
         step = ChosenStep(record.step, record.n_crossings)

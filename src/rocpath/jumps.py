@@ -109,19 +109,12 @@ class Jumps:
         fp = int(self.fp.sum()) * self.fp_unit / self.divisor
         return fp, int(self.tp.sum()) * self.tp_unit / self.divisor
 
-    def lines(
-        self, intercept: NDArray[np.float64], slope: NDArray[np.float64]
-    ) -> _core.Lines:
-        """Return lines with these jumps, as the core holds them."""
-        return _core.Lines(
-            intercept=intercept,
-            slope=slope,
-            fp=self.fp,
-            tp=self.tp,
-            fp_unit=self.fp_unit,
-            tp_unit=self.tp_unit,
-            divisor=self.divisor,
-        )
+    @property
+    def for_core(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float, float]:
+        """Counts, units and divisor, in the order in which the core takes them."""
+        return self.fp, self.tp, self.fp_unit, self.tp_unit, self.divisor
 
     def merged(self, order: NDArray[np.intp], start: NDArray[np.intp]) -> Jumps:
         """Sum the jumps of each group, given the groups' starts in an order."""

@@ -8,13 +8,13 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    available_memory,
     number_from_zero,
     one_of,
     read_only,
     whole_number,
 )
 from rocpath.lines import Lines
-from rocpath.memory import available_memory
 from rocpath.partial_auc import checked_region
 from rocpath.search_results import AumPath, BestStep, StepPath
 
@@ -115,10 +115,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
 
     Parameters
     ----------
-    lines : Lines
-        Thresholds as functions of the step.
-    max_step : float, optional
-        Largest step.
+    lines, max_step
+        As for `sweep`.
 
     Returns
     -------
@@ -149,10 +147,8 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
 
     Parameters
     ----------
-    lines : Lines
-        Thresholds as functions of the step; any errors.
-    max_step : float, optional
-        Largest step.
+    lines, max_step
+        As for `sweep`.
 
     Returns
     -------
@@ -191,8 +187,8 @@ def best_auc_step(
 
     Parameters
     ----------
-    lines : Lines
-        Thresholds as functions of the step; any errors.
+    lines
+        As for `sweep`; any errors.
     tol : float
         Stop when no step can have an AUC larger than the best found by more than
         this. With 0 the answer is the maximum over all float64 steps.
@@ -200,9 +196,8 @@ def best_auc_step(
         Largest step.
     two_sided : bool
         Search the steps from ``-max_step`` too, that is, the opposite direction.
-    max_fpr, min_tpr : float, optional
-        Let AUC be the area left of this false positive rate and above this true
-        positive rate, as in ``auc``; errors must be monotone.
+    max_fpr, min_tpr
+        As for `sweep`.
     progress : callable, optional
         Called from time to time with the best value, the bound, and the number of
         windows searched.

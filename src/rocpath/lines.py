@@ -76,7 +76,7 @@ class Lines:
         slope = finite_vector("slope", self.slope)
         same_length(intercept=intercept, slope=slope)
         jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=intercept.size)
-        self._set(jumps.lines(intercept, slope), jumps, intercept, slope)
+        self._set(intercept, slope, jumps)
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -109,7 +109,7 @@ class Lines:
         # rounded once, in the core, and in the same way as in `roc`.
         core = bp.core.lines(prediction, change)
         lines = object.__new__(cls)
-        lines._set(core, bp.jumps, core.intercept, core.slope)
+        lines._set(core.intercept, core.slope, bp.jumps, core)
         return lines
 
     @classmethod
@@ -145,13 +145,14 @@ class Lines:
 
     def _set(
         self,
-        core: _core.Lines,
-        jumps: Jumps,
         intercept: NDArray[np.float64],
         slope: NDArray[np.float64],
+        jumps: Jumps,
+        core: _core.Lines | None = None,
     ) -> None:
         if intercept.size > _MAX_LINES:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
+        core = core or _core.Lines(intercept, slope, *jumps.for_core)
         largest = core.largest
         # The difference of two numbers within bounds may be beyond them.
         if not largest < LARGEST_VALUE:
@@ -161,7 +162,7 @@ class Lines:
         unit = 1.0
         if 0 < largest < _SMALLEST_SAFE:
             unit = 2.0 ** max(np.frexp(largest)[1], -1000)
-            core = jumps.lines(intercept / unit, slope / unit)
+            core = _core.Lines(intercept / unit, slope / unit, *jumps.for_core)
         set_fields(
             self,
             intercept=intercept,
@@ -179,6 +180,5 @@ def _with_jumps(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
 ) -> Lines:
     lines = object.__new__(Lines)
-    core = jumps.lines(read_only(intercept), read_only(slope))
-    lines._set(core, jumps, intercept, slope)
+    lines._set(read_only(intercept), read_only(slope), jumps)
     return lines

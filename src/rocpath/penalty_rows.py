@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import finite_vector, same_length, whole_numbers
+from rocpath.arguments import finite_vector, refuse_any, same_length, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,11 +37,7 @@ class PenaltyRows:
         if columns["example"].size == 0:
             raise ValueError("example must name at least one row, got none.")
         for name, column in columns.items():
-            if column.min() < 0:
-                raise ValueError(
-                    f"{name} must not be negative, got {column.min()} at index "
-                    f"{column.argmin()}."
-                )
+            refuse_any(column < 0, f"{name} must not be negative", column)
         # Predictions are minus log penalties, so in this order they grow.
         order = np.lexsort((-columns["min_penalty"], columns["example"]))
         rows = cls(**{name: column[order] for name, column in columns.items()})

@@ -77,10 +77,8 @@ def aum_derivatives(
 
     Parameters
     ----------
-    bp : ErrorBreakpoints
-        The error functions.
-    predictions : array-like, shape (n_examples,)
-        Predicted values.
+    bp, predictions
+        As for `aum`.
 
     Returns
     -------
@@ -103,10 +101,8 @@ def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.flo
 
     Parameters
     ----------
-    bp : ErrorBreakpoints
-        The error functions.
-    predictions : array-like, shape (n_examples,)
-        Predicted values.
+    bp, predictions
+        As for `aum`.
 
     Returns
     -------
@@ -135,10 +131,8 @@ def auc(
 
     Parameters
     ----------
-    bp : ErrorBreakpoints
-        The error functions.
-    predictions : array-like, shape (n_examples,)
-        Predicted values.
+    bp, predictions
+        As for `aum`.
     max_fpr : float, optional
         Take only the part left of this false positive rate; errors must be monotone. A
         tie that it cuts counts in proportion.
@@ -178,10 +172,8 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
 
     Parameters
     ----------
-    bp : ErrorBreakpoints
-        The error functions.
-    predictions : array-like, shape (n_examples,)
-        Predicted values.
+    bp, predictions
+        As for `aum`.
 
     Returns
     -------

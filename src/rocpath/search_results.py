@@ -43,79 +43,6 @@ class BestStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StepPath:
-    """Hold AUM and AUC at every step where lines cross; the first row is step 0.
-
-    Attributes
-    ----------
-    step : array, shape (n_rows,)
-        Steps in increasing order: the float64 nearest to each exact crossing. Crossings
-        that share it share the row.
-    aum : array, shape (n_rows,)
-        AUM at the step. It is linear from row to row.
-    aum_slope_after : array, shape (n_rows,)
-        Slope of AUM just after the step.
-    auc : array, shape (n_rows,)
-        AUC at the step, or the area asked for by ``max_fpr`` and ``min_tpr``, where all
-        lines that meet in the row are tied.
-    auc_after : array, shape (n_rows,)
-        AUC from just after the step to just before the next one.
-    n_groups : array of int, shape (n_rows,)
-        How many groups of lines meet at the step, each in a point of its own.
-    n_swaps : array of int, shape (n_rows,)
-        How many pairs of lines exchange places at the step.
-    queue_size : array of int, shape (n_rows,)
-        How many pairs of neighbouring lines are still going to meet after the step.
-    end : float
-        The path is known from step 0 to here; infinity when it is complete.
-    """
-
-    step: NDArray[np.float64]
-    aum: NDArray[np.float64]
-    aum_slope_after: NDArray[np.float64]
-    auc: NDArray[np.float64]
-    auc_after: NDArray[np.float64]
-    n_groups: NDArray[np.int32]
-    n_swaps: NDArray[np.int64]
-    queue_size: NDArray[np.int32]
-    end: float
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self.step.size
-
-    def aum_at(self, step: ArrayLike) -> Any:
-        """Evaluate AUM at any step within the path.
-
-        Parameters
-        ----------
-        step : float or array-like
-            From 0 to ``end``.
-
-        Returns
-        -------
-        float or array
-        """
-        return _aum_at(self, step)
-
-    def auc_at(self, step: ArrayLike) -> Any:
-        """Evaluate AUC at any step within the path.
-
-        Parameters
-        ----------
-        step : float or array-like
-            From 0 to ``end``.
-
-        Returns
-        -------
-        float or array
-        """
-        at, row = _rows_at(self, step)
-        is_on_row = self.step[row] == at
-        return np.where(is_on_row, self.auc[row], self.auc_after[row])[()]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class AumPath:
     """Hold AUM as a function of the step by its kinks; the first row is step 0.
 
@@ -152,7 +79,13 @@ class AumPath:
         -------
         float or array
         """
-        return _aum_at(self, step)
+        at, row = self._rows_at(step)
+        value = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
+        # Between two rows AUM lies between theirs, and so never below zero.
+        following = np.minimum(row + 1, self.step.size - 1)
+        low = np.minimum(self.aum[row], self.aum[following])
+        high = np.maximum(self.aum[row], self.aum[following])
+        return np.where(following > row, np.clip(value, low, high), value)[()]
 
     @property
     def first_min(self) -> BestStep:
@@ -164,9 +97,70 @@ class AumPath:
         """The smallest AUM of all steps in the path."""
         return smallest_aum(self)
 
+    def _rows_at(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return steps within the path and the last row at or before each."""
+        at = np.asarray(step)
+        if at.dtype.kind not in "buif":
+            raise TypeError(f"step must be real numbers, got {describe(step)}.")
+        at = at.astype(np.float64)
+        is_known = (at >= 0) & (at <= self.end) & np.isfinite(at)
+        if not is_known.all():
+            raise ValueError(
+                f"step must be finite and from 0 to {self.end}, where the path ends, "
+                f"got {at[~is_known].flat[0]}."
+            )
+        return at, np.searchsorted(self.step, at, side="right") - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepPath(AumPath):
+    """Hold AUM and AUC at every step where lines cross; the first row is step 0.
+
+    Attributes
+    ----------
+    step : array, shape (n_rows,)
+        Steps in increasing order: the float64 nearest to each exact crossing. Crossings
+        that share it share the row.
+    aum, aum_slope_after, end
+        As in `AumPath`.
+    auc : array, shape (n_rows,)
+        AUC at the step, or the area asked for by ``max_fpr`` and ``min_tpr``, where all
+        lines that meet in the row are tied.
+    auc_after : array, shape (n_rows,)
+        AUC from just after the step to just before the next one.
+    n_groups : array of int, shape (n_rows,)
+        How many groups of lines meet at the step, each in a point of its own.
+    n_swaps : array of int, shape (n_rows,)
+        How many pairs of lines exchange places at the step.
+    queue_size : array of int, shape (n_rows,)
+        How many pairs of neighbouring lines are still going to meet after the step.
+    """
+
+    auc: NDArray[np.float64]
+    auc_after: NDArray[np.float64]
+    n_groups: NDArray[np.int32]
+    n_swaps: NDArray[np.int64]
+    queue_size: NDArray[np.int32]
+
+    def auc_at(self, step: ArrayLike) -> Any:
+        """Evaluate AUC at any step within the path.
+
+        Parameters
+        ----------
+        step : float or array-like
+            From 0 to ``end``.
+
+        Returns
+        -------
+        float or array
+        """
+        at, row = self._rows_at(step)
+        is_on_row = self.step[row] == at
+        return np.where(is_on_row, self.auc[row], self.auc_after[row])[()]
+
 
 def smallest_aum(
-    path: StepPath | AumPath,
+    path: AumPath,
     *,
     first: bool = False,
     l2_slope: float = 0.0,
@@ -206,7 +200,7 @@ def smallest_aum(
 
 
 def _candidates(
-    path: StepPath | AumPath, l2_slope: float, l2_curvature: float
+    path: AumPath, l2_slope: float, l2_curvature: float
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Return the row, the best step and the value of every piece of the path."""
     row = np.arange(len(path))
@@ -224,9 +218,7 @@ def _candidates(
     return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)
 
 
-def _flat_around(
-    path: StepPath | AumPath, row: int, l2_slope: float
-) -> tuple[float, float]:
+def _flat_around(path: AumPath, row: int, l2_slope: float) -> tuple[float, float]:
     """Return the stretch around a row on which nothing changes."""
     is_flat = path.aum_slope_after + l2_slope == 0
     first = last = row
@@ -236,30 +228,3 @@ def _flat_around(
         last += 1
     high = path.end if last == len(path) else path.step[last]
     return float(path.step[first]), float(high)
-
-
-def _rows_at(
-    path: StepPath | AumPath, step: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return steps within the path and the last row at or before each."""
-    at = np.asarray(step)
-    if at.dtype.kind not in "buif":
-        raise TypeError(f"step must be real numbers, got {describe(step)}.")
-    at = at.astype(np.float64)
-    is_known = (at >= 0) & (at <= path.end) & np.isfinite(at)
-    if not is_known.all():
-        raise ValueError(
-            f"step must be finite and from 0 to {path.end}, where the path ends, "
-            f"got {at[~is_known].flat[0]}."
-        )
-    return at, np.searchsorted(path.step, at, side="right") - 1
-
-
-def _aum_at(path: StepPath | AumPath, step: ArrayLike) -> Any:
-    at, row = _rows_at(path, step)
-    value = path.aum[row] + path.aum_slope_after[row] * (at - path.step[row])
-    # Between two rows AUM lies between theirs, and so never below zero.
-    following = np.minimum(row + 1, path.step.size - 1)
-    low = np.minimum(path.aum[row], path.aum[following])
-    high = np.maximum(path.aum[row], path.aum[following])
-    return np.where(following > row, np.clip(value, low, high), value)[()]

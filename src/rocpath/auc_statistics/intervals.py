@@ -150,14 +150,8 @@ def compare_auc(
         Labels of exactly two values.
     scores, other_scores : array-like, shape (n_rows,)
         Larger for rows that are more likely positive; ties count one half.
-    confidence : float
-        Between 0 and 1.
-    max_fpr : float, optional
-        Compare the areas left of this false positive rate.
-    sample_weight : array-like, shape (n_rows,), optional
-        How much each row counts, as in :func:`auc_interval`.
-    positive : label, optional
-        The positive class; by default the larger of the two labels.
+    confidence, max_fpr, sample_weight, positive
+        As for :func:`auc_interval`.
 
     Returns
     -------

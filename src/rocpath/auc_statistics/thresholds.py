@@ -127,10 +127,7 @@ def _few_false_positives(
     # negatives lies above it is Wilks's, and needs no allowance for having chosen; and
     # the positives above it, which had no part in the choice, are binomial.
     n_negative = rows.n_negative
-    if confidence is None:
-        allowed = _largest_share_below(rate, n_negative)
-    else:
-        allowed = largest_count_below(rate, n_negative, confidence)
+    allowed = _allowed_errors(rate, n_negative, confidence)
     if confidence is not None and allowed < 0:
         possible = float(highest_rate(0, n_negative, confidence))
         raise _out_of_reach("max_fpr", rate, "smallest", possible, rows, confidence)
@@ -156,13 +153,10 @@ def _many_true_positives(
     """Stand at the positive of a rank that only their number decides."""
     # As for false positives, with positives that are missed.
     n_positive = rows.n_positive
-    if confidence is None:
-        allowed = _largest_share_below(1.0 - rate, n_positive)
-    else:
-        allowed = largest_count_below(1.0 - rate, n_positive, confidence)
-        if allowed < 0:
-            possible = 1.0 - float(highest_rate(0, n_positive, confidence))
-            raise _out_of_reach("min_tpr", rate, "largest", possible, rows, confidence)
+    allowed = _allowed_errors(1.0 - rate, n_positive, confidence)
+    if confidence is not None and allowed < 0:
+        possible = 1.0 - float(highest_rate(0, n_positive, confidence))
+        raise _out_of_reach("min_tpr", rate, "largest", possible, rows, confidence)
     place = int(np.searchsorted(rows.tp, n_positive - allowed, side="left"))
     fp, missed = int(rows.fp[place]), n_positive - int(rows.tp[place])
 
@@ -253,7 +247,10 @@ def _cheapest(
     )
 
 
-def _largest_share_below(rate: float, n_rows: int) -> int:
+def _allowed_errors(rate: float, n_rows: int, confidence: float | None) -> int:
+    """Return how many of the rows may be wrong, or -1 if no number can be promised."""
+    if confidence is not None:
+        return largest_count_below(rate, n_rows, confidence)
     # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
     return int(np.floor(n_rows * rate * (1.0 + 1e-12)))
 

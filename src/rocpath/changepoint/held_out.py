@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import KFold
@@ -20,23 +19,12 @@ if TYPE_CHECKING:
     Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOutChoice:
-    """Hold what candidates lose on the parts held out, and which was chosen.
+class HeldOutChoice(NamedTuple):
+    """What candidates lose on the parts held out, and which was chosen."""
 
-    Attributes
-    ----------
-    chosen : int
-        The simplest candidate within the allowed standard errors of the best.
-    mean : array, shape (n_candidates,)
-        Mean loss over the parts.
-    standard_error : array, shape (n_candidates,)
-        Standard error of the difference of that to the best, paired by part.
-    """
-
-    chosen: int
-    mean: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    chosen: int  # the simplest within the allowed standard errors of the best
+    mean: NDArray[np.float64]  # of what each candidate loses on the parts
+    standard_error: NDArray[np.float64]  # of the difference to the best, part by part
 
 
 def choose_candidate(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,30 +13,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IntervalPath:
-    """Hold interval regressions for a decreasing sequence of L1 weights.
+class IntervalPath(NamedTuple):
+    """Interval regressions for a decreasing sequence of L1 weights, one row each."""
 
-    Attributes
-    ----------
-    alpha : array, shape (n_alphas,)
-        The L1 weights.
-    coef : array, shape (n_alphas, n_features)
-        Coefficients.
-    intercept : array, shape (n_alphas,)
-        Intercepts.
-    violation : array, shape (n_alphas,)
-        By how much the optimality conditions are violated, as a part of the largest
-        alpha.
-    n_iter : array of int, shape (n_alphas,)
-        Newton moves made.
-    """
-
-    alpha: NDArray[np.float64]
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]
-    n_iter: NDArray[np.int64]
+    violation: NDArray[np.float64]  # of optimality, as a part of the largest weight
+    n_iter: NDArray[np.int64]  # Newton moves made
 
 
 def interval_path(
@@ -63,12 +45,8 @@ def interval_path(
         Lower and upper ends, possibly infinite.
     alpha : array, shape (n_alphas,)
         L1 weights, decreasing.
-    margin : float
-        How far inside the interval a prediction has to be to have no loss.
-    tol : float
-        Largest violation of the optimality conditions, as a part of the largest alpha.
-    max_steps : int
-        Largest number of Newton moves for each alpha.
+    margin, tol, max_steps
+        As for `IntervalRegression`.
 
     Returns
     -------
@@ -91,7 +69,6 @@ def interval_path(
     largest = float(alpha.max()) or 1.0
     path = _core.interval_path(feature, low, high, alpha, tol * largest, max_steps)
     return IntervalPath(
-        alpha,
         path["coefficient"].reshape(alpha.size, X.shape[1]),
         path["intercept"],
         read_only(path["violation"] / largest),

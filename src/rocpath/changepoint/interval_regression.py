@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from rocpath.arguments import describe, finite_number, share_between, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
-from rocpath.changepoint.feature_columns import FeatureColumns, within_range
 from rocpath.changepoint.held_out import choose_candidate, group_splits
 from rocpath.changepoint.interval_path import (
     IntervalPath,
@@ -21,6 +19,7 @@ from rocpath.changepoint.interval_path import (
     interval_path,
     largest_alpha,
 )
+from rocpath.changepoint.log_penalty_model import FeatureColumns, LogPenaltyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _JUDGED_TOLERANCE = 1e-4  # of paths that are fitted only to be judged
 
 
-class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class IntervalRegression(LogPenaltyModel):
     """Predict log penalties inside target intervals, with few features.
 
     Squared hinge loss on both ends of the interval and an L1 term of the
@@ -106,7 +105,7 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.max_steps = max_steps
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> IntervalRegression:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
@@ -120,15 +119,11 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         groups : array-like, shape (n_samples,), optional
             What rows belong together, such as a region of the genome or a person: those
             that cross-validation holds out together.
-
-        Returns
-        -------
-        IntervalRegression
         """
         if y is None:
             # Raises scikit-learn's own message, which its checks of estimators ask for.
             validate_data(self, X, y)
-        X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
+        X = self._checked(X, reset=True)
         interval = target_intervals(y, len(X))
         self._check_parameters()
         features = FeatureColumns.measured(X)
@@ -145,37 +140,11 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         # scikit-learn asks for at least one iteration, also where a constant needs
         # none.
         self.alpha_, self.n_iter_ = float(alpha[-1]), max(1, int(path.n_iter.sum()))
-        keep_linear_model(self, features, path.coef[-1], float(path.intercept[-1]))
+        self._keep(features, path.coef[-1], float(path.intercept[-1]))
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the log penalty.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
-        return predict_log_penalty(self, X)
-
     def score(self, X: Any, y: Any) -> float:
-        """Return the part of predictions that lie inside their intervals.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-        y : array-like, shape (n_samples, 2), or list of PenaltyErrors
-            As for ``fit``.
-
-        Returns
-        -------
-        float
-        """
+        """Return the part of predictions that lie inside their intervals."""
         prediction = self.predict(X)
         lower, upper = target_intervals(y, prediction.size).T
         return float(((lower <= prediction) & (prediction <= upper)).mean())
@@ -244,32 +213,10 @@ class IntervalRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Say that columns with missing values are fine."""
+        """Say that a vector is no fair test of it."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.regressor_tags.poor_score = True  # a single number is a tiny interval
         return tags
-
-
-def keep_linear_model(
-    model: Any,
-    features: FeatureColumns,
-    scaled_coef: NDArray[np.float64],
-    intercept: float,
-) -> None:
-    """Set the attributes of a fitted estimator that `predict_log_penalty` needs."""
-    model.kept_features_ = features.is_varying
-    model.low_, model.high_ = features.low, features.high
-    model.median_ = features.median
-    model.coef_, model.intercept_ = features.columns.unscaled(scaled_coef, intercept)
-
-
-def predict_log_penalty(model: Any, X: Any) -> NDArray[np.float64]:
-    """Predict by a fitted linear model of features within their training range."""
-    check_is_fitted(model)
-    X = validate_data(model, X, ensure_all_finite=False, dtype=np.float64, reset=False)
-    inside = within_range(X, model.low_, model.high_, model.median_)
-    return np.asarray(inside @ model.coef_ + model.intercept_)
 
 
 def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:

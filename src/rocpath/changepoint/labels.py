@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.arguments import (
+    check_increase,
     describe,
     finite_vector,
     read_only,
@@ -33,7 +34,8 @@ class _Kind(NamedTuple):
     most: float
 
 
-_KINDS = {
+# In the order of the core's enumeration.
+KINDS = {
     "no_change": _Kind("change", 0, 0),
     "one_change": _Kind("change", 1, 1),
     "at_least_one_change": _Kind("change", 1, np.inf),
@@ -56,7 +58,7 @@ _ALIASES = {
     "peakStart": "peak_start",
     "peakEnd": "peak_end",
 }
-KIND_NAMES = (*_KINDS, *_ALIASES)
+KIND_NAMES = (*KINDS, *_ALIASES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +123,7 @@ class Labels:
         if start.size == 0:
             raise ValueError(f"labels{where} must have at least one row, got none.")
         for at, name in zip(row, kind, strict=True):
-            if not isinstance(name, str) or _ALIASES.get(name, name) not in _KINDS:
+            if not isinstance(name, str) or _ALIASES.get(name, name) not in KINDS:
                 known = ", ".join(KIND_NAMES)
                 raise ValueError(
                     f"kind{where} must be one of {known}; got {name!r} in row {at}."
@@ -159,12 +161,12 @@ class Labels:
     @property
     def possible_fp(self) -> int:
         """How many labels can count a false positive."""
-        return sum(_KINDS[kind].most < np.inf for kind in self.kind)
+        return sum(KINDS[kind].most < np.inf for kind in self.kind)
 
     @property
     def possible_fn(self) -> int:
         """How many labels can count a false negative."""
-        return sum(_KINDS[kind].least > 0 for kind in self.kind)
+        return sum(KINDS[kind].least > 0 for kind in self.kind)
 
     def _where(self) -> str:
         return "" if self.sequence is None else f" of sequence {self.sequence!r}"
@@ -237,7 +239,7 @@ def label_errors(
     place = _places(n, position, labels)
     fp = np.zeros(len(changes), dtype=np.int64)
     fn = np.zeros(len(changes), dtype=np.int64)
-    kinds = [_KINDS[kind] for kind in labels.kind]
+    kinds = [KINDS[kind] for kind in labels.kind]
     least = np.array([kind.least for kind in kinds])
     most = np.array([kind.most for kind in kinds])
     for k, model in enumerate(changes):
@@ -291,12 +293,7 @@ def _places(
                 f"position{where} must have one entry for each of the {n} "
                 f"observations, got {place.size}."
             )
-        if not (np.diff(place) > 0).all():
-            worst = (np.diff(place) <= 0).argmax() + 1
-            raise ValueError(
-                f"position{where} must increase, got {place[worst]} at index {worst} "
-                f"after {place[worst - 1]}."
-            )
+        check_increase(f"position{where} must increase", place)
         refuse_outside(labels, float(place[0]), float(place[-1]), has_position=True)
     return place
 

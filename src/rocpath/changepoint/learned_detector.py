@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,14 +15,13 @@ from rocpath.changepoint.error_functions import errors_by_penalty
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
-from rocpath.changepoint.segmentation import segment_each
+from rocpath.changepoint.segmentation import segment_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint.error_functions import PenaltyErrors
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation
 
@@ -105,10 +105,6 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             The labelled regions of each; None where there are none.
         groups : array-like, shape (n_sequences,), optional
             What sequences belong together, as for :meth:`PenaltyRegressor.fit`.
-
-        Returns
-        -------
-        self
         """
         sequences, labels = _paired(sequences, labels)
         labelled = {k: one for k, one in enumerate(labels) if one is not None}
@@ -116,7 +112,14 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "labels must have a sequence with labelled regions, got none."
             )
-        functions = [self._errors(sequences[k], one) for k, one in labelled.items()]
+        if self.search is not None:
+            errors = partial(detector_errors, self.search)
+        else:
+            errors = partial(errors_by_penalty, **self._segment_settings)
+        functions = [
+            errors(sequences[k], one, max_changes=self.max_changes)
+            for k, one in labelled.items()
+        ]
         features = sequence_features([sequences[k] for k in labelled]).value
         regressor = PenaltyRegressor() if self.regressor is None else self.regressor
         own = {} if groups is None else {"groups": np.asarray(groups)[list(labelled)]}
@@ -124,93 +127,38 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self.n_labelled_ = len(labelled)
         return self
 
-    def _errors(self, sequence: ArrayLike, labels: Labels) -> PenaltyErrors:
-        if self.search is not None:
-            return detector_errors(
-                self.search, sequence, labels, max_changes=self.max_changes
-            )
-        return errors_by_penalty(
-            sequence,
-            labels,
-            max_changes=self.max_changes,
-            cost=self.cost,
-            constraint=self.constraint,
-            min_length=self.min_length,
-        )
+    @property
+    def _segment_settings(self) -> dict[str, Any]:
+        return {
+            "cost": self.cost,
+            "constraint": self.constraint,
+            "min_length": self.min_length,
+        }
 
     def predict_penalty(self, sequences: Sequence[ArrayLike]) -> NDArray[np.float64]:
-        """Predict the penalty of each sequence.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        array, shape (n_sequences,)
-        """
+        """Predict the penalty of each sequence."""
         check_is_fitted(self)
         features = sequence_features(list(sequences)).value
         return np.asarray(np.exp(self.regressor_.predict(features)))
 
     def segment(self, sequences: Sequence[ArrayLike]) -> list[Segmentation]:
-        """Segment each sequence with the penalty predicted for it.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        list of Segmentation
-        """
-        penalties = self.predict_penalty(sequences)
+        """Segment each sequence with the penalty predicted for it."""
         if self.search is not None:
-            return [
-                detector_segmentation(self.search, sequence, float(penalty))
-                for sequence, penalty in zip(sequences, penalties, strict=True)
-            ]
-        return segment_each(
-            sequences,
-            penalties,
-            cost=self.cost,
-            constraint=self.constraint,
-            min_length=self.min_length,
-        )
+            find = partial(detector_segmentation, self.search)
+        else:
+            find = partial(segment_penalty, **self._segment_settings)
+        penalties = self.predict_penalty(sequences).tolist()
+        pairs = zip(sequences, penalties, strict=True)
+        return [find(sequence, penalty=penalty) for sequence, penalty in pairs]
 
     def predict(self, sequences: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
-        """Detect the changes of each sequence.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-
-        Returns
-        -------
-        list of array of int
-            Where new segments start.
-        """
+        """Detect the changes of each sequence: where new segments start."""
         return [found.changes for found in self.segment(sequences)]
 
     def score(
         self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]
     ) -> float:
-        """Return the part of labelled regions without an error.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-        labels : list of Labels or None
-            Their labelled regions.
-
-        Returns
-        -------
-        float
-        """
+        """Return the part of labelled regions without an error."""
         sequences, labels = _paired(sequences, labels)
         n_errors = n_labels = 0
         for found, regions in zip(self.segment(sequences), labels, strict=True):

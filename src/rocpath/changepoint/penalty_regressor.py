@@ -6,8 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from rocpath.arguments import (
     describe,
@@ -16,13 +14,13 @@ from rocpath.arguments import (
     share_between,
     whole_number,
 )
-from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
+from rocpath.changepoint.error_functions import (
+    PenaltyErrors,
+    error_breakpoints,
+)
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.held_out import HeldOutChoice, choose_candidate, group_splits
-from rocpath.changepoint.interval_regression import (
-    keep_linear_model,
-    predict_log_penalty,
-)
+from rocpath.changepoint.log_penalty_model import LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
     MONITORS,
     Candidates,
@@ -30,14 +28,14 @@ from rocpath.changepoint.penalty_candidates import (
     LinearModels,
     steps_to_try,
 )
-from rocpath.changepoint.segmentation import segment_each
+from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rocpath.changepoint.held_out import Split
     from rocpath.changepoint.penalty_candidates import Monitor
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
 _SLACK = 0.5
 
 
-class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PenaltyRegressor(LogPenaltyModel):
     """Predict the log penalty of a sequence, such that few labels are wrong.
 
     Linear models, from the simplest on: a constant, then interval regression
@@ -84,11 +82,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         neighbouring rows.
     n_alphas : int
         How many L1 weights are tried.
-    alpha_ratio : float
-        Smallest L1 weight, as a part of the smallest one for which all coefficients are
-        zero.
-    margin : float
-        How far inside its target interval a prediction has to be to have no loss.
+    alpha_ratio, margin
+        As for :class:`IntervalRegression`.
     tol : float
         A descent ends after a step that improves AUM by no more than this.
     random_state : int, RandomState or None
@@ -109,12 +104,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         out, and the standard error of the difference of that to the best.
     steps_, steps_mean_, steps_error_ : array
         The same for the numbers of steps tried.
-    kept_features_ : array of bool, shape (n_features,)
-        The columns that were not constant in training.
-    low_, high_, median_ : array, shape (n_features,)
-        Smallest, largest and median finite value of each column in training.
-    n_features_in_ : int
-        Number of columns of X.
+    kept_features_, low_, high_, median_, n_features_in_
+        As for :class:`IntervalRegression`.
 
     Examples
     --------
@@ -171,12 +162,8 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             What sequences belong together, such as those of a region of the genome or
             of a person. Give what will be new when the model is used: the groups
             decide how far the features are trusted.
-
-        Returns
-        -------
-        self
         """
-        X = validate_data(self, X, ensure_all_finite=False, dtype=np.float64)
+        X = self._checked(X, reset=True)
         sequences = LabelledSequences(X, _error_functions(y, len(X)))
         self._check_parameters()
         splits = group_splits(len(X), groups, self.n_folds, self.random_state)
@@ -195,8 +182,7 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.steps_mean_, self.steps_error_ = steps.mean, steps.standard_error
         models = descend(sequences)
         self.n_iter_ = int(models.n_steps[steps.chosen])
-        keep_linear_model(
-            self,
+        self._keep(
             models.features,
             models.coef[steps.chosen],
             float(models.intercept[steps.chosen]),
@@ -224,20 +210,6 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         nothing = np.zeros(n_models)
         return HeldOutChoice(0, nothing, nothing) if choice is None else choice
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the log penalty.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
-        return predict_log_penalty(self, X)
-
     def predict_changes(
         self,
         sequences: Sequence[ArrayLike],
@@ -257,15 +229,9 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like, shape (n_sequences, n_features), optional
             Their features; by default those of
             :func:`~rocpath.changepoint.sequence_features`.
-        cost : str
-            As in :func:`~rocpath.changepoint.segment`; the one with which the label
-            errors were computed.
-        weights : list of array-like, optional
-            Weights of the observations of each sequence.
-        constraint : str, optional
-            As ``cost``.
-        min_length : int
-            As ``cost``.
+        cost, weights, constraint, min_length
+            As in :func:`~rocpath.changepoint.segment`, the weights as a list; those
+            with which the label errors were computed.
 
         Returns
         -------
@@ -279,29 +245,23 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"X must have a row for each of the {len(sequences)} sequences, got "
                 f"{len(penalty)}."
             )
-        return segment_each(
-            sequences,
-            penalty,
-            weights=weights,
-            cost=cost,
-            constraint=constraint,
-            min_length=min_length,
-        )
+        every_weight = [None] * len(sequences) if weights is None else weights
+        return [
+            segment_penalty(
+                sequence,
+                float(one),
+                cost=cost,
+                weights=weight,
+                constraint=constraint,
+                min_length=min_length,
+            )
+            for sequence, one, weight in zip(
+                sequences, penalty, every_weight, strict=True
+            )
+        ]
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
-        """Return the AUC of the label errors.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-            Features.
-        y : list of PenaltyErrors
-            Label errors of each sequence.
-
-        Returns
-        -------
-        float
-        """
+        """Return the AUC of the label errors."""
         prediction = self.predict(X)
         functions = _error_functions(y, prediction.size)
         return auc(error_breakpoints(functions), -prediction)
@@ -318,12 +278,6 @@ class PenaltyRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         number_from_zero("tol", self.tol)
         number_from_zero("margin", self.margin)
         share_between("alpha_ratio", self.alpha_ratio)
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values are fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:

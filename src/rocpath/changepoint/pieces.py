@@ -151,11 +151,8 @@ def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Lab
 
     Parameters
     ----------
-    path : str or path
-        Text of four columns: chromosome, start, end and kind, as in `Labels`;
-        compressed if it ends with ``.gz``.
-    chrom : str, optional
-        The chromosome whose labels to read; may be left out where there is only one.
+    path, chrom
+        As for `bedgraph_pieces`, with a kind, as in `Labels`, in place of the value.
 
     Returns
     -------

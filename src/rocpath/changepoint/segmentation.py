@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rocpath.arguments import number_from_zero, read_only, whole_number
+from rocpath.arguments import (
+    available_memory,
+    number_from_zero,
+    read_only,
+    whole_number,
+)
 from rocpath.changepoint.segmentation_passes import (
     checked_sequence,
     fit,
     search,
 )
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
-from rocpath.memory import available_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rocpath.changepoint.labels import Labels
     from rocpath.changepoint.pieces import SequencePieces
@@ -188,30 +192,6 @@ def segment_penalty(
         raise _impossible(f"penalty={penalty}", min_length)
     change = read_only(found["position"].astype(np.int64))
     return Segmentation(float(costs[0]), change, mean, penalty, sequence.n, place)
-
-
-def segment_each(
-    sequences: Sequence[ArrayLike],
-    penalty: NDArray[np.float64],
-    *,
-    weights: Sequence[ArrayLike] | None = None,
-    cost: SegmentCost,
-    constraint: Constraint,
-    min_length: int = 1,
-) -> list[Segmentation]:
-    """Segment sequences, each with its own penalty."""
-    every_weight = [None] * len(sequences) if weights is None else list(weights)
-    return [
-        segment_penalty(
-            sequence,
-            float(one),
-            cost=cost,
-            weights=weight,
-            constraint=constraint,
-            min_length=min_length,
-        )
-        for sequence, one, weight in zip(sequences, penalty, every_weight, strict=True)
-    ]
 
 
 def _checked_min_length(min_length: int, n: int, n_states: int) -> int:

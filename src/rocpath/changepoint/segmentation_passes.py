@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, one_of, read_only
-from rocpath.changepoint.label_rules import (
-    LabelRules,
-    check_labels,
-    count_positions,
-    label_rules,
-)
-from rocpath.changepoint.labels import refuse_outside
+from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any
+from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
 if TYPE_CHECKING:
@@ -78,12 +72,11 @@ def checked_sequence(
     """Read the sequence once, or raise if it cannot be segmented."""
     one_of("cost", cost, tuple(COSTS))
     one_of("constraint", constraint, (None, "up_down"))
-    check_labels(labels, constraint)
+    # Labels are in positions, the search in indices: both are known in this pass.
+    places = LabelPlaces(labels, constraint)
     source = _as_pieces(x, weights, position)
     low, high, max_weight = np.inf, -np.inf, 0.0
     n, sample = 0, []
-    # Labels are in positions, the search in indices: both are known in this pass.
-    places = _Places(labels)
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
         _check_weights(piece, offset=n)
@@ -197,12 +190,9 @@ def check_observations(
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x, offset)
     least = COSTS[cost]["least_x"]
-    if x.min() < least:
-        sign = "negative" if least == 0 else f"below {least}"
-        raise ValueError(
-            f"{name} must not be {sign} for cost={cost!r}, got {x.min()} at index "
-            f"{offset + x.argmin()}."
-        )
+    sign = "negative" if least == 0 else f"below {least}"
+    rule = f"{name} must not be {sign} for cost={cost!r}"
+    refuse_any(x < least, rule, x, offset=offset)
 
 
 def _as_pieces(
@@ -235,74 +225,19 @@ def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     return np.ldexp(values, exponent)
 
 
-class _Places:
-    """Count the positions on both sides of labels, piece by piece."""
-
-    def __init__(self, labels: Labels | None) -> None:
-        self.labels = labels
-        self.count = np.zeros((3, 0), dtype=np.int64)
-        self.first: float | None = None
-        self.last = -np.inf
-
-    def add(self, piece: Piece, offset: int) -> None:
-        position = piece.position
-        if position is not None:
-            _check_increase(position, self.last, offset)
-            self.last = float(position[-1])
-            if self.first is None:
-                self.first = float(position[0])
-        if self.labels is None:
-            return
-        if position is None:
-            position = np.arange(float(offset), float(offset + piece.x.size))
-        count = count_positions(self.labels, position)
-        # Counts of pieces add up, so no positions are kept.
-        self.count = count if offset == 0 else self.count + count
-
-    def rules(self, n: int) -> LabelRules:
-        if self.labels is not None and self.first is not None:
-            refuse_outside(self.labels, self.first, self.last, has_position=True)
-        elif self.labels is not None:
-            refuse_outside(self.labels, 0.0, float(n), has_position=False)
-        return label_rules(self.labels, self.count)
-
-
-def _check_increase(position: NDArray[np.float64], last: float, offset: int) -> None:
-    step = np.diff(position, prepend=last)
-    # NaN fails this comparison too.
-    if not (step > 0).all() or not np.isfinite(position[-1]):
-        worst = int((step > 0).argmin())
-        before = position[worst - 1] if worst else last
-        raise ValueError(
-            f"position must be finite and increase, got {position[worst]} at index "
-            f"{offset + worst} after {before}."
-        )
-
-
 def _check_weights(piece: Piece, offset: int) -> None:
     if piece.weights is None:
         return
     _refuse_huge("weights", piece.weights, offset)
-    if piece.weights.min() <= 0:
-        raise ValueError(
-            f"weights must be positive, got {piece.weights.min()} at index "
-            f"{offset + piece.weights.argmin()}."
-        )
+    is_bad = piece.weights <= 0
+    refuse_any(is_bad, "weights must be positive", piece.weights, offset=offset)
 
 
 def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:
     # NaN fails this comparison too.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return
-    is_finite = np.abs(values) < LARGEST_VALUE
-    if not is_finite.all():
-        worst = int(is_finite.argmin())
-        raise ValueError(
-            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got "
-            f"{values[worst]} at index {offset + worst}."
-        )
-    worst = int(np.abs(values).argmax())
-    raise ValueError(
-        f"{name} must be at most {LARGEST_OBSERVATION:g} in size, got "
-        f"{values[worst]} at index {offset + worst}."
-    )
+    rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
+    refuse_any(~(np.abs(values) < LARGEST_VALUE), rule, values, offset=offset)
+    rule = f"{name} must be at most {LARGEST_OBSERVATION:g} in size"
+    refuse_any(np.abs(values) > LARGEST_OBSERVATION, rule, values, offset=offset)

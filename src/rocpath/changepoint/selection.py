@@ -11,6 +11,7 @@ from rocpath.arguments import (
     describe,
     finite_vector,
     read_only,
+    refuse_any,
     same_length,
     whole_numbers,
 )
@@ -124,11 +125,7 @@ def model_selection(
         "n_changes", np.arange(costs.size) if n_changes is None else n_changes
     )
     same_length(cost=costs, n_changes=changes)
-    if changes.min() < 0:
-        raise ValueError(
-            f"n_changes must not be negative, got {changes.min()} at index "
-            f"{changes.argmin()}."
-        )
+    refuse_any(changes < 0, "n_changes must not be negative", changes)
     order = np.argsort(changes, kind="stable")
     is_repeated = changes[order][1:] == changes[order][:-1]
     if is_repeated.any():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
+from rocpath.arguments import available_memory
 from rocpath.cli.files import (
     STANDARD_STREAM,
     check_folder,
@@ -18,7 +19,6 @@ from rocpath.cli.files import (
     write_table,
 )
 from rocpath.cli.terminal import say
-from rocpath.memory import available_memory
 from rocpath.tables.columns import column, listed
 from rocpath.tables.model import TableModel
 

@@ -17,7 +17,7 @@ from distributed import (
     futures_of,
 )
 
-from rocpath.memory import available_memory
+from rocpath.arguments import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import sparse
 
-from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.line_search import best_auc_step
 from rocpath.lines import Lines
 from rocpath.matrices import weighted_sums
@@ -73,13 +72,9 @@ def _round(
     coef = start.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc = auc(bp, predictions, max_fpr=rows.max_fpr)
-    variance = best_auc * (1.0 - best_auc) / rows.n_fewest
+    tol = _TOLERANCE * float(np.sqrt(best_auc * (1.0 - best_auc) / rows.n_fewest))
     if rows.max_fpr is not None:
-        _, influence = auc_with_influence(
-            predictions, rows.is_positive, rows.sample_weight, max_fpr=rows.max_fpr
-        )
-        variance = float(influence @ influence)
-    tolerance = _TOLERANCE * float(np.sqrt(variance))
+        tol = _TOLERANCE * rows.auc_error(predictions)
     # Single columns: gradients of AUM add nothing to a good start, while one weight can
     # still be moved to where AUC is largest of all.
     for k in rng.permutation(coef.size)[:_MOST_COLUMNS]:
@@ -88,7 +83,7 @@ def _round(
         # With the column itself as the direction, a step is what is added to its
         # weight.
         lines = Lines.from_predictions(bp, predictions, change)
-        best = best_auc_step(lines, tol=tolerance, two_sided=True, max_fpr=rows.max_fpr)
+        best = best_auc_step(lines, tol=tol, two_sided=True, max_fpr=rows.max_fpr)
         moved = predictions + best.step * change
         if best.value > best_auc and np.abs(moved).max() < _LARGEST_PREDICTION:
             coef[k] += best.step

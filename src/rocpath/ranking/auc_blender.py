@@ -17,25 +17,25 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocpath.arguments import describe, finite_number, finite_vector
+from rocpath.arguments import describe, finite_number
+from rocpath.binary_labels import row_weights
 from rocpath.partial_auc import region_border
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labelled_rows import LabelledRows
-from rocpath.ranking.log_odds import LogOddsClassifier
 from rocpath.ranking.members import (
-    class_scores,
     fold_of_rows,
     made_folds,
     portfolio,
     scored_members,
 )
+from rocpath.ranking.scores import LogOddsClassifier, class_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.ranking.members import LeftOut
+    from rocpath.ranking.members import LeftOut, Splits
 
 # A model that ranks all rows right is no surprise if the others come as near as this.
 _EASY = 0.99
@@ -145,24 +145,18 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             How much each row counts, for the blend and for models that take weights.
         groups : array-like, shape (n_samples,), optional
             Rows of one group are held out together.
-
-        Returns
-        -------
-        self
         """
         self._check_settings()
         X, label = self._checked(X, y)
         weight = self._set_classes(label, sample_weight)
         rng = check_random_state(self.random_state)
-        is_fitted = isinstance(self.cv, str)
-        cv = _FOLDS_OF_SCORES if is_fitted else self.cv
-        folds = made_folds(cv, label, groups, rng)
+        folds = self._folds(label, groups, rng)
         members, left_out = scored_members(
             self._named_estimators(X, rng),
             X,
             label,
             None if sample_weight is None else weight,
-            folds=None if is_fitted else folds,
+            folds=None if isinstance(self.cv, str) else folds,
             n_jobs=self.n_jobs,
             timeout=self.timeout,
         )
@@ -192,10 +186,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             Labels of two classes.
         sample_weight, groups
             As for ``fit``.
-
-        Returns
-        -------
-        self
         """
         self._check_settings()
         S, label = validate_data(self, S, y, dtype=np.float64, ensure_all_finite=False)
@@ -211,21 +201,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         self.left_out_: dict[str, str] = {}
         _check_finite(S[:, None, :], self.member_names_)
         rng = check_random_state(self.random_state)
-        cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
-        folds = made_folds(cv, label, groups, rng)
+        folds = self._folds(label, groups, rng)
         return self._blend(S[:, None, :], label, weight, fold_of_rows(folds), rng)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Predict log-odds: of the second class, or of each class against the rest.
 
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features; scores of the models, after ``fit_scores``.
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
+        After ``fit_scores`` X are scores of the models.
         """
         check_is_fitted(self)
         if self.estimators_:
@@ -276,16 +258,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> NDArray[np.float64]:
         """Find the classes, and return the weight of each row."""
         check_classification_targets(label)
-        weight = np.ones(len(label))
-        if sample_weight is not None:
-            weight = finite_vector("sample_weight", sample_weight)
-            check_consistent_length(label, weight)
-        if weight.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, got {weight.min()}.")
-        if not weight.any():
-            raise ValueError(
-                "sample_weight must have a positive entry, got only zeros."
-            )
+        weight = row_weights(sample_weight, len(label))
         self.classes_: NDArray[Any] = np.unique(label)
         counted, n_rows = np.unique(label[weight > 0], return_counts=True)
         if counted.size < 2:
@@ -322,6 +295,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
             raise ValueError(f"timeout must be positive, got {self.timeout}.")
+
+    def _folds(
+        self, label: NDArray[Any], groups: ArrayLike | None, rng: np.random.RandomState
+    ) -> Splits:
+        # Of models that are fitted already only the weights are left to be judged.
+        cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
+        return made_folds(cv, label, groups, rng)
 
     def _named_estimators(
         self, X: Any, rng: np.random.RandomState

@@ -12,13 +12,14 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.arguments import finite_vector, whole_number
+from rocpath.arguments import finite_vector, refuse_masked, whole_number
+from rocpath.binary_labels import row_weights
 from rocpath.matrices import weighted_sums
 from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
-from rocpath.ranking.log_odds import LogOddsClassifier
+from rocpath.ranking.scores import LogOddsClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,12 +139,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
             How much each row counts; rows of weight 0 are left out.
-
-        Returns
-        -------
-        self
         """
-        _refuse_masked(X=X, y=y)
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
@@ -199,19 +197,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict log-odds: of the second class, or of each class against the rest.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_classes)
-        """
+        """Predict log-odds: of the second class, or of each class against the rest."""
         check_is_fitted(self)
-        _refuse_masked(X=X)
+        refuse_masked("X", X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
@@ -273,30 +261,12 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _refuse_masked(**given: object) -> None:
-    """Raise if values are masked, which scikit-learn would take as they are."""
-    for name, values in given.items():
-        if np.ma.is_masked(values):
-            raise ValueError(f"{name} must have no masked values, got a masked array.")
-
-
 def _counted_rows(
     X: Matrix, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Matrix, NDArray[Any], NDArray[np.float64]]:
     """Leave out rows of weight 0."""
-    if sample_weight is None:
-        return X, y, np.ones(y.size)
-    weight = finite_vector("sample_weight", sample_weight)
-    if weight.size != y.size:
-        raise ValueError(
-            f"sample_weight must have an entry for each of the {y.size} rows, got "
-            f"{weight.size}."
-        )
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, got {weight.min()}.")
+    weight = row_weights(sample_weight, y.size)
     is_counted = weight > 0
-    if not is_counted.any():
-        raise ValueError("sample_weight must have a positive entry, got only zeros.")
     # Not kept with a weight of 0: they would still decide about quantiles and folds.
     if is_counted.all():
         return X, y, weight

@@ -15,7 +15,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.line_search import best_auc_step
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
@@ -57,22 +56,11 @@ class Scale(NamedTuple):
 
     It is the mean of log-odds and ranks, both standardised: a model that is too sure of
     itself has log-odds with long tails, and ranks cut off those that are right.
-
-    Attributes
-    ----------
-    sorted_score : array, shape (n_measured, n_models)
-        Rounded, for ranks.
-    share_below : array, shape (n_measured + 1, n_models)
-        Part of the sample weight that stands before each sorted score, and in all.
-    is_probability : array of bool, shape (n_models,)
-        Whether all scores are from 0 to 1; else they are taken for log-odds.
-    odds, rank : Columns
-        Center and spread of log-odds, and of ranks.
     """
 
-    sorted_score: NDArray[np.float64]
-    share_below: NDArray[np.float64]
-    is_probability: NDArray[np.bool_]
+    sorted_score: NDArray[np.float64]  # of measured rows, rounded; a column a model
+    share_below: NDArray[np.float64]  # part of the weight before each, and in all
+    is_probability: NDArray[np.bool_]  # else scores are taken for log-odds
     odds: Columns
     rank: Columns
 
@@ -182,10 +170,7 @@ def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.f
     scores, bp = rows.X, rows.breakpoints
     weights = start / start.sum()
     blend = scores @ weights
-    _, influence = auc_with_influence(
-        blend, rows.is_positive, rows.sample_weight, max_fpr=rows.max_fpr or 1.0
-    )
-    tol = _PART_OF_ERROR * float(np.sqrt((influence**2).sum()))
+    tol = _PART_OF_ERROR * rows.auc_error(blend)
     highest = auc(bp, blend, max_fpr=rows.max_fpr)
     for _ in range(_MOST_ROUNDS):
         before = highest
@@ -267,11 +252,9 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     # Candidates are averaged, not chosen: of equals, any choice would follow noise.
     weights = share @ np.array(list(candidates(scaled).values()))
     held_out = trial.folds.scored([share @ of_fold for of_fold in trial.weights])
-    class_weight = [rows.sample_weight[rows.is_positive == k].sum() for k in (0, 1)]
-    odds = held_out.rows.log_odds(held_out.score, (class_weight[0], class_weight[1]))
-    model = odds.after(scaled.standardized(weights))
-    history = _history(rows, trial, share)
-    return Blend(trial.scale, weights, model, history)
+    negative, positive = np.bincount(rows.is_positive, rows.sample_weight)
+    model = held_out.log_odds(scaled.standardized(weights), (negative, positive))
+    return Blend(trial.scale, weights, model, _history(rows, trial, share))
 
 
 def candidates(rows: LabelledRows) -> dict[str, NDArray[np.float64]]:

@@ -121,8 +121,7 @@ def fit_ranking(
             best = history.start[int(history.share.argmax())]
             coef = refitted_start(all_rows, columns, best, coef)
         # Of rows held out, as a model is too sure of those it was fitted to.
-        odds = scored.rows.log_odds(scored.score, class_weight)
-        model = odds.after(rows.standardized(coef))
+        model = scored.log_odds(rows.standardized(coef), class_weight)
         return Ranking(columns.unscaled(*model), history)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.matrices import weighted_sums
+from rocpath.matrices import Columns, LinearModel, weighted_sums
+from rocpath.ranking.convex_problem import ConvexProblem
 from rocpath.ranking.labelled_rows import LabelledRows
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MANY_ENTRIES = 10**7  # of which two folds take long enough
+_SMALLEST_SLOPE = 1e-3  # of log-odds: the order of scores must survive rounding
+_FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +88,27 @@ class Scored(NamedTuple):
 
     rows: LabelledRows
     score: NDArray[np.float64]
+
+    def log_odds(
+        self, model: LinearModel, class_weight: tuple[float, float]
+    ) -> LinearModel:
+        """Turn a model of such scores into one of log-odds that fit the rows (Platt).
+
+        The weights are the sums over all negatives and over all positives.
+        """
+        rows, (negative, positive) = self.rows, class_weight
+        weight = 2.0 * rows.balanced_weight
+        weight *= np.where(rows.is_positive, positive, negative) / (positive + negative)
+        # A few far scores would else make the slope that of their distance.
+        near = np.clip(self.score, -_FARTHEST_SCORE, _FARTHEST_SCORE)[:, None]
+        column = Columns(center=np.zeros(1), scale=np.ones(1))
+        problem = ConvexProblem(near, column, np.inf, rows.sign, weight, "logistic")
+        # A little l2: scores that separate the classes have no largest likelihood.
+        (((slope,), constant),) = problem.solutions([1e-3])
+        if slope < _SMALLEST_SLOPE:
+            # Held-out scores that rank no better than chance tell the share alone.
+            slope, constant = _SMALLEST_SLOPE, np.log(positive) - np.log(negative)
+        return LinearModel(slope * model.coef, slope * model.intercept + constant)
 
 
 class Folds(NamedTuple):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SMALLEST_SLOPE = 1e-3  # of log-odds: the order of scores must survive rounding
-_FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far (Platt)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,28 +146,12 @@ class LabelledRows:
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 
-    def log_odds(
-        self, score: NDArray[np.float64], class_weight: tuple[float, float]
-    ) -> LogOdds:
-        """Fit log-odds to standardized scores (Platt), by the weights of the classes.
-
-        These are the sums over all negatives and over all positives.
-        """
-        negative, positive = class_weight
-        weight = 2.0 * self.balanced_weight
-        weight *= np.where(self.is_positive, positive, negative) / (positive + negative)
-        # A few far scores would else make the slope that of their distance.
-        near = np.clip(score, -_FARTHEST_SCORE, _FARTHEST_SCORE)
-        column = Columns(center=np.zeros(1), scale=np.ones(1))
-        problem = ConvexProblem(
-            near[:, None], column, np.inf, self.sign, weight, "logistic"
+    def auc_error(self, score: NDArray[np.float64]) -> float:
+        """Return the standard error of the AUC of scores."""
+        _, influence = auc_with_influence(
+            score, self.is_positive, self.sample_weight, max_fpr=self.max_fpr or 1.0
         )
-        # A little l2: scores that separate the classes have no largest likelihood.
-        (model,) = problem.solutions([1e-3])
-        if model.coef[0] < _SMALLEST_SLOPE:
-            # Held-out scores that rank no better than chance tell the share alone.
-            return LogOdds(_SMALLEST_SLOPE, float(np.log(positive) - np.log(negative)))
-        return LogOdds(float(model.coef[0]), model.intercept)
+        return float(np.sqrt(influence @ influence))
 
 
 def _count_different(X: Matrix) -> int:
@@ -181,16 +163,3 @@ def _count_different(X: Matrix) -> int:
     ends = itertools.pairwise(X.indptr)
     entries = ((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends)
     return len(set(entries))
-
-
-class LogOdds(NamedTuple):
-    """Log-odds as a linear function of a score; the slope is positive."""
-
-    slope: float
-    intercept: float
-
-    def after(self, model: LinearModel) -> LinearModel:
-        """Combine with the linear model that gives the score."""
-        return LinearModel(
-            self.slope * model.coef, self.slope * model.intercept + self.intercept
-        )

@@ -25,6 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from rocpath.arguments import whole_number
 from rocpath.ranking.auc_classifier import AUCClassifier
+from rocpath.ranking.scores import class_scores, score_columns, score_method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Estimators = Sequence[tuple[str, Any]]
-    Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 # Rows up to which a kernel machine, quadratic in them, takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
@@ -91,28 +92,13 @@ class LeftOut(NamedTuple):
     error: Exception
 
 
-def class_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Score rows: one column for two classes, else one for each class."""
-    return _columns(getattr(estimator, score_method(estimator))(X))
-
-
-def score_method(estimator: Any) -> str:
-    """Return the name of the method that scores rows."""
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(estimator, name):
-            return name
-    raise TypeError(
-        f"{type(estimator).__name__} has neither predict_proba nor decision_function"
-    )
-
-
 def scored_members(
     estimators: Estimators,
     X: Any,
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
     *,
-    folds: Folds | None,
+    folds: Splits | None,
     n_jobs: int | None,
     timeout: float | None,
 ) -> tuple[list[Member], list[LeftOut]]:
@@ -150,7 +136,7 @@ def _scored(
     X: Any,
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
-    folds: Folds | None,
+    folds: Splits | None,
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[np.float64]]:
     if folds is None:
@@ -171,7 +157,7 @@ def _scored(
         method=score_method(estimator),
         params=params,
     )
-    return clone(estimator).fit(X, y, **params), _columns(held_out)
+    return clone(estimator).fit(X, y, **params), score_columns(held_out)
 
 
 def _weight_parameter(estimator: Any) -> str | None:
@@ -181,14 +167,6 @@ def _weight_parameter(estimator: Any) -> str | None:
         inner = _weight_parameter(last)
         return None if inner is None else f"{step}__{inner}"
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
-
-
-def _columns(score: Any) -> NDArray[np.float64]:
-    """Return scores as columns; the second of two says what the first one does."""
-    columns = np.asarray(score, dtype=np.float64)
-    if columns.ndim == 1:
-        return columns[:, None]
-    return columns[:, 1:] if columns.shape[1] == 2 else columns
 
 
 def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
@@ -207,7 +185,7 @@ def made_folds(
     y: NDArray[Any],
     groups: ArrayLike | None,
     rng: np.random.RandomState,
-) -> Folds:
+) -> Splits:
     """Split rows into folds, or raise if models cannot be fitted without each."""
     if isinstance(cv, numbers.Integral):
         n_folds = whole_number("cv", cv, least=2)
@@ -233,7 +211,7 @@ def made_folds(
     return folds
 
 
-def fold_of_rows(folds: Folds) -> NDArray[np.intp]:
+def fold_of_rows(folds: Splits) -> NDArray[np.intp]:
     """Return the number of the fold that holds each row."""
     fold = np.empty(sum(len(test) for _, test in folds), dtype=np.intp)
     for number, (_, test) in enumerate(folds):

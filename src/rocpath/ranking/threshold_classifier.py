@@ -20,6 +20,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
 
 from rocpath.auc_statistics.operating_points import OperatingPoint
 from rocpath.auc_statistics.thresholds import choose_threshold
+from rocpath.ranking.scores import (
+    MARGIN_FIRST,
+    class_scores,
+    score_columns,
+    score_method,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -113,17 +119,13 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             Passed to ``fit`` of the classifier, such as ``sample_weight``; the
             threshold counts rows alike, but for those of weight 0. With metadata
             routing enabled, whatever the classifier and the splitter request.
-
-        Returns
-        -------
-        self
         """
         X, label = indexable(X, _two_classes(y))
         if isinstance(self.cv, str) and self.cv == "prefit":
             # Not cloned: what it has learned would be lost.
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
-            score = _scores(self.estimator, X)
+            score = class_scores(self.estimator, X, MARGIN_FIRST)
         else:
             score, self.estimator_ = self._fitted(X, label, params)
         self.classes_: NDArray[Any] = self.estimator_.classes_
@@ -131,7 +133,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         is_counted = _counted(label, params.get("sample_weight"))
         self.operating_point_: OperatingPoint = choose_threshold(
             label[is_counted],
-            score[is_counted],
+            score[is_counted, 0],
             max_fpr=self.max_fpr,
             min_tpr=self.min_tpr,
             min_precision=self.min_precision,
@@ -145,17 +147,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return self
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """Predict the positive class where the score is at least the threshold.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
+        """Predict the positive class where the score is at least the threshold."""
         # In float64 a difference is 0 only of equal numbers: the same as score >=
         # threshold.
         is_positive = self.decision_function(X) >= 0
@@ -163,42 +155,18 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict probabilities by the classifier; the threshold does not change them.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples, 2)
-        """
+        """Predict probabilities by the classifier, whatever the threshold."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute the classifier's scores less the threshold.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        array, shape (n_samples,)
-        """
+        """Compute the classifier's scores less the threshold."""
         check_is_fitted(self)
-        return _scores(self.estimator_, X) - self.threshold_
+        score = class_scores(self.estimator_, X, MARGIN_FIRST)
+        return score[:, 0] - self.threshold_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Tell which metadata go to the classifier and to the splitter.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Tell which metadata go to the classifier and to the splitter."""
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         router.add(estimator=self.estimator, method_mapping=to_fit)
@@ -226,7 +194,6 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             to_fit = process_routing(self, "fit", **params).estimator.fit
         else:
             to_fit = params
-        method = _score_method(self.estimator)
         score = cross_val_predict(
             self.estimator,
             X,
@@ -234,10 +201,10 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             cv=self.cv,
             n_jobs=self.n_jobs,
             params=params,
-            method=method,
+            method=score_method(self.estimator, MARGIN_FIRST),
         )
         estimator = clone(self.estimator).fit(X, y, **to_fit)
-        return _of_positive(score), estimator
+        return score_columns(score), estimator
 
 
 def _two_classes(y: ArrayLike) -> NDArray[Any]:
@@ -265,22 +232,3 @@ def _counted(label: NDArray[Any], sample_weight: ArrayLike | None) -> NDArray[np
             "sample_weight must be positive in both classes, got zeros in one class."
         )
     return is_counted
-
-
-def _score_method(estimator: Any) -> str:
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(estimator, method):
-            return method
-    raise TypeError(
-        "estimator must have decision_function or predict_proba, got "
-        f"{type(estimator).__name__}."
-    )
-
-
-def _scores(estimator: Any, X: Matrix) -> NDArray[np.float64]:
-    return _of_positive(getattr(estimator, _score_method(estimator))(X))
-
-
-def _of_positive(score: Any) -> NDArray[np.float64]:
-    column = score[:, 1] if np.ndim(score) == 2 else score
-    return np.asarray(column, dtype=np.float64)
