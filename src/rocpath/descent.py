@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 # hundred units in the last place, and the product costs a thirtieth of the descent.
 _RENEWED_EVERY = 32
 StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
+JudgedBy = Literal["objective", "auc", "validation_auc"]
 
 
 class State(NamedTuple):
@@ -96,7 +97,7 @@ class Samples(Protocol):
         ...
 
     def chosen_step(
-        self, goal: Goal, state: State, direction: State, added: Quadratic
+        self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
         """Choose a step along a direction."""
         ...
@@ -185,6 +186,12 @@ class Record(NamedTuple):
     n_crossings: int
     seconds: float
 
+    def goodness(self, judged_by: JudgedBy, added: Quadratic) -> float:
+        """Return what steps are chosen to increase."""
+        if judged_by == "objective":
+            return -self.aum - added.value
+        return self.auc if judged_by == "auc" else self.validation_auc
+
 
 class Limits(NamedTuple):
     """When a descent ends."""
@@ -210,13 +217,7 @@ class Goal(NamedTuple):
     """
 
     choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
-    judged_by: Literal["objective", "auc", "validation_auc"] = "objective"
-
-    def goodness(self, record: Record, added: Quadratic) -> float:
-        """Return what steps are chosen to increase."""
-        if self.judged_by == "objective":
-            return -record.aum - added.value
-        return record.auc if self.judged_by == "auc" else record.validation_auc
+    judged_by: JudgedBy = "objective"
 
 
 def descend(
@@ -248,24 +249,25 @@ def descend(
     -------
     Descent
     """
-    return descend_on(MemorySamples(bps), model, start, goal, limits, progress)
+    samples = MemorySamples(bps, goal.choose)
+    return descend_on(samples, model, start, limits, goal.judged_by, progress)
 
 
 def descend_on(
     samples: Samples,
     model: Model,
     start: NDArray[np.float64],
-    goal: Goal,
     limits: Limits,
+    judged_by: JudgedBy = "objective",
     progress: Callable[[int, float, float], None] | None = None,
 ) -> Descent:
-    """Move the parameters of a model, wherever its samples lie."""
+    """Move the parameters of a model, wherever its samples lie; these choose steps."""
     watch = _Watch(samples, time.perf_counter())
     records: list[Record] = []
     chosen = 0
     stopped_by: StoppedBy | None = None
     for number, (state, record, improvement) in enumerate(
-        _walk(model, goal, start, watch)
+        _walk(model, judged_by, start, watch)
     ):
         records.append(record)
         is_better = record.validation_auc > records[chosen].validation_auc
@@ -297,13 +299,13 @@ def _columns(records: list[Record]) -> dict[str, NDArray[Any]]:
 
 
 def _walk(
-    model: Model, goal: Goal, start: NDArray[np.float64], watch: _Watch
+    model: Model, judged_by: JudgedBy, start: NDArray[np.float64], watch: _Watch
 ) -> Iterator[tuple[State, Record, float]]:
     """Give the start, and after every step the state and how much it improved."""
     state = model.predict(start)
     record = watch.record(state, ChosenStep(0.0))
     # The start improves on nothing: no tolerance may stop there.
-    goodness = goal.goodness(record, model.quadratic(state, None))
+    goodness = record.goodness(judged_by, model.quadratic(state, None))
     yield state, record, np.inf
     for number in itertools.count(1):
         # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
@@ -314,13 +316,13 @@ def _walk(
         # A search never sees the model: only how predictions move, and what the model
         # adds to AUM, as a parabola in the step.
         added = model.quadratic(state, direction)
-        step = watch.samples.chosen_step(goal, state, direction, added)
+        step = watch.samples.chosen_step(state, direction, added)
         state = model.moved(state, direction, step.size)
         if number % _RENEWED_EVERY == 0:
             state = model.predict(state.parameters)
         record = watch.record(state, step)
         before = goodness
-        goodness = goal.goodness(record, model.quadratic(state, None))
+        goodness = record.goodness(judged_by, model.quadratic(state, None))
         yield state, record, goodness - before
 
 
@@ -328,6 +330,7 @@ class MemorySamples(NamedTuple):
     """The error functions of samples whose predictions are arrays."""
 
     bps: Sequence[ErrorBreakpoints]
+    choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
 
     @property
     def n_samples(self) -> int:
@@ -346,7 +349,7 @@ class MemorySamples(NamedTuple):
         return aum_gradient(self.bps[0], state.predictions[0])
 
     def chosen_step(
-        self, goal: Goal, state: State, direction: State, added: Quadratic
+        self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
         """Choose a step by how predictions move, on the first and the last sample."""
         moving = [
@@ -356,7 +359,7 @@ class MemorySamples(NamedTuple):
             )
         ]
         # Of one sample both are it; choices by validation then were refused before.
-        return goal.choose(moving[0], moving[-1], added)
+        return self.choose(moving[0], moving[-1], added)
 
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors on the training rows."""

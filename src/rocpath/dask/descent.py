@@ -8,9 +8,8 @@ from rocpath.arguments import finite_number, number_from_zero, one_of, whole_num
 from rocpath.dask.parts import Facts, examine, make_parts
 from rocpath.dask.passes import Passes
 from rocpath.dask.samples import PartedMatrix, PartedSamples, Units
-from rocpath.descent import Descent, Goal, Limits, descend_on
+from rocpath.descent import Descent, Limits, descend_on
 from rocpath.linear_model import LinearPredictor, checked_start
-from rocpath.step_choice import ChosenStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,9 +87,4 @@ def minimize_aum(
         )
         matrix = PartedMatrix(samples, (sum(facts.n_rows), facts.n_columns))
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
-        goal = Goal(_unused)  # the samples choose, by the same rule
-        return descend_on(samples, model, start, goal, limits, progress)
-
-
-def _unused(*_: Any) -> ChosenStep:
-    raise NotImplementedError
+        return descend_on(samples, model, start, limits, progress=progress)

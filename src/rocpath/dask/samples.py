@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rocpath.dask.parts import Part
     from rocpath.dask.passes import Passes
-    from rocpath.descent import Goal, State
+    from rocpath.descent import State
     from rocpath.step_choice import Quadratic
 
 _FEW_ROWS = 50_000  # whose predictions the client may as well have all of
@@ -205,7 +205,7 @@ class PartedSamples(NamedTuple):
         return predictions
 
     def chosen_step(
-        self, goal: Goal, state: State, direction: State, added: Quadratic
+        self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
         """Go where AUM is the smallest."""
         here, change = state.predictions[0], direction.predictions[0]
