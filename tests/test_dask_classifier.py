@@ -226,6 +226,27 @@ def test_files_of_a_table_are_read_with_their_labels(tmp_path):
     assert auc(table["y"], table["a"]) == rp.auc(bp, X[:, 0])
 
 
+def test_task_of_rows_and_labels_is_run_once_a_pass():
+    from dask.delayed import delayed
+
+    X, y = rows(400)
+    n_made = []
+
+    def made(number):
+        n_made.append(number)
+        some = slice(100 * number, 100 * number + 100)
+        return X[some], y[some]
+
+    parts = [delayed(made, nout=2)(number) for number in range(4)]
+    lazy = [
+        da.concatenate([da.from_delayed(one[k], shape, dtype) for one in parts])
+        for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
+    ]
+    auc(lazy[1], lazy[0][:, 0])
+    # One pass checks; the next keeps what it makes of them.
+    assert len(n_made) == 2 * 4
+
+
 def test_class_weight_and_warm_start_are_those_in_memory():
     X, y = rows()
     lazy = parted(X, y, 2)

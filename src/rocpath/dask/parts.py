@@ -120,13 +120,12 @@ def make_parts(name: str, X: Any, y: Any, sample_weight: Any = None) -> list[Any
             for number, block in enumerate(together.to_delayed())
         ]
     # Sizes may be unknown: whether rows and labels match is then seen part by part.
-    blocks = [_blocks(X)]
-    for other, column in columns.items():
-        blocks.append(_blocks(column))
-        if len(blocks[0]) != len(blocks[-1]):
+    blocks = [_blocks(one) for one in (X, *columns.values())]
+    for other, labels in zip(columns, blocks[1:], strict=True):
+        if len(blocks[0]) != len(labels):
             raise ValueError(
                 f"{name} and {other} must have the same partitions, got "
-                f"{len(blocks[0])} and {len(blocks[-1])}; where chunk sizes are "
+                f"{len(blocks[0])} and {len(labels)}; where chunk sizes are "
                 "unknown, call compute_chunk_sizes()."
             )
     make = delayed(_part, pure=False)
@@ -369,7 +368,9 @@ def _row_chunks(rows: Any) -> tuple[int, ...] | None:
 
 
 def _blocks(rows: Any) -> list[Any]:
+    # Not optimized: of frames that may join partitions, of labels other than of their
+    # rows; of arrays, a task that rows and labels both need might be run for each.
+    tasks = rows.to_delayed(optimize_graph=False)
     if isinstance(rows, da.Array):
-        return list(rows.to_delayed().reshape(len(rows.chunks[0])))
-    # Not optimized, which may join partitions, of labels other than of their rows.
-    return list(rows.to_delayed(optimize_graph=False))
+        tasks = tasks.reshape(len(rows.chunks[0]))
+    return list(tasks)
