@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 #include "parted_lines.hpp"
 #include "row_sums.hpp"
+#include "score_pairs.hpp"
 
 namespace rocpath::python {
 namespace {
@@ -145,6 +146,18 @@ TwoArrays sparse_column_sums(const Array<std::int64_t>& row_start,
   }));
 }
 
+// The two halves of 128 bits: the high one signed.
+std::pair<std::int64_t, std::uint64_t> doubled_pairs(const Array<double>& negative,
+                                                     const Array<std::int64_t>& negative_count,
+                                                     const Array<double>& positive,
+                                                     const Array<std::int64_t>& positive_count) {
+  const rocpath::int128 doubled = released([&] {
+    return rocpath::doubled_pairs({view(negative), view(negative_count)},
+                                  {view(positive), view(positive_count)});
+  });
+  return {static_cast<std::int64_t>(doubled >> 64), static_cast<std::uint64_t>(doubled)};
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& m) {
@@ -169,6 +182,9 @@ void bind_parts(nb::module_& m) {
   m.def("sparse_column_sums", &sparse_column_sums, "row_start"_a.noconvert(),
         "column"_a.noconvert(), "entry"_a.noconvert(), "factor"_a.noconvert(), "n_columns"_a,
         "Weighted sums of the rows of a CSR matrix.");
+  m.def("doubled_pairs", &doubled_pairs, "negative"_a.noconvert(), "negative_count"_a.noconvert(),
+        "positive"_a.noconvert(), "positive_count"_a.noconvert(),
+        "Twice the pairs in the right order and once the tied ones, as high and low 64 bits.");
 }
 
 }  // namespace rocpath::python

@@ -70,25 +70,33 @@ def test_tolerance_is_kept(name, tol):
 
 def test_ties_are_certified_by_counts_alone():
     from rocpath.dask.auc_pairs import certified_auc
+    from rocpath.dask.buckets import Scored
     from rocpath.dask.passes import Passes
+    from rocpath.dask.weights import CountedLabels
 
     y, score = TABLES["whole numbers"]
     exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
-    assert certified_auc(Passes(), [(score, y)], 0.0) == pytest.approx(exact, rel=1e-15)
+    scored = Scored(score, CountedLabels(y))
+    assert certified_auc(Passes(), [scored], 0.0) == pytest.approx(exact, rel=1e-15)
     _, floats = TABLES["floats"]
-    assert certified_auc(Passes(), [(floats, y)], 0.01) is not None
+    scored = Scored(floats, CountedLabels(y))
+    assert certified_auc(Passes(), [scored], 0.01) is not None
 
 
 @pytest.mark.parametrize("max_fpr", [0.03, 0.5, 1.0])
 @pytest.mark.parametrize("name", TABLES)
 def test_partial_auc_is_that_in_memory(name, max_fpr):
     from rocpath.dask.auc_pairs import partial_auc
-    from rocpath.dask.buckets import Buckets
+    from rocpath.dask.buckets import Buckets, Scored
     from rocpath.dask.passes import Passes
+    from rocpath.dask.weights import CountedLabels
 
     y, score = TABLES[name]
     bp = rp.ErrorBreakpoints.from_labels(y)
-    pieces = [(score[:900], y[:900]), (score[900:], y[900:])]
+    pieces = [
+        Scored(score[some], CountedLabels(y[some]))
+        for some in (slice(900), slice(900, None))
+    ]
     buckets = Buckets.shuffled(Passes(), pieces, y.size)
     expected = rp.auc(bp, score, max_fpr=max_fpr)
     assert partial_auc(buckets, max_fpr) == pytest.approx(expected, rel=1e-12)

@@ -54,6 +54,39 @@ def test_thinned_rows_give_one_model_for_all_partitions(monkeypatch):
     assert 3 <= models[0].n_passes_ <= 9
 
 
+def test_unknown_chunks_and_data_frames_give_the_same_model(monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    X, y = rows(3000)
+    expected = AUCClassifier(random_state=0).fit(*parted(X, y, 1))
+    names = list("abcd")
+    table = pd.DataFrame({**dict(zip(names, X.T, strict=True)), "y": y})
+    for n_parts in (1, 3, 17):
+        # Every row is taken, but Dask does not know that.
+        lazy, labels = parted(X, y, n_parts)
+        is_row = labels >= 0
+        frame = dd.from_pandas(table, npartitions=n_parts)
+        for some in ((lazy[is_row], labels[is_row]), (frame[names], frame["y"])):
+            model = AUCClassifier(random_state=0).fit(*some)
+            np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+            np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-9)
+
+
+def test_climb_on_thinned_rows_is_that_in_memory(monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    # Heavy tails, which convex losses do not like: a climb pays.
+    rng = np.random.default_rng(0)
+    X = np.exp(1.5 * rng.normal(size=(3000, 3)))
+    y = (np.log(X) @ [1.0, 1.0, -1.0] + rng.normal(size=3000) > 2).astype(int)
+    is_kept = drawn(y, 300, seed=4)
+    weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
+    # One of ten seeds with which it pays on so few rows.
+    local = rp.AUCClassifier(random_state=4).fit(X[is_kept], y[is_kept], weight)
+    assert local.n_iter_ > 0
+    model = AUCClassifier(random_state=4).fit(*parted(X, y, 5))
+    np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
+
+
 def test_parts_may_be_empty_of_one_class_or_of_one_row():
     X, y = rows()
     X, y = X[np.argsort(y, kind="stable")], np.sort(y)
@@ -117,7 +150,7 @@ def test_climb_is_kept_only_if_the_auc_of_all_rows_rises(monkeypatch):
         start = (rp.ranking.starts.PLAIN_START,)
 
     class Facts:
-        classes, class_counts, n_rows = np.array([0, 1]), np.array([5, 5]), [10]
+        classes, class_weights, n_rows = np.array([0, 1]), np.array([5.0, 5.0]), [10]
 
     all_rows = AllRows(None, [], Facts)
     how = (np.array([False, True]), None, np.inf, History, start, climbed)
@@ -191,6 +224,27 @@ def test_files_of_a_table_are_read_with_their_labels(tmp_path):
     area = rp.auc(bp, expected.decision_function(X))
     assert auc(table["y"], score) == area
     assert auc(table["y"], table["a"]) == rp.auc(bp, X[:, 0])
+
+
+def test_task_of_rows_and_labels_is_run_once_a_pass():
+    from dask.delayed import delayed
+
+    X, y = rows(400)
+    n_made = []
+
+    def made(number):
+        n_made.append(number)
+        some = slice(100 * number, 100 * number + 100)
+        return X[some], y[some]
+
+    parts = [delayed(made, nout=2)(number) for number in range(4)]
+    lazy = [
+        da.concatenate([da.from_delayed(one[k], shape, dtype) for one in parts])
+        for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
+    ]
+    auc(lazy[1], lazy[0][:, 0])
+    # One pass checks; the next keeps what it makes of them.
+    assert len(n_made) == 2 * 4
 
 
 def test_class_weight_and_warm_start_are_those_in_memory():

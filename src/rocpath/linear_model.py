@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rocpath.arguments import (
     whole_number,
 )
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.descent import Descent, Goal, Limits, State, descend
+from rocpath.descent import Descent, Goal, JudgedBy, Limits, State, descend
 from rocpath.matrices import as_matrix, column_sums, row_products
 from rocpath.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
 
@@ -175,7 +175,7 @@ def minimize_aum(
 def _goal(choice: StepChoice, constant: float) -> Goal:
     # A step that was chosen by AUC may raise AUM, and a descent that stopped for it
     # could be its first: each is judged by what it was chosen to improve.
-    judged_by: Literal["objective", "auc", "validation_auc"] = "objective"
+    judged_by: JudgedBy = "objective"
     if choice == "best_auc":
         judged_by = "auc"
     elif choice.startswith("validation_auc"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from typing import TYPE_CHECKING, Any, Self
 
 import dask.array as da
@@ -13,8 +12,9 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import finite_vector
-from rocpath.dask.parts import Facts, as_block, column_names, examine, make_parts
+from rocpath.dask.parts import Facts, as_block, column_names, examined, make_parts
 from rocpath.dask.passes import Passes
+from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import AllRows
 from rocpath.dask.thinning import thinned_rows
 from rocpath.ranking import AUCClassifier as LocalClassifier
@@ -89,7 +89,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.client = client
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the rankings.
 
         Parameters
@@ -98,22 +98,28 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             Features; blocks may be CSR matrices, and their sizes unknown.
         y : Dask array or series, shape (n_rows,)
             Labels of two or more classes.
+        sample_weight : Dask array or series, shape (n_rows,), optional
+            How much each row counts; rows of weight 0 are left out.
 
         Returns
         -------
         self
         """
         local = self._unfitted()
-        with Passes(self.client, self._show) as passes:
-            parts = make_parts("X", X, y)
-            facts = Facts.of(examine(passes, "X", parts))
+        with (
+            progress_line(is_shown=self.verbose) as show,
+            Passes(self.client, show) as passes,
+        ):
+            if show is not None:
+                # Instead of a line of its own.
+                local._show = show  # type: ignore[method-assign]
+            parts = make_parts("X", X, y, sample_weight)
+            parts, facts = examined(passes, "X", parts)
             if facts.classes.size < 2:
                 raise ValueError(
                     "y must hold at least two classes, got one class: "
                     f"{facts.classes[0]!r}."
                 )
-            if passes.can_keep(facts.n_bytes):
-                parts = passes.keep(parts)
             some = thinned_rows(passes, parts, facts, self._seed())
             local.n_features_in_ = facts.n_columns
             names = column_names(X)
@@ -125,7 +131,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                 facts.classes,
                 some.place,
                 some.weight,
-                self._factors(facts) * facts.class_counts,
+                self._factors(facts) * facts.class_weights,
                 None if some.is_all else all_rows.refined,
             )
             self.n_passes_ = passes.n_passes
@@ -254,11 +260,6 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _show(self, doing: str) -> None:
-        if self.verbose:
-            sys.stderr.write(f"\r{doing:<60}")
-            sys.stderr.flush()
 
 
 def _predicted(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import rocpath._core as _core
 from rocpath.arguments import number_from_zero, share_between
 from rocpath.auc_statistics.intervals import AucInterval, interval_of_spreads
 from rocpath.auc_statistics.score_interval import ClassSpread
-from rocpath.dask.buckets import Buckets, ClassScores, splitters
-from rocpath.dask.parts import Facts, Part, examine, make_parts
+from rocpath.dask.buckets import Buckets, ClassScores, Scored, splitters
+from rocpath.dask.parts import Part, examined, make_parts
 from rocpath.dask.passes import Passes
+from rocpath.dask.weights import WeightUnits, agreed_units, counted_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +28,12 @@ _BUCKETS_TO_COUNT = (2**10, 2**14, 2**17)  # tried in turn, for a tolerance
 
 
 def auc(
-    y: Any, scores: Any, *, tol: float | None = None, client: Client | None = None
+    y: Any,
+    scores: Any,
+    *,
+    sample_weight: Any = None,
+    tol: float | None = None,
+    client: Client | None = None,
 ) -> float:
     """Compute the area under the ROC curve of scores in parts, ties counting one half.
 
@@ -39,6 +46,8 @@ def auc(
         Labels of exactly two values; the larger is the positive class.
     scores : Dask array or series, shape (n_rows,)
         Larger for rows that are more likely positive.
+    sample_weight : Dask array or series, shape (n_rows,), optional
+        How much each row counts; rows of weight 0 are left out.
     tol : float, optional
         Stop where counts alone prove the result to be within this of the exact AUC;
         then no score leaves its worker.
@@ -58,7 +67,7 @@ def auc(
     0.75
     """
     with Passes(client) as passes:
-        scored, n_rows = _scored(passes, y, scores)
+        scored, n_rows = _scored(passes, y, scores, sample_weight)
         if tol is not None:
             near = certified_auc(passes, scored, number_from_zero("tol", tol))
             if near is not None:
@@ -158,10 +167,15 @@ def _bounded(counts: NDArray[np.int64], edge: NDArray[np.float64]) -> _Bound:
     return _Bound(doubled / (2 * n_pairs), 0.5 * (uncertain / n_pairs))
 
 
-def _bucket_counts(scored: Any, edge: NDArray[np.float64]) -> NDArray[np.int64]:
-    score, is_positive = scored
+def _bucket_counts(scored: Scored, edge: NDArray[np.float64]) -> NDArray[np.int64]:
+    score, (is_positive, units) = scored
     place = 2 * np.searchsorted(edge, score, side="right") + is_positive
-    return np.bincount(place, minlength=2 * edge.size + 2).reshape(-1, 2)
+    size = 2 * edge.size + 2
+    if units is None:
+        return np.bincount(place, minlength=size).reshape(-1, 2)
+    counts = np.zeros(size, dtype=np.int64)
+    np.add.at(counts, place, units)
+    return counts.reshape(-1, 2)
 
 
 def _summed(counts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -171,11 +185,15 @@ def _summed(counts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 def _doubled_pairs(bucket: Bucket, below: Below) -> int:
     """Count pairs of a bucket's positives with negatives up to there."""
     negative, positive = bucket
-    within = negative.below(positive.score, "left")
-    within += negative.below(positive.score, "right")
-    count = positive.counts
+    high, low = _core.doubled_pairs(
+        negative.score, _repeats(negative), positive.score, _repeats(positive)
+    )
     # Whole numbers of Python, as these may exceed 64 bits.
-    return int(count @ within) + 2 * below.negative * int(count.sum())
+    return (high << 64) + low + 2 * below.negative * positive.total
+
+
+def _repeats(scores: ClassScores) -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64) if scores.repeats is None else scores.repeats
 
 
 def _area_left_of(max_fpr: float, bucket: Bucket, below: Below) -> float:
@@ -211,17 +229,22 @@ def _moments(area: float, bucket: Bucket, below: Below) -> NDArray[np.float64]:
     )
 
 
-def _scored(passes: Passes, y: Any, scores: Any) -> tuple[list[Any], int]:
-    """Check labels and scores, and return tasks of (score, is_positive)."""
-    parts = passes.keep(make_parts("scores", scores, y))
-    facts = Facts.of(examine(passes, "scores", parts), n_classes=2)
-    scored = passes.keep(passes.each(labelled_scores, parts, state=facts.classes[1]))
+def _scored(
+    passes: Passes, y: Any, scores: Any, sample_weight: Any = None
+) -> tuple[list[Any], int]:
+    """Check labels, scores and weights, and return tasks of `Scored`."""
+    parts = make_parts("scores", scores, y, sample_weight)
+    parts, facts = examined(passes, "scores", parts, n_classes=2)
+    units = None
+    if facts.are_weighted:
+        units = agreed_units(passes, parts, facts.classes[1:])
+    state = facts.classes[1:], units
+    scored = passes.keep(passes.each(_counted_scores, parts, state=state))
     passes.forget(parts)
     return scored, sum(facts.n_rows)
 
 
-def labelled_scores(
-    part: Part, positive: Any
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return scores in float64, and which of them are of positives."""
-    return part.X.astype(np.float64, copy=False), np.asarray(part.y == positive)
+def _counted_scores(
+    part: Part, state: tuple[NDArray[Any], WeightUnits | None]
+) -> Scored:
+    return Scored(part.X.astype(np.float64, copy=False), counted_labels(part, *state))

@@ -19,32 +19,46 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.dask.passes import Passes
+    from rocpath.dask.weights import CountedLabels
 
 _ROWS_OF_A_BUCKET = 2**22  # 64 MB where all scores differ
 _SAMPLED = 256  # scores of a part for every bucket, up to all of them
 
 
-class ClassScores(NamedTuple):
-    """Different scores of a class, rising, and how many rows have each of them."""
+class Scored(NamedTuple):
+    """Scores of rows, and their labels."""
 
     score: NDArray[np.float64]
-    repeats: NDArray[np.int64] | None  # None where all scores differ
+    labels: CountedLabels
+
+
+class ClassScores(NamedTuple):
+    """Different scores of a class, rising, and how much rows count that have each."""
+
+    score: NDArray[np.float64]
+    repeats: NDArray[np.int64] | None  # None where all scores differ, of rows alike
 
     @classmethod
-    def of(cls, score: NDArray[np.float64]) -> ClassScores:
+    def of(
+        cls, score: NDArray[np.float64], count: NDArray[np.int64] | None = None
+    ) -> ClassScores:
         """Sort scores, and count those that are equal."""
-        return cls(np.sort(score), None).merged()
+        # Scores that differ, as most do, need no counts beside them: half the memory.
+        if count is None:
+            return cls(np.sort(score), None).merged()
+        order = np.argsort(score)
+        return cls(score[order], count[order]).merged()
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many rows have each score."""
+        """How much the rows of each score count."""
         if self.repeats is None:
             return np.ones(self.score.size, dtype=np.int64)
         return self.repeats
 
     @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
+    def total(self) -> int:
+        """How much all rows count."""
         return self.score.size if self.repeats is None else int(self.repeats.sum())
 
     def merged(self) -> ClassScores:
@@ -77,12 +91,9 @@ class ClassScores(NamedTuple):
     def joined(cls, pieces: Sequence[ClassScores]) -> ClassScores:
         """Put pieces of several parts together."""
         score = np.concatenate([piece.score for piece in pieces])
-        # Scores that differ, as most do, need no counts beside them: half the memory.
         if all(piece.repeats is None for piece in pieces):
             return cls.of(score)
-        order = np.argsort(score)
-        count = np.concatenate([piece.counts for piece in pieces])
-        return cls(score[order], count[order]).merged()
+        return cls.of(score, np.concatenate([piece.counts for piece in pieces]))
 
 
 class Bucket(NamedTuple):
@@ -93,7 +104,7 @@ class Bucket(NamedTuple):
 
 
 class Below(NamedTuple):
-    """How many rows of each class lie in lower buckets, and in all."""
+    """How much rows of each class count in lower buckets, and in all."""
 
     negative: int
     positive: int
@@ -102,7 +113,7 @@ class Below(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """Buckets in rising order, kept by the workers, and how many rows they hold."""
+    """Buckets in rising order, kept by the workers, and how much their rows count."""
 
     passes: Passes
     tasks: list[Any]
@@ -111,7 +122,7 @@ class Buckets(NamedTuple):
 
     @classmethod
     def shuffled(cls, passes: Passes, scored: Sequence[Any], n_rows: int) -> Buckets:
-        """Sort scores into buckets, given tasks of (score, is_positive)."""
+        """Sort scores into buckets, given tasks of `Scored`."""
         # At least one a worker, so that none is idle, and more for many rows.
         n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_OF_A_BUCKET))
         edge = np.zeros(0)
@@ -158,18 +169,20 @@ def splitters(
     return np.unique(score[order][np.searchsorted(place, wanted)])
 
 
-def _sampled(scored: Any, n_sampled: int) -> tuple[NDArray[np.float64], float]:
-    score, _ = scored
+def _sampled(scored: Scored, n_sampled: int) -> tuple[NDArray[np.float64], float]:
+    score = scored.score
     # Evenly spaced rows: the same for every run.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
 
-def _cut(scored: Any, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
-    score, is_positive = scored
-    negative = ClassScores.of(score[~is_positive]).cut(edge)
-    positive = ClassScores.of(score[is_positive]).cut(edge)
-    return tuple(Bucket(*both) for both in zip(negative, positive, strict=True))
+def _cut(scored: Scored, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
+    classes = []
+    for members in (~scored.labels.is_positive, scored.labels.is_positive):
+        units = scored.labels.units
+        of_class = None if units is None else units[members]
+        classes.append(ClassScores.of(scored.score[members], of_class).cut(edge))
+    return tuple(Bucket(*both) for both in zip(*classes, strict=True))
 
 
 def _joined(pieces: list[Bucket]) -> Bucket:
@@ -180,7 +193,7 @@ def _joined(pieces: list[Bucket]) -> Bucket:
 
 
 def _sizes(bucket: Bucket, _: None) -> tuple[int, int]:
-    return bucket.negative.n_rows, bucket.positive.n_rows
+    return bucket.negative.total, bucket.positive.total
 
 
 def _without_state(

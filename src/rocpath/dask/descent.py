@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rocpath.arguments import finite_number, number_from_zero, one_of, whole_number
-from rocpath.dask.parts import Facts, examine, make_parts
+from rocpath.dask.parts import examined, make_parts
 from rocpath.dask.passes import Passes
-from rocpath.dask.samples import PartedMatrix, PartedSamples, Units
+from rocpath.dask.samples import PartedMatrix, PartedSamples
 from rocpath.descent import Descent, Limits, descend_on
 from rocpath.linear_model import LinearPredictor, checked_start
 
@@ -22,6 +22,7 @@ def minimize_aum(
     X: Any,
     y: Any,
     *,
+    sample_weight: Any = None,
     coef: ArrayLike | None = None,
     step: str = "best_aum",
     max_steps: int = 1000,
@@ -34,8 +35,9 @@ def minimize_aum(
     """Descend along minus the gradient of AUM, each step to the smallest AUM.
 
     It takes the steps of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and the
-    breakpoints ``ErrorBreakpoints.from_labels(y, margin=margin)``, for any partition of
-    the rows. A step reads X twice; the start and the end read it once each.
+    breakpoints ``ErrorBreakpoints.from_labels(y, sample_weight=sample_weight,
+    margin=margin)``, for any partition of the rows. A step reads X twice; the start and
+    the end read it once each.
 
     Parameters
     ----------
@@ -43,6 +45,8 @@ def minimize_aum(
         Features; blocks may be CSR matrices, and their sizes unknown.
     y : Dask array or series, shape (n_rows,)
         Labels of exactly two values; the larger is the positive class.
+    sample_weight : Dask array or series, shape (n_rows,), optional
+        How much each row counts; rows of weight 0 are left out.
     coef : array-like, shape (n_features,), optional
         Weights to start from; by default zero.
     step : {"best_aum"}
@@ -76,15 +80,10 @@ def minimize_aum(
     )
     margin = finite_number("margin", margin)
     with Passes(client) as passes:
-        parts = make_parts("X", X, y)
-        facts = Facts.of(examine(passes, "X", parts), n_classes=2)
+        parts = make_parts("X", X, y, sample_weight)
+        parts, facts = examined(passes, "X", parts, n_classes=2)
         start = checked_start(coef, facts.n_columns, unit_norm=unit_norm)
-        if passes.can_keep(facts.n_bytes):
-            parts = passes.keep(parts)
-        units = Units(margin, *facts.class_counts.tolist())
-        samples = PartedSamples.of_parts(
-            passes, parts, facts.n_rows, facts.classes[1], units
-        )
+        samples = PartedSamples.of_parts(passes, parts, facts, margin)
         matrix = PartedMatrix(samples, (sum(facts.n_rows), facts.n_columns))
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
         return descend_on(samples, model, start, limits, progress=progress)

@@ -23,14 +23,19 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MOST_CLASSES = 1000  # more are numbers that were given for labels
-_LABEL = "label of rocpath"  # a column that no table of a user has
+# Columns that no table of a user has.
+_LABEL, _WEIGHT = "label of rocpath", "weight of rocpath"
 
 
 class Part(NamedTuple):
-    """Rows, dense or CSR in float32 or float64, or scores; and their labels."""
+    """Rows, dense or CSR in float32 or float64, or scores; their labels and weights.
+
+    Without weights all rows count alike; rows of weight 0 are left out.
+    """
 
     X: Matrix
     y: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
 
 
 class PartFacts(NamedTuple):
@@ -41,6 +46,8 @@ class PartFacts(NamedTuple):
     n_bytes: int
     labels: NDArray[Any]
     label_counts: NDArray[np.int64]
+    label_weights: NDArray[np.float64]
+    is_weighted: bool  # some row counts more or less than one
 
 
 class Facts(NamedTuple):
@@ -51,13 +58,15 @@ class Facts(NamedTuple):
     n_bytes: int
     classes: NDArray[Any]
     class_counts: NDArray[np.int64]
+    class_weights: NDArray[np.float64]  # sums over rows
+    are_weighted: bool
 
     @classmethod
     def of(cls, facts: list[PartFacts], *, n_classes: int | None = None) -> Facts:
         """Put the facts of all parts together, and check that they agree."""
         n_rows = [one.n_rows for one in facts]
         if sum(n_rows) == 0:
-            raise ValueError("X must have at least one row, got only empty partitions.")
+            raise ValueError("X must have at least one row that counts, got none.")
         # Empty parts may have lost their columns, as after a filter.
         columns = {one.n_columns for one in facts if one.n_rows}
         if len(columns) > 1:
@@ -70,6 +79,7 @@ class Facts(NamedTuple):
             return_inverse=True,
         )
         counts = np.concatenate([one.label_counts for one in facts if one.n_rows])
+        weights = np.concatenate([one.label_weights for one in facts if one.n_rows])
         if n_classes is not None and classes.size != n_classes:
             raise ValueError(
                 f"y must have exactly two classes, got {classes.size}: "
@@ -81,6 +91,8 @@ class Facts(NamedTuple):
             sum(one.n_bytes for one in facts),
             classes,
             np.bincount(place, counts, classes.size).astype(np.int64),
+            np.bincount(place, weights, classes.size).astype(np.float64),
+            any(one.is_weighted for one in facts),
         )
 
     @property
@@ -89,23 +101,18 @@ class Facts(NamedTuple):
         return [0, *np.cumsum(self.n_rows).tolist()[:-1]]
 
 
-def make_parts(name: str, X: Any, y: Any) -> list[Any]:
-    """Return a task for every part, with X and y aligned.
+def make_parts(name: str, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
+    """Return a task for every part, with rows, labels and weights aligned.
 
-    Both are Dask arrays or data frames, or one of each.
+    All are Dask arrays or data frames, or some of each.
     """
-    dimensions = 1 if name == "scores" else 2
-    X, y = _checked(name, X, dimensions), _checked("y", y, 1)
-    rows, other_rows = _row_chunks(X), _row_chunks(y)
-    if rows is not None and other_rows is not None and rows != other_rows:
-        if sum(rows) != sum(other_rows):
-            raise ValueError(
-                f"{name} and y must have the same number of rows, got {sum(rows)} and "
-                f"{sum(other_rows)}."
-            )
-        # The labels move, as they are the smaller.
-        y = y.rechunk((rows,))
-    together = _one_frame(X, y)
+    X = _checked(name, X, 1 if name == "scores" else 2)
+    columns = {"y": y}
+    if sample_weight is not None:
+        columns["sample_weight"] = sample_weight
+    for other, column in columns.items():
+        columns[other] = _aligned(name, X, other, _checked(other, column, 1))
+    together = _one_frame(X, list(columns.values()))
     if together is not None:
         split = delayed(_split, pure=False)
         return [
@@ -113,17 +120,33 @@ def make_parts(name: str, X: Any, y: Any) -> list[Any]:
             for number, block in enumerate(together.to_delayed())
         ]
     # Sizes may be unknown: whether rows and labels match is then seen part by part.
-    blocks, labels = _blocks(X), _blocks(y)
-    if len(blocks) != len(labels):
-        raise ValueError(
-            f"{name} and y must have the same partitions, got {len(blocks)} and "
-            f"{len(labels)}; where chunk sizes are unknown, call compute_chunk_sizes()."
-        )
+    blocks = [_blocks(one) for one in (X, *columns.values())]
+    for other, labels in zip(columns, blocks[1:], strict=True):
+        if len(blocks[0]) != len(labels):
+            raise ValueError(
+                f"{name} and {other} must have the same partitions, got "
+                f"{len(blocks[0])} and {len(labels)}; where chunk sizes are "
+                "unknown, call compute_chunk_sizes()."
+            )
     make = delayed(_part, pure=False)
     return [
-        make(name, number, *pair)
-        for number, pair in enumerate(zip(blocks, labels, strict=True))
+        make(name, number, *entries)
+        for number, entries in enumerate(zip(*blocks, strict=True))
     ]
+
+
+def _aligned(name: str, X: Any, other: str, column: Any) -> Any:
+    """Return a column in the partitions of X, where the sizes of both are known."""
+    rows, other_rows = _row_chunks(X), _row_chunks(column)
+    if rows is None or other_rows is None or rows == other_rows:
+        return column
+    if sum(rows) != sum(other_rows):
+        raise ValueError(
+            f"{name} and {other} must have the same number of rows, got {sum(rows)} "
+            f"and {sum(other_rows)}."
+        )
+    # The column moves, as it is the smaller.
+    return column.rechunk((rows,))
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -133,12 +156,34 @@ def column_names(X: Any) -> NDArray[Any] | None:
     return np.array([str(name) for name in X.columns], dtype=object)
 
 
-def examine(passes: Passes, name: str, parts: list[Any]) -> list[PartFacts]:
-    """Check every part, in one pass, and tell what is in it."""
+def examined(
+    passes: Passes, name: str, parts: list[Any], *, n_classes: int | None = None
+) -> tuple[list[Any], Facts]:
+    """Check every part, in one pass; return what is in them, and them.
+
+    Workers keep them from then on, where there is room.
+    """
     numbers = range(len(parts))
-    tasks = passes.each(_examined, parts, numbers, state=name)
-    facts: list[PartFacts] = passes.results("checking rows", tasks, reads_x=True)
-    return facts
+    if passes.client is None:
+        # Its threads would hold all of it before anything is known of its size.
+        tasks = passes.each(_examined, parts, numbers, state=name)
+        found = passes.results("checking rows", tasks, reads_x=True)
+        facts = Facts.of(found, n_classes=n_classes)
+        return (passes.keep(parts) if passes.room >= facts.n_bytes else parts), facts
+    kept = passes.keep(parts)
+    left = passes.room
+
+    def weighed(found: PartFacts) -> None:
+        nonlocal left
+        # Dropped as soon as it is known that there is too much: what still waits is
+        # then computed for this pass alone.
+        if left >= 0 > left - found.n_bytes:
+            passes.forget(kept)
+        left -= found.n_bytes
+
+    tasks = passes.each(_examined, kept, numbers, state=name)
+    found = passes.results("checking rows", tasks, reads_x=True, each=weighed)
+    return (kept if left >= 0 else parts), Facts.of(found, n_classes=n_classes)
 
 
 def as_block(name: str, X: Any) -> Matrix:
@@ -168,33 +213,44 @@ def _frame_dtype(name: str, X: Any) -> Any:
     return np.float32 if all(X.dtypes == np.float32) else np.float64
 
 
-def _part(name: str, number: int, X: Any, y: Any) -> Part:
+def _part(name: str, number: int, X: Any, y: Any, weight: Any = None) -> Part:
     part = Part(as_block(name, X), np.asarray(y).reshape(-1))
-    if part.X.shape[0] != part.y.size:
+    if weight is not None:
+        part = part._replace(weight=as_block("sample_weight", weight).reshape(-1))
+    for other, column in (("y", part.y), ("sample_weight", part.weight)):
+        if column is not None and part.X.shape[0] != column.size:
+            raise ValueError(
+                f"{name} and {other} must have the same number of rows in every "
+                f"partition, got {part.X.shape[0]} and {column.size} in partition "
+                f"{number}."
+            )
+    return part if part.weight is None else _counted(name, number, part)
+
+
+def _counted(name: str, number: int, part: Part) -> Part:
+    """Check weights, and leave out rows of weight 0."""
+    weight = np.asarray(part.weight, dtype=np.float64)
+    is_bad = ~((weight >= 0) & (weight < np.inf))
+    if is_bad.any():
+        row = int(is_bad.argmax())
         raise ValueError(
-            f"{name} and y must have the same number of rows in every partition, got "
-            f"{part.X.shape[0]} and {part.y.size} in partition {number}."
+            f"sample_weight must be finite and not negative, got {weight[row]} in "
+            f"partition {number}, row {row}."
         )
-    return part
+    is_counted = weight > 0
+    if is_counted.all():
+        return part._replace(weight=weight)
+    # Here, as later rows have other numbers.
+    _check_finite(name, part.X, number)
+    _check_labels(part.y, number)
+    return Part(part.X[is_counted], part.y[is_counted], weight[is_counted])
 
 
 def _examined(part: Part, number: int, name: str) -> PartFacts:
-    X, y = part
+    X, y, weight = part
     _check_finite(name, X, number)
-    if y.dtype.kind in "fc":
-        is_missing = ~np.isfinite(y)
-    else:
-        # NaN and its kin among objects: they alone differ from themselves.
-        is_missing = np.array([x is None or x != x for x in y], dtype=bool)
-        if y.dtype.kind in "buiUS":
-            is_missing = np.zeros(y.size, dtype=bool)
-    if is_missing.any():
-        row = int(is_missing.argmax())
-        raise ValueError(
-            f"y must be finite and complete, got {y[row]} in partition {number}, "
-            f"row {row}."
-        )
-    labels, counts = np.unique(y, return_counts=True)
+    _check_labels(y, number)
+    labels, place, counts = np.unique(y, return_inverse=True, return_counts=True)
     if labels.size > _MOST_CLASSES:
         raise ValueError(
             f"y must be labels of classes, got {labels.size} different values in "
@@ -203,10 +259,28 @@ def _examined(part: Part, number: int, name: str) -> PartFacts:
     return PartFacts(
         y.size,
         1 if X.ndim == 1 else X.shape[1],
-        _n_bytes(X) + y.nbytes,
+        _n_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
         labels,
         counts,
+        np.bincount(place, weight, labels.size).astype(np.float64),
+        weight is not None and bool((weight != 1.0).any()),
     )
+
+
+def _check_labels(y: NDArray[Any], number: int) -> None:
+    if y.dtype.kind in "buiUS":
+        return
+    if y.dtype.kind in "fc":
+        is_missing = ~np.isfinite(y)
+    else:
+        # NaN and its kin among objects: they alone differ from themselves.
+        is_missing = np.array([x is None or x != x for x in y], dtype=bool)
+    if is_missing.any():
+        row = int(is_missing.argmax())
+        raise ValueError(
+            f"y must be finite and complete, got {y[row]} in partition {number}, "
+            f"row {row}."
+        )
 
 
 def _check_finite(name: str, X: Matrix, number: int) -> None:
@@ -258,26 +332,31 @@ def _checked(name: str, rows: Any, dimensions: int) -> Any:
     return rows
 
 
-def _one_frame(X: Any, y: Any) -> Any:
-    """Join columns and labels of one table, whose files are then read once.
+def _one_frame(X: Any, columns: list[Any]) -> Any:
+    """Join columns, labels and weights of one table, whose files are then read once.
 
     Read apart, Dask might put several files into one partition of the labels.
     """
-    if isinstance(X, da.Array) or isinstance(y, da.Array):
+    if any(isinstance(one, da.Array) for one in (X, *columns)):
         return None
     frame = X.to_frame() if isinstance(X, dd.Series) else X
-    # With other divisions Dask would shuffle rows to match their indices.
-    if frame.npartitions != y.npartitions or frame.divisions != y.divisions:
-        return None
-    try:
-        return frame.assign(**{_LABEL: y})
-    except ValueError:  # of two tables
-        return None
+    for name, column in zip((_LABEL, _WEIGHT), columns, strict=False):
+        # With other divisions Dask would shuffle rows to match their indices.
+        is_alike = frame.npartitions == column.npartitions
+        if not is_alike or frame.divisions != column.divisions:
+            return None
+        try:
+            frame = frame.assign(**{name: column})
+        except ValueError:  # of two tables
+            return None
+    return frame
 
 
 def _split(name: str, number: int, frame: Any) -> Part:
-    X, y = frame.drop(columns=_LABEL), frame[_LABEL]
-    return _part(name, number, X.iloc[:, 0] if name == "scores" else X, y)
+    X = frame.drop(columns=[_LABEL, _WEIGHT], errors="ignore")
+    weight = frame.get(_WEIGHT)
+    rows = X.iloc[:, 0] if name == "scores" else X
+    return _part(name, number, rows, frame[_LABEL], weight)
 
 
 def _row_chunks(rows: Any) -> tuple[int, ...] | None:
@@ -289,7 +368,9 @@ def _row_chunks(rows: Any) -> tuple[int, ...] | None:
 
 
 def _blocks(rows: Any) -> list[Any]:
+    # Not optimized: of frames that may join partitions, of labels other than of their
+    # rows; of arrays, a task that rows and labels both need might be run for each.
+    tasks = rows.to_delayed(optimize_graph=False)
     if isinstance(rows, da.Array):
-        return list(rows.to_delayed().reshape(len(rows.chunks[0])))
-    # Not optimized, which may join partitions, of labels other than of their rows.
-    return list(rows.to_delayed(optimize_graph=False))
+        tasks = tasks.reshape(len(rows.chunks[0]))
+    return list(tasks)

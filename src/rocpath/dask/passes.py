@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import CancelledError as LocalCancelledError
 from contextlib import contextmanager
+from math import inf
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
@@ -13,6 +14,7 @@ from distributed import (
     CancelledError,
     Client,
     KilledWorker,
+    as_completed,
     default_client,
     futures_of,
 )
@@ -37,17 +39,18 @@ class Passes:
     client : Client, optional
         By default the one that was made last, if any; else Dask's own scheduler.
     progress : callable, optional
-        Called with the name of every pass before it starts.
+        Called with the name of a pass, how many of its tasks are done, and how many
+        there are: before it starts, and whenever one is done.
     """
 
     def __init__(
         self,
         client: Client | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.client = _running(client)
         self.n_passes = 0
-        self._progress = progress or (lambda _: None)
+        self._progress = progress
         # Weak, so that workers drop what nothing here needs any more.
         self._kept: WeakSet[Any] = WeakSet()
 
@@ -65,13 +68,14 @@ class Passes:
             return 1
         return max(len(_workers(self.client)), 1)
 
-    def can_keep(self, n_bytes: int) -> bool:
-        """Tell whether workers can keep so much from one pass to the next."""
+    @property
+    def room(self) -> float:
+        """How many bytes workers can keep from one pass to the next."""
         if self.client is None:
-            return n_bytes <= _SHARE_TO_KEEP * available_memory()
+            return _SHARE_TO_KEEP * available_memory()
         limits = [worker["memory_limit"] for worker in _workers(self.client).values()]
         # A limit of 0 or None means none was set.
-        return not all(limits) or n_bytes <= _SHARE_TO_KEEP * sum(limits)
+        return _SHARE_TO_KEEP * sum(limits) if all(limits) else inf
 
     def each(
         self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None
@@ -100,20 +104,45 @@ class Passes:
         for future in futures_of(list(kept)):
             future.release()
 
-    def results(self, name: str, tasks: Sequence[Any], *, reads_x: bool = False) -> Any:
-        """Run tasks and return their results, in order."""
-        self._progress(name)
+    def results(
+        self,
+        name: str,
+        tasks: Sequence[Any],
+        *,
+        reads_x: bool = False,
+        each: Callable[[Any], None] | None = None,
+    ) -> Any:
+        """Run tasks and return their results, in order; tell each as it comes."""
+        self._show(name, 0, len(tasks))
         self.n_passes += reads_x
         if self.client is None:
-            return list(compute(*tasks))
+            found = list(compute(*tasks))
+            self._show(name, len(tasks), len(tasks))
+            return found
         with _told_apart(self.client):
             futures = self.client.compute(list(tasks))
             try:
-                return self.client.gather(futures)
+                return self._gathered(self.client, name, futures, each)
             finally:
                 # Also after Ctrl-C: what waits is dropped, what runs ends by itself.
                 for future in futures:
                     future.release()
+
+    def _gathered(
+        self, client: Client, name: str, futures: list[Any], each: Any
+    ) -> Any:
+        # All at once unless somebody looks on: every message takes its time.
+        if each is not None or self._progress is not None:
+            for n_done, batch in _batches(client, futures):
+                if each is not None:
+                    for result in client.gather(batch):
+                        each(result)
+                self._show(name, n_done, len(futures))
+        return client.gather(futures)
+
+    def _show(self, name: str, n_done: int, n_tasks: int) -> None:
+        if self._progress is not None:
+            self._progress(name, n_done, n_tasks)
 
     def total(
         self,
@@ -125,13 +154,34 @@ class Passes:
     ) -> Any:
         """Run tasks and combine their results, in order, as a tree."""
         # A tree, so that no worker and no client ever holds the results of all parts.
-        while len(tasks) > 1:
-            tasks = [
-                delayed(combine, pure=False)(list(tasks[k : k + _FAN_IN]))
-                for k in range(0, len(tasks), _FAN_IN)
-            ]
-        (result,) = self.results(name, tasks, reads_x=reads_x)
+        n_parts, level = len(tasks), _sums(tasks, combine)
+        if self.client is not None and self._progress is not None and len(level) > 1:
+            self._show(name, 0, n_parts)
+            level = self.keep(level)
+            with _told_apart(self.client):
+                for n_done, _ in _batches(self.client, futures_of(level)):
+                    self._show(name, min(n_done * _FAN_IN, n_parts), n_parts)
+            name = "adding up"
+        while len(level) > 1:
+            level = _sums(level, combine)
+        (result,) = self.results(name, level, reads_x=reads_x)
         return result
+
+
+def _sums(tasks: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
+    """Make tasks that combine the results of some each."""
+    return [
+        delayed(combine, pure=False)(list(tasks[k : k + _FAN_IN]))
+        for k in range(0, len(tasks), _FAN_IN)
+    ]
+
+
+def _batches(client: Client, futures: list[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Give how many are done, and those that just were, until all are."""
+    n_done = 0
+    for batch in as_completed(futures, loop=client.loop).batches():
+        n_done += len(batch)
+        yield n_done, batch
 
 
 @contextmanager

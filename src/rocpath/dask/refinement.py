@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.dask.auc_pairs import exact_auc, partial_auc
-from rocpath.dask.buckets import Buckets
+from rocpath.dask.buckets import Buckets, Scored
+from rocpath.dask.weights import agreed_units, counted_labels
 from rocpath.matrices import row_products
 from rocpath.ranking.convex_problem import (
     MOST_COLUMNS_FOR_NEWTON,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from rocpath.dask.parts import Facts, Part
     from rocpath.dask.passes import Passes
+    from rocpath.dask.weights import WeightUnits
     from rocpath.matrices import Columns
     from rocpath.ranking.fit import History
     from rocpath.ranking.starts import ConvexStart
@@ -49,29 +51,36 @@ class AllRows(NamedTuple):
     ) -> NDArray[np.float64]:
         """Return a coef of scaled columns: the climbed one, or the start refitted."""
         positives = self.facts.classes[is_class]
-        if history.chosen > 0 and self._auc(columns, positives, coef) > self._auc(
-            columns, positives, start
+        if history.chosen > 0 and self._auc(columns, is_class, coef) > self._auc(
+            columns, is_class, start
         ):
             return coef
         if not history.start or coef.size > MOST_COLUMNS_FOR_NEWTON:
             return start
         best = history.start[int(history.share.argmax())]
-        n_positive = int(self.facts.class_counts[is_class].sum())
         problem = _Problem(
             columns,
             reach if best.is_clipped else np.inf,
             positives,
-            _weights(best, n_positive, sum(self.facts.n_rows)),
+            _factors(best, *self._class_weights(is_class)),
             best,
         )
         return self._newton(problem, start)
 
+    def _class_weights(self, is_class: NDArray[np.bool_]) -> tuple[float, float]:
+        """Return the weights of all negatives and of all positives."""
+        weights = self.facts.class_weights
+        return float(weights[~is_class].sum()), float(weights[is_class].sum())
+
     def _auc(
-        self, columns: Columns, positives: NDArray[Any], coef: NDArray[np.float64]
+        self, columns: Columns, is_class: NDArray[np.bool_], coef: NDArray[np.float64]
     ) -> float:
         model = columns.unscaled(coef)
-        tasks = self.passes.each(_scored, self.parts, state=(model.coef, positives))
-        scored = self.passes.keep(tasks)
+        positives, units = self.facts.classes[is_class], None
+        if self.facts.are_weighted:
+            units = agreed_units(self.passes, self.parts, positives)
+        state = model.coef, positives, units
+        scored = self.passes.keep(self.passes.each(_scored, self.parts, state=state))
         self.passes.n_passes += 1  # which the first of the passes over scores waits for
         buckets = Buckets.shuffled(self.passes, scored, sum(self.facts.n_rows))
         if self.max_fpr is None:
@@ -118,7 +127,7 @@ class _Problem(NamedTuple):
     columns: Columns
     reach: NDArray[np.float64] | float
     positives: NDArray[Any]
-    weights: tuple[float, float]  # of a negative and of a positive row
+    factors: tuple[float, float]  # of the weights of negatives and of positives
     start: ConvexStart
 
 
@@ -130,23 +139,26 @@ class LossSums(NamedTuple):
     hessian: NDArray[np.float64]
 
 
-def _weights(start: ConvexStart, n_positive: int, n_rows: int) -> tuple[float, float]:
-    """Return weights that sum to one over all rows."""
+def _factors(
+    start: ConvexStart, negative: float, positive: float
+) -> tuple[float, float]:
+    """Return what makes weights sum to one, over all rows or half over each class."""
     if not start.is_balanced:
-        return 1.0 / n_rows, 1.0 / n_rows
-    return 0.5 / (n_rows - n_positive), 0.5 / n_positive
+        return 1.0 / (negative + positive), 1.0 / (negative + positive)
+    return 0.5 / negative, 0.5 / positive
 
 
 def _loss_sums(part: Part, state: tuple[_Problem, NDArray[np.float64]]) -> LossSums:
     """Sum the loss and its derivatives over the rows of a part."""
     problem, coef = state
     is_positive = np.isin(part.y, problem.positives)
+    factor = np.where(is_positive, problem.factors[1], problem.factors[0])
     convex = ConvexProblem(
         part.X,
         problem.columns,
         problem.reach,
         np.where(is_positive, 1.0, -1.0),
-        np.where(is_positive, problem.weights[1], problem.weights[0]),
+        factor if part.weight is None else factor * part.weight,
         problem.start.loss,
     )
     loss, gradient = 0.0, np.zeros(coef.size)
@@ -168,7 +180,7 @@ def _added(sums: list[LossSums]) -> LossSums:
 
 
 def _scored(
-    part: Part, state: tuple[NDArray[np.float64], NDArray[Any]]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    coef, positives = state
-    return row_products(part.X, coef), np.isin(part.y, positives)
+    part: Part, state: tuple[NDArray[np.float64], NDArray[Any], WeightUnits | None]
+) -> Scored:
+    coef, positives, units = state
+    return Scored(row_products(part.X, coef), counted_labels(part, positives, units))

@@ -9,15 +9,22 @@ thresholds in a box and for sums of the others.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import fsum, gcd, inf
+from math import fsum, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import rocpath._core as _core
 from rocpath.dask.auc_pairs import exact_auc
-from rocpath.dask.buckets import Buckets
+from rocpath.dask.buckets import Buckets, Scored
 from rocpath.dask.fewest_errors import fewest_errors_constant
+from rocpath.dask.weights import (
+    ClassUnit,
+    CountedLabels,
+    WeightUnits,
+    agreed_units,
+    counted_labels,
+)
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.step_choice import ChosenStep
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.dask.parts import Part
+    from rocpath.dask.parts import Facts, Part
     from rocpath.dask.passes import Passes
     from rocpath.descent import State
     from rocpath.step_choice import Quadratic
@@ -36,47 +43,39 @@ _MOST_LINES = 2**22  # that may come to the client, 134 MB
 _CONFIDENCE = 4.0  # standard errors of a sample, within which the level is looked for
 
 
-class Units(NamedTuple):
+class Jumps(NamedTuple):
     """The jumps of all rows: whole numbers of units that all parts share."""
 
     margin: float
-    n_negative: int
-    n_positive: int
+    units: WeightUnits
 
-    @property
-    def in_core(self) -> tuple[float, float, float]:
-        """Units of FP and TP, and the divisor that makes rates of them."""
-        # One unit for both, such that rates of any part are whole numbers: then sums
-        # over parts are exact, whatever the partition.
-        common = gcd(self.n_negative, self.n_positive)
-        fp_unit, tp_unit = self.n_positive // common, self.n_negative // common
-        return float(fp_unit), float(tp_unit), float(fp_unit * self.n_negative)
-
-    def values(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, labels: CountedLabels) -> NDArray[np.float64]:
         """Return where the breakpoints stand."""
-        return np.where(is_positive, self.margin, -self.margin)
+        return np.where(labels.is_positive, self.margin, -self.margin)
 
-    def breakpoints(self, is_positive: NDArray[np.bool_]) -> _core.Breakpoints:
+    def breakpoints(self, labels: CountedLabels) -> _core.Breakpoints:
         """Return the breakpoints of some rows."""
+        is_positive, _ = labels
+        count = labels.counts
         return _core.Breakpoints(
-            self.values(is_positive),
+            self.values(labels),
             np.arange(is_positive.size),
-            (~is_positive).astype(np.int64),
-            is_positive.astype(np.int64),
-            *self.in_core,
+            np.where(is_positive, 0, count),
+            np.where(is_positive, count, 0),
+            *self.units.in_core,
             True,
         )
 
     def lines(
         self,
-        is_positive: NDArray[np.bool_],
+        labels: CountedLabels,
         prediction: NDArray[np.float64],
         change: NDArray[np.float64] | None = None,
     ) -> _core.Lines:
         """Return the thresholds of some rows as lines; flat ones without a change."""
         if change is None:
             change = np.zeros(prediction.size)
-        return self.breakpoints(is_positive).lines(prediction, change)
+        return self.breakpoints(labels).lines(prediction, change)
 
 
 class Level(NamedTuple):
@@ -93,7 +92,10 @@ class PartedVector:
     passes: Passes
     tasks: list[Any]
     sample: NDArray[np.float64]
-    level: Level | None = field(default=None)  # once it is known
+    # Once they are known: AUM and its gradient need the level; AUC and the intercept,
+    # the buckets.
+    level: Level | None = field(default=None)
+    buckets: Buckets | None = field(default=None)
 
     # The two operations that a descent does with predictions: it is written for arrays,
     # and so takes vectors in parts as well.
@@ -133,11 +135,11 @@ class PartedMatrix(NamedTuple):
     def column_sums(self, predictions: PartedVector) -> NDArray[np.float64]:
         """Compute the gradient of AUM in the coef at some predictions, in one pass."""
         samples = self.samples
-        state = samples.units, samples.level(predictions)
+        state = samples.jumps, samples.level(predictions)
         tasks = samples.passes.each(
             _gradient_sums,
             samples.parts,
-            samples.is_positive,
+            samples.labels,
             predictions.tasks,
             state=state,
         )
@@ -150,35 +152,33 @@ class PartedSamples(NamedTuple):
 
     passes: Passes
     parts: list[Any]
-    is_positive: list[Any]  # kept by the workers
+    n_rows: int
+    labels: list[Any]  # kept by the workers
     places: list[NDArray[np.int64]]  # of the sampled rows, within each part
-    sampled_positive: NDArray[np.bool_]
-    units: Units
+    sampled: CountedLabels
+    jumps: Jumps
 
     @classmethod
     def of_parts(
-        cls,
-        passes: Passes,
-        parts: list[Any],
-        n_rows: Sequence[int],
-        positive: Any,
-        units: Units,
+        cls, passes: Passes, parts: list[Any], facts: Facts, margin: float
     ) -> PartedSamples:
         """Tell apart the classes, and find the sampled rows."""
-        labels = passes.keep(passes.each(_labels, parts, state=positive))
-        places = sampled_places(n_rows)
-        sampled = passes.results("sampling", passes.each(_at_places, labels, places))
-        return cls(passes, parts, labels, places, np.concatenate(sampled), units)
+        positives = facts.classes[1:]
+        units = WeightUnits(*map(ClassUnit, facts.class_counts.tolist()))
+        if facts.are_weighted:
+            units = agreed_units(passes, parts, positives)
+        tasks = passes.each(_labels, parts, state=(positives, units))
+        labels, places = passes.keep(tasks), sampled_places(facts.n_rows)
+        tasks = passes.each(_labels_at, labels, places)
+        sampled = CountedLabels.joined(passes.results("sampling", tasks))
+        jumps = Jumps(margin, units)
+        n_rows = sum(facts.n_rows)
+        return cls(passes, parts, n_rows, labels, places, sampled, jumps)
 
     @property
     def n_samples(self) -> int:
         """One: there are no validation rows."""
         return 1
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.units.n_negative + self.units.n_positive
 
     @property
     def has_few(self) -> bool:
@@ -190,9 +190,9 @@ class PartedSamples(NamedTuple):
         predictions = state.predictions[0]
         tasks = self.passes.each(
             _aum_of_part,
-            self.is_positive,
+            self.labels,
             predictions.tasks,
-            state=(self.units, self.level(predictions)),
+            state=(self.jumps, self.level(predictions)),
         )
         aum = fsum(self.passes.results("AUM", tasks))
         return [(aum, exact_auc(self._buckets(predictions)))]
@@ -209,7 +209,7 @@ class PartedSamples(NamedTuple):
     ) -> ChosenStep:
         """Go where AUM is the smallest."""
         here, change = state.predictions[0], direction.predictions[0]
-        sample = self.units.lines(self.sampled_positive, here.sample, change.sample)
+        sample = self.jumps.lines(self.sampled, here.sample, change.sample)
         # The sample is then all there is, and no pass is needed.
         if self.has_few:
             return ChosenStep(_core.best_aum_step(sample, inf)["step"])
@@ -219,10 +219,10 @@ class PartedSamples(NamedTuple):
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
             tasks = self.passes.each(
                 _collapsed,
-                self.is_positive,
+                self.labels,
                 here.tasks,
                 change.tasks,
-                state=(self.units, box),
+                state=(self.jumps, box),
             )
             return _end_to_end(self.passes.results("best step", tasks))
 
@@ -231,19 +231,17 @@ class PartedSamples(NamedTuple):
 
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors."""
-        return fewest_errors_constant(
-            self._buckets(state.predictions[0]), self.units.in_core
-        )
+        buckets = self._buckets(state.predictions[0])
+        return fewest_errors_constant(buckets, self.jumps.units.in_core)
 
     def level(self, predictions: PartedVector) -> Level:
         """Find where FP reaches FN, by the sample and one pass over predictions."""
-        # Kept with the predictions: AUM and its gradient both need it.
         if predictions.level is None:
             predictions.level = self._found_level(predictions)
         return predictions.level
 
     def _found_level(self, predictions: PartedVector) -> Level:
-        sample = self.units.lines(self.sampled_positive, predictions.sample)
+        sample = self.jumps.lines(self.sampled, predictions.sample)
         confidence = _CONFIDENCE
         # A bracket from a sample may miss the level; a wider one is then tried, and in
         # the end all thresholds, so that the answer is never the sample's.
@@ -253,9 +251,9 @@ class PartedSamples(NamedTuple):
                 low, high = _core.level_bracket(sample, self.n_rows, confidence)
             tasks = self.passes.each(
                 _near_level,
-                self.is_positive,
+                self.labels,
                 predictions.tasks,
-                state=(self.units, (0.0, 0.0, low, high)),
+                state=(self.jumps, (0.0, 0.0, low, high)),
             )
             inside = _end_to_end(self.passes.results("level", tasks))
             found = _core.level_inside(inside, sample)
@@ -264,10 +262,12 @@ class PartedSamples(NamedTuple):
             confidence *= 4.0
 
     def _buckets(self, predictions: PartedVector) -> Buckets:
-        scored = self.passes.each(
-            _scored, self.is_positive, predictions.tasks, state=self.units
-        )
-        return Buckets.shuffled(self.passes, scored, self.n_rows)
+        if predictions.buckets is None:
+            scored = self.passes.each(
+                _scored, self.labels, predictions.tasks, state=self.jumps
+            )
+            predictions.buckets = Buckets.shuffled(self.passes, scored, self.n_rows)
+        return predictions.buckets
 
 
 def sampled_places(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -300,8 +300,14 @@ def _too_many(n_lines: int) -> MemoryError:
     )
 
 
-def _labels(part: Part, positive: Any) -> NDArray[np.bool_]:
-    return np.asarray(part.y == positive)
+def _labels(part: Part, state: tuple[NDArray[Any], WeightUnits]) -> CountedLabels:
+    return counted_labels(part, *state)
+
+
+def _labels_at(
+    labels: CountedLabels, place: NDArray[np.int64], _: None
+) -> CountedLabels:
+    return labels.at(place)
 
 
 def _at_places(entries: NDArray[Any], place: NDArray[np.int64], _: None) -> Any:
@@ -320,13 +326,13 @@ def _moved(
 
 
 def _collapsed(
-    is_positive: NDArray[np.bool_],
+    labels: CountedLabels,
     prediction: NDArray[np.float64],
     change: NDArray[np.float64],
-    state: tuple[Units, tuple[float, ...]],
+    state: tuple[Jumps, tuple[float, ...]],
 ) -> dict[str, NDArray[Any]]:
-    units, box = state
-    inside = _core.collapse_lines(units.lines(is_positive, prediction, change), *box)
+    jumps, box = state
+    inside = _core.collapse_lines(jumps.lines(labels, prediction, change), *box)
     # Here too, before it travels.
     if inside["intercept"].size > _MOST_LINES:
         raise _too_many(inside["intercept"].size)
@@ -334,48 +340,48 @@ def _collapsed(
 
 
 def _near_level(
-    is_positive: NDArray[np.bool_],
+    labels: CountedLabels,
     prediction: NDArray[np.float64],
-    state: tuple[Units, tuple[float, ...]],
+    state: tuple[Jumps, tuple[float, ...]],
 ) -> dict[str, NDArray[Any]]:
     # Thresholds are lines that do not move.
-    return _collapsed(is_positive, prediction, np.zeros(prediction.size), state)
+    return _collapsed(labels, prediction, np.zeros(prediction.size), state)
 
 
 def _at_level(
-    is_positive: NDArray[np.bool_],
+    labels: CountedLabels,
     prediction: NDArray[np.float64],
-    state: tuple[Units, Level],
+    state: tuple[Jumps, Level],
 ) -> tuple[float, NDArray[np.float64]]:
-    units, level = state
+    jumps, level = state
     return _core.at_level(
-        units.breakpoints(is_positive),
+        jumps.breakpoints(labels),
         np.ascontiguousarray(prediction),
         level.threshold,
         level.counts,
-        units.n_positive,
+        jumps.units.positive.total,
     )
 
 
 def _aum_of_part(
-    is_positive: NDArray[np.bool_],
+    labels: CountedLabels,
     prediction: NDArray[np.float64],
-    state: tuple[Units, Level],
+    state: tuple[Jumps, Level],
 ) -> float:
-    return _at_level(is_positive, prediction, state)[0]
+    return _at_level(labels, prediction, state)[0]
 
 
 def _gradient_sums(
     part: Part,
-    is_positive: NDArray[np.bool_],
+    labels: CountedLabels,
     prediction: NDArray[np.float64],
-    state: tuple[Units, Level],
+    state: tuple[Jumps, Level],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return pair_sums(part.X, _at_level(is_positive, prediction, state)[1])
+    return pair_sums(part.X, _at_level(labels, prediction, state)[1])
 
 
 def _scored(
-    is_positive: NDArray[np.bool_], prediction: NDArray[np.float64], units: Units
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    labels: CountedLabels, prediction: NDArray[np.float64], jumps: Jumps
+) -> Scored:
     """Return minus the thresholds, which rank rows as predictions and margins do."""
-    return -(units.values(is_positive) - prediction), is_positive
+    return Scored(-(jumps.values(labels) - prediction), labels)

@@ -24,7 +24,7 @@ _LEAST_OF_A_CLASS = 1_000  # however wide rows are: fewer would say too little
 
 
 class ThinnedRows(NamedTuple):
-    """Rows in their order, and how many rows of its class each stands for."""
+    """Rows in their order, and how much of its class each stands for."""
 
     X: Matrix
     place: NDArray[np.intp]  # of the label in the classes
@@ -56,8 +56,8 @@ def thinned_rows(
     draw = _Draw(facts.classes, limit, seed)
     tasks = passes.each(_drawn, parts, facts.first_row, state=draw)
     drawn = passes.results("drawing rows", tasks, reads_x=True)
-    hashes = np.concatenate([one for one, *_ in drawn])
-    place = np.concatenate([one for _, one, _ in drawn])
+    columns = zip(*(one[:3] for one in drawn), strict=True)
+    hashes, place, weight = map(np.concatenate, columns)
     blocks = [X for *_, X in drawn if X.shape[0]]
     X = sparse.vstack(blocks, "csr") if _is_sparse(blocks) else np.concatenate(blocks)
     # Exactly so many, by the lowest hashes: those a smaller draw would have had.
@@ -66,10 +66,11 @@ def thinned_rows(
         here = np.flatnonzero(place == label)
         is_kept[here[np.argsort(hashes[here])[:most]]] = True
     if is_kept.all() and place.size == sum(facts.n_rows):
-        return ThinnedRows(X, place, np.ones(place.size), is_all=True)
-    place = place[is_kept]
-    n_kept = np.bincount(place, minlength=counts.size)
-    return ThinnedRows(X[is_kept], place, (counts / n_kept)[place], is_all=False)
+        return ThinnedRows(X, place, weight, is_all=True)
+    place, weight = place[is_kept], weight[is_kept]
+    # As rows in memory are thinned: a class keeps its weight.
+    factor = facts.class_weights / np.bincount(place, weight, counts.size)
+    return ThinnedRows(X[is_kept], place, weight * factor[place], is_all=False)
 
 
 def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
@@ -85,11 +86,13 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 
 def _drawn(
     part: Part, first_row: int, draw: _Draw
-) -> tuple[NDArray[np.uint64], NDArray[np.intp], Matrix]:
+) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.float64], Matrix]:
     place = np.searchsorted(draw.classes, part.y)
     hashes = row_hashes(first_row, place.size, draw.seed)
     is_drawn = hashes <= draw.limit[place]
-    return hashes[is_drawn], place[is_drawn], part.X[is_drawn]
+    place = place[is_drawn]
+    weight = np.ones(place.size) if part.weight is None else part.weight[is_drawn]
+    return hashes[is_drawn], place, weight, part.X[is_drawn]
 
 
 def _is_sparse(blocks: list[Matrix]) -> bool:

@@ -155,7 +155,10 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             )
         # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
-        return self._fit_rows(X, classes, place, weight, class_weight)
+        self._fit_rows(X, classes, place, weight, class_weight)
+        if self.verbose:
+            sys.stderr.write("\n")
+        return self
 
     def _fit_rows(
         self,
@@ -192,8 +195,6 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = np.array([ranking.model.intercept for ranking in rankings])
         self.history_ = [ranking.history for ranking in rankings]
         self.n_iter_ = max(history.chosen for history in self.history_)
-        if self.verbose:
-            sys.stderr.write("\n")
         return self
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -208,6 +209,10 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             for coef, intercept in zip(self.coef_, self.intercept_, strict=True)
         ]
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
+
+    def _show(self, doing: str) -> None:
+        sys.stderr.write(f"\r{doing:<60}")
+        sys.stderr.flush()
 
     def __sklearn_tags__(self) -> Any:
         """Tell that sparse matrices are welcome."""
@@ -241,9 +246,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         def show(doing: str) -> None:
             if self.verbose:
                 which = f"class {k + 1} of {self._n_rankings}: "
-                text = (which if self._n_rankings > 1 else "") + doing
-                sys.stderr.write(f"\r{text:<60}")
-                sys.stderr.flush()
+                self._show((which if self._n_rankings > 1 else "") + doing)
 
         widths = finite_vector("widths", self.widths)
         if not (widths >= _SMALLEST_WIDTH).all():
