@@ -171,11 +171,6 @@ class PartedSamples(NamedTuple):
         return cls(passes, parts, labels, places, np.concatenate(sampled), units)
 
     @property
-    def n_samples(self) -> int:
-        """One: there are no validation rows."""
-        return 1
-
-    @property
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.units.n_negative + self.units.n_positive
