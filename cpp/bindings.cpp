@@ -3,8 +3,6 @@
 
 #include "aum_path.hpp"
 #include "best_auc.hpp"
-#include "interval_path.hpp"
-#include "segment_models.hpp"
 #include "sorting.hpp"
 #include "whole_numbers.hpp"
 
@@ -130,8 +128,6 @@ std::pair<Array<std::int64_t>, double> in_units(const Array<double>& jump) {
   return {to_array(std::move(whole.count)), whole.unit};
 }
 
-void bind_segmentation(nb::module_& m);
-
 }  // namespace
 
 NB_MODULE(ROCPATH_MODULE, m) {
@@ -183,119 +179,6 @@ NB_MODULE(ROCPATH_MODULE, m) {
   m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
         "Every kink of AUM as a function of the step.");
 
-  m.def(
-      "largest_interval_penalty",
-      [](Array<double> feature, Array<double> low, Array<double> high) {
-        const nb::gil_scoped_release release;
-        return rocpath::IntervalDescent({view(feature), view(low), view(high)}).largest_penalty();
-      },
-      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
-      "The smallest L1 penalty for which interval regression has no coefficients.");
-
-  m.def(
-      "interval_path",
-      [](Array<double> feature, Array<double> low, Array<double> high, Array<double> penalty,
-         double tolerance, std::size_t max_steps) {
-        rocpath::IntervalPath path;
-        {
-          const nb::gil_scoped_release release;
-          path = rocpath::interval_path({view(feature), view(low), view(high)}, view(penalty),
-                                        tolerance, max_steps, SignalCheck());
-        }
-        nb::dict columns;
-        columns["coefficient"] = to_array(std::move(path.coefficient));
-        columns["intercept"] = to_array(std::move(path.intercept));
-        columns["violation"] = to_array(std::move(path.violation));
-        columns["n_steps"] = to_array(std::move(path.n_steps));
-        return columns;
-      },
-      "feature"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(), "penalty"_a.noconvert(),
-      "tolerance"_a, "max_steps"_a, "Interval regression for decreasing L1 penalties.");
-
   bind_parts(m);
-  bind_segmentation(m);
+  bind_changepoints(m);
 }
-
-namespace {
-
-nb::dict to_dict(rocpath::Changes changes) {
-  nb::dict columns;
-  columns["position"] = to_array(std::move(changes.position));
-  columns["is_tied"] = to_array(std::move(changes.is_tied));
-  columns["n_changes"] = to_array(std::move(changes.n_changes));
-  return columns;
-}
-
-void bind_segmentation(nb::module_& m) {
-  nb::class_<rocpath::Segmenter>(m, "Segmenter")
-      .def(
-          "push",
-          [](rocpath::Segmenter& segmenter, Array<double> x, Array<double> weight) {
-            const nb::gil_scoped_release release;
-            segmenter.push({view(x), view(weight)}, SignalCheck());
-          },
-          "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
-      .def(
-          "finish", [](rocpath::Segmenter& segmenter) { return to_dict(segmenter.finish()); },
-          "The changes of the best models, one model after the other.");
-
-  nb::class_<rocpath::ModelFitter>(m, "ModelFitter")
-      .def(
-          "push",
-          [](rocpath::ModelFitter& fitter, Array<double> x, Array<double> weight) {
-            const nb::gil_scoped_release release;
-            fitter.push({view(x), view(weight)});
-          },
-          "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
-      .def(
-          "finish",
-          [](rocpath::ModelFitter& fitter) {
-            rocpath::ModelFits fits = fitter.finish();
-            return std::pair(to_array(std::move(fits.cost)), to_array(std::move(fits.mean)));
-          },
-          "Costs of the models, and means of their segments.");
-
-  m.def(
-      "segmenter",
-      [](const char* cost, bool is_up_down, std::pair<double, double> means, bool has_penalty,
-         double penalty, std::size_t max_changes, std::size_t min_length, Array<std::int32_t> first,
-         Array<std::int32_t> last, Array<std::int32_t> kind) {
-        return rocpath::make_segmenter(
-            cost, is_up_down,
-            {{means.first, means.second},
-             has_penalty,
-             penalty,
-             max_changes,
-             min_length,
-             rocpath::label_regions(view(first), view(last), view(kind))});
-      },
-      "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
-      "min_length"_a, "first"_a.noconvert(), "last"_a.noconvert(), "kind"_a.noconvert(),
-      "A search for the best changes; labels of `kind` at first..last.");
-
-  m.def(
-      "model_fitter",
-      [](const char* cost, Array<std::int32_t> position, Array<std::int32_t> is_tied,
-         Array<std::int64_t> n_changes) {
-        return rocpath::make_fitter(cost, view(position), view(is_tied), view(n_changes));
-      },
-      "cost"_a, "position"_a.noconvert(), "is_tied"_a.noconvert(), "n_changes"_a.noconvert(),
-      "A fit of given changes.");
-
-  m.def(
-      "segment_costs",
-      [] {
-        nb::dict costs;
-        rocpath::for_each_cost([&](auto cost) {
-          nb::dict facts;
-          facts["power"] = cost.power;
-          facts["least_x"] = cost.least_x;
-          facts["is_shift_invariant"] = cost.is_shift_invariant;
-          costs[cost.name] = facts;
-        });
-        return costs;
-      },
-      "The kinds of cost by name, with what Python must know of them.");
-}
-
-}  // namespace

@@ -105,7 +105,8 @@ inline nb::dict to_dict(const BestAum& best) {
   return result;
 }
 
-// Bound in a file of their own.
+// Bound in files of their own: what is computed part by part, and changepoints.
 void bind_parts(nb::module_& m);
+void bind_changepoints(nb::module_& m);
 
 }  // namespace rocpath::python

@@ -79,12 +79,8 @@ class Model(Protocol):
 class Samples(Protocol):
     """What training and perhaps validation rows say of a state."""
 
-    @property
-    def n_samples(self) -> int:
-        """One, or two with validation rows."""
-
     def areas(self, state: State) -> list[tuple[float, float]]:
-        """Compute AUM and AUC of each sample."""
+        """Compute AUM and AUC of each sample: one, or two with validation rows."""
 
     def gradient(self, state: State) -> Any:
         """Compute the gradient of AUM in the training predictions."""
@@ -256,7 +252,7 @@ def descend_on(
         is_better = record.validation_auc > records[chosen].validation_auc
         # Without validation rows the last state is the answer, also where AUC has
         # fallen on the way: that is the paper's method.
-        if number == 0 or samples.n_samples == 1 or is_better:
+        if number == 0 or np.isnan(record.validation_auc) or is_better:
             chosen, best = number, state
         if progress is not None and number > 0:
             progress(number, record.aum, record.auc)
@@ -314,10 +310,6 @@ class _MemorySamples(NamedTuple):
 
     bps: Sequence[ErrorBreakpoints]
     choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
-
-    @property
-    def n_samples(self) -> int:
-        return len(self.bps)
 
     def areas(self, state: State) -> list[tuple[float, float]]:
         return [

@@ -60,6 +60,11 @@ class Columns:
         is_constant = deviation <= rounding * largest
         return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
 
+    @classmethod
+    def as_given(cls, n_features: int) -> Columns:
+        """Return what leaves columns as they are."""
+        return cls(center=np.zeros(n_features), scale=np.ones(n_features))
+
     def scaled(self, X: Matrix) -> NDArray[np.float64]:
         """Return a dense copy of the rows with columns of mean 0 and deviation 1."""
         return np.concatenate([block for _, block in self.blocks(X)])

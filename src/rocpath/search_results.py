@@ -147,12 +147,8 @@ class StepPath(AumPath):
 
         Parameters
         ----------
-        step : float or array-like
-            From 0 to ``end``.
-
-        Returns
-        -------
-        float or array
+        step
+            As for `aum_at`.
         """
         at, row = self._rows_at(step)
         is_on_row = self.step[row] == at

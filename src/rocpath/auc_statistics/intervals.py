@@ -170,13 +170,11 @@ def compare_auc(
     other = rows.scores("other_scores", other_scores)
     confidence = share_between("confidence", confidence)
     max_fpr = rate_up_to_one("max_fpr", max_fpr)
-    first = place_rows(score, *rows, max_fpr)
-    second = place_rows(other, *rows, max_fpr)
-    placed = (first, second)
-    spreads = [_spreads(rows, each, max_fpr) for each in placed]
+    first, second = (place_rows(each, *rows, max_fpr) for each in (score, other))
+    spreads = [_spreads(rows, each, max_fpr) for each in (first, second)]
     one, two = (
         interval_of_spreads(each.area, spread, confidence, max_fpr)
-        for each, spread in zip(placed, spreads, strict=True)
+        for each, spread in zip((first, second), spreads, strict=True)
     )
     # Scores of one order have nothing to compare. Their variance is 0 but for rounding,
     # which a test would divide by.

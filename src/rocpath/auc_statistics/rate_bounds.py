@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,15 +43,12 @@ def rate_bounds(count: int, n_rows: int, confidence: float) -> tuple[float, floa
 
 def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:
     """Return the largest count whose highest rate is at most ``rate``, or -1."""
-    none, some = -1, n_rows
-    # The highest rate rises with the count, so halving finds it in log2(n_rows) looks.
-    while some - none > 1:
-        middle = (none + some) // 2
-        if highest_rate(middle, n_rows, confidence) <= rate:
-            none = middle
-        else:
-            some = middle
-    return none
+
+    def highest(count: int) -> float:
+        return float(highest_rate(count, n_rows, confidence))
+
+    # It rises with the count, so halving finds it in log2(n_rows) looks.
+    return bisect_right(range(n_rows), rate, key=highest) - 1
 
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:

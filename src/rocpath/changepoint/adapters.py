@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     Changes = NDArray[np.int64]
 
-_FIRST_PENALTY = 1.0
+_FIRST_PENALTY = 1.0  # any would do: others are tried tenfold up and down from it
 _WIDEST = 1e12  # the largest penalty tried over the smallest
 _NARROWEST = 1.001  # where only a penalty is known, not a cost
-_MOST_HALVINGS = 20
+_MOST_HALVINGS = 20  # of a tenfold interval, whose ends then agree to five digits
 
 
 class _Search(NamedTuple):
@@ -319,8 +319,8 @@ def sktime_detector(learned: LearnedDetector) -> Any:
 
     Parameters
     ----------
-    learned : LearnedDetector
-        Fitted; it stays so in clones.
+    learned
+        As for `skchange_detector`.
 
     Returns
     -------

@@ -176,11 +176,6 @@ class PartedSamples(NamedTuple):
         return cls(passes, parts, n_rows, labels, places, sampled, jumps)
 
     @property
-    def n_samples(self) -> int:
-        """One: there are no validation rows."""
-        return 1
-
-    @property
     def has_few(self) -> bool:
         """Whether all rows are in the sample."""
         return self.n_rows <= _FEW_ROWS

@@ -28,7 +28,7 @@ from rocpath.ranking.members import (
     portfolio,
     scored_members,
 )
-from rocpath.ranking.scores import LogOddsClassifier, class_scores
+from rocpath.ranking.scores import LogOddsClassifier, class_scores, refuse_one_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # A model that ranks all rows right is no surprise if the others come as near as this.
 _EASY = 0.99
-_FOLDS_OF_SCORES = 5
+_FOLDS_OF_SCORES = 5  # to judge weights of fitted models by, as ``cv`` is by default
 
 
 class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -261,11 +261,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         weight = row_weights(sample_weight, len(label))
         self.classes_: NDArray[Any] = np.unique(label)
         counted, n_rows = np.unique(label[weight > 0], return_counts=True)
-        if counted.size < 2:
-            raise ValueError(
-                "y must hold at least two classes with a positive weight, got one "
-                f"class: {describe(counted.tolist())}."
-            )
+        refuse_one_class(counted)
         missing = np.setdiff1d(self.classes_, counted[n_rows > 1])
         if missing.size:
             raise ValueError(

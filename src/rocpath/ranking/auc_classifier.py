@@ -19,7 +19,7 @@ from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
 from rocpath.ranking.labelled_rows import LabelledRows
-from rocpath.ranking.scores import LogOddsClassifier
+from rocpath.ranking.scores import LogOddsClassifier, refuse_one_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,11 +148,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         X, y, weight = _counted_rows(X, np.asarray(y), sample_weight)
         classes, place = np.unique(y, return_inverse=True)
-        if classes.size < 2:
-            raise ValueError(
-                "y must hold at least two classes with a positive weight, got one "
-                f"class: {classes[0]!r}."
-            )
+        refuse_one_class(classes)
         # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
         self._fit_rows(X, classes, place, weight, class_weight)

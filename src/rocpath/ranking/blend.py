@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit
+from scipy.special import logit
 
 from rocpath.line_search import best_auc_step
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
+from rocpath.ranking.convex_problem import ConvexProblem
 from rocpath.ranking.held_out import Folds, HeldOutAUC
 from rocpath.roc import auc
 
@@ -33,10 +34,11 @@ _L2_TERMS = (100.0, 10.0, 1.0)
 _CLIMBED = 10.0
 # A candidate behind the best by one standard error has exp(-1/2) of its weight.
 _ERRORS_BEHIND = 1.0
+# Smaller shares than this moved no weight by more than 0.01 on six tables.
 _LEAST_SHARE = 0.05
 # Of one weight to the sum of the others: beyond, the score stands alone for AUC.
 _LARGEST_RATIO = 1e3
-_MOST_ROUNDS = 10
+_MOST_ROUNDS = 10  # a guard: on six tables climbs ended after one to three
 # Part of the AUC's standard error that a search may miss: finer would be noise.
 _PART_OF_ERROR = 0.2
 # Probabilities of 0 and 1 become these log-odds, about those of one row in a million.
@@ -75,7 +77,7 @@ class Scale(NamedTuple):
         if is_probability is None:
             is_probability = are_probabilities(scores)
         n_models = scores.shape[1]
-        as_is = Columns(center=np.zeros(n_models), scale=np.ones(n_models))
+        as_is = Columns.as_given(n_models)
         rounded = _rounded(scores)
         order = np.argsort(rounded, axis=0)
         below = np.zeros((len(scores) + 1, n_models))
@@ -137,18 +139,19 @@ def stacked_weights(rows: LabelledRows, l2: float) -> NDArray[np.float64]:
 
     If no score helps, weights are equal.
     """
-    scores, sign = rows.X, rows.sign
-    n_models = scores.shape[1]
+    scores, n_models = rows.X, rows.X.shape[1]
+    columns = Columns.as_given(n_models)
+    problem = ConvexProblem(
+        scores, columns, np.inf, rows.sign, rows.sample_weight, "logistic"
+    )
 
     def loss(
         parameters: NDArray[np.float64],
     ) -> tuple[float, NDArray[np.float64]]:
         weights = parameters[:-1]
-        margin = sign * (scores @ weights + parameters[-1])
-        pull = -sign * rows.sample_weight * expit(-margin)
-        value = 0.5 * l2 * weights @ weights
-        value -= rows.sample_weight @ log_expit(margin)
-        return float(value), np.append(pull @ scores + l2 * weights, pull.sum())
+        value, slope, _ = problem.derivatives(scores @ weights + parameters[-1])
+        value += 0.5 * l2 * float(weights @ weights)
+        return value, np.append(slope @ scores + l2 * weights, slope.sum())
 
     start = np.append(equal_weights(scores), 0.0)
     bounds = [(0.0, None)] * n_models + [(None, None)]

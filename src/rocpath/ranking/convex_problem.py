@@ -208,12 +208,7 @@ def clipping(X: Matrix) -> NDArray[np.float64]:
 
 
 def has_tails(X: Matrix) -> NDArray[np.bool_]:
-    """Tell which columns have enough different values to have tails."""
-    return _count_values(X) > _FEW_VALUES
-
-
-def _count_values(X: Matrix) -> NDArray[np.intp]:
-    """Count the values of each column, in the first rows if there are many."""
+    """Tell which columns have enough different values, in the first rows, for tails."""
     head = X[:_ROWS_TO_COUNT]
     if sparse.issparse(head):
         entries = head.tocoo()
@@ -221,6 +216,7 @@ def _count_values(X: Matrix) -> NDArray[np.intp]:
         column, value = entries.col[order], entries.data[order]
         is_new = (np.diff(column) != 0) | (np.diff(value) != 0)
         is_new = np.append(column.size > 0, is_new)[: column.size]
-        return 1 + np.bincount(column[is_new], minlength=X.shape[1])
-    ordered = np.sort(head, axis=0)
-    return np.asarray(1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0))
+        n_more = np.bincount(column[is_new], minlength=X.shape[1])
+    else:
+        n_more = np.count_nonzero(np.diff(np.sort(head, axis=0), axis=0), axis=0)
+    return np.asarray(1 + n_more > _FEW_VALUES)

@@ -40,8 +40,8 @@ _MOST_TO_CLIMB = 20_000  # of a class; the AUC of so many has an error below 0.0
 _MOST_TO_TRY = 3_000  # of a class, in what is fitted for every fold and l2
 # A start half a standard error behind the best counts exp(-1/2) as much. On 64 tables
 # one standard error ranked as well but less evenly, the best start alone worse.
-_BEHIND = 0.5
-_SMALLEST_SHARE = 0.05  # less changes no ranking, but costs a fit
+_ERRORS_BEHIND = 0.5
+_LEAST_SHARE = 0.05  # less changes no ranking, but costs a fit
 
 
 class Settings(NamedTuple):
@@ -149,7 +149,7 @@ def _fit_scaled(
     reach = clipping(few.X)
     fitted = [fitted_starts(train, starts, reach, given) for train in folds.train]
     judged = folds.judged(fitted)
-    share = judged.shares(_BEHIND, _SMALLEST_SHARE)
+    share = judged.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     settings.progress("climbing on parts of the rows")
     first = [
         average(coefs, share, train)

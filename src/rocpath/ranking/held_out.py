@@ -101,7 +101,7 @@ class Scored(NamedTuple):
         weight *= np.where(rows.is_positive, positive, negative) / (positive + negative)
         # A few far scores would else make the slope that of their distance.
         near = np.clip(self.score, -_FARTHEST_SCORE, _FARTHEST_SCORE)[:, None]
-        column = Columns(center=np.zeros(1), scale=np.ones(1))
+        column = Columns.as_given(1)
         problem = ConvexProblem(near, column, np.inf, rows.sign, weight, "logistic")
         # A little l2: scores that separate the classes have no largest likelihood.
         (((slope,), constant),) = problem.solutions([1e-3])

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 
+from rocpath.arguments import describe
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,6 +41,15 @@ def score_columns(score: Any) -> NDArray[np.float64]:
     if columns.ndim == 1:
         return columns[:, None]
     return columns[:, 1:] if columns.shape[1] == 2 else columns
+
+
+def refuse_one_class(counted: NDArray[Any]) -> None:
+    """Raise if there are no two classes among the labels of rows that count."""
+    if counted.size < 2:
+        raise ValueError(
+            "y must hold at least two classes with a positive weight, got one class: "
+            f"{describe(counted.tolist())}."
+        )
 
 
 class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]

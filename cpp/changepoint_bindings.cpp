@@ -1,0 +1,115 @@
+// The Python face of changepoints: segmentations, and interval regression of their penalties.
+#include "bindings.hpp"
+#include "interval_path.hpp"
+#include "segment_models.hpp"
+
+namespace rocpath::python {
+namespace {
+
+nb::dict to_dict(rocpath::Changes changes) {
+  nb::dict columns;
+  columns["position"] = to_array(std::move(changes.position));
+  columns["is_tied"] = to_array(std::move(changes.is_tied));
+  columns["n_changes"] = to_array(std::move(changes.n_changes));
+  return columns;
+}
+
+nb::dict to_dict(rocpath::IntervalPath path) {
+  nb::dict columns;
+  columns["coefficient"] = to_array(std::move(path.coefficient));
+  columns["intercept"] = to_array(std::move(path.intercept));
+  columns["violation"] = to_array(std::move(path.violation));
+  columns["n_steps"] = to_array(std::move(path.n_steps));
+  return columns;
+}
+
+void push(Segmenter& segmenter, const Array<double>& x, const Array<double>& weight) {
+  released([&] { segmenter.push({view(x), view(weight)}, SignalCheck()); });
+}
+
+void push_to_fitter(ModelFitter& fitter, const Array<double>& x, const Array<double>& weight) {
+  released([&] { fitter.push({view(x), view(weight)}); });
+}
+
+std::pair<Array<double>, Array<double>> costs_and_means(ModelFitter& fitter) {
+  ModelFits fits = fitter.finish();
+  return {to_array(std::move(fits.cost)), to_array(std::move(fits.mean))};
+}
+
+std::unique_ptr<Segmenter> segmenter(const char* cost, bool is_up_down,
+                                     std::pair<double, double> means, bool has_penalty,
+                                     double penalty, std::size_t max_changes,
+                                     std::size_t min_length, const Array<std::int32_t>& first,
+                                     const Array<std::int32_t>& last,
+                                     const Array<std::int32_t>& kind) {
+  return make_segmenter(cost, is_up_down,
+                        {{means.first, means.second},
+                         has_penalty,
+                         penalty,
+                         max_changes,
+                         min_length,
+                         label_regions(view(first), view(last), view(kind))});
+}
+
+std::unique_ptr<ModelFitter> model_fitter(const char* cost, const Array<std::int32_t>& position,
+                                          const Array<std::int32_t>& is_tied,
+                                          const Array<std::int64_t>& n_changes) {
+  return make_fitter(cost, view(position), view(is_tied), view(n_changes));
+}
+
+nb::dict segment_costs() {
+  nb::dict costs;
+  for_each_cost([&](auto cost) {
+    nb::dict facts;
+    facts["power"] = cost.power;
+    facts["least_x"] = cost.least_x;
+    facts["is_shift_invariant"] = cost.is_shift_invariant;
+    costs[cost.name] = facts;
+  });
+  return costs;
+}
+
+double largest_interval_penalty(const Array<double>& feature, const Array<double>& low,
+                                const Array<double>& high) {
+  return released(
+      [&] { return IntervalDescent({view(feature), view(low), view(high)}).largest_penalty(); });
+}
+
+nb::dict interval_path(const Array<double>& feature, const Array<double>& low,
+                       const Array<double>& high, const Array<double>& penalty, double tolerance,
+                       std::size_t max_steps) {
+  return to_dict(released([&] {
+    return rocpath::interval_path({view(feature), view(low), view(high)}, view(penalty), tolerance,
+                                  max_steps, SignalCheck());
+  }));
+}
+
+}  // namespace
+
+void bind_changepoints(nb::module_& m) {
+  nb::class_<Segmenter>(m, "Segmenter")
+      .def("push", &push, "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
+      .def(
+          "finish", [](Segmenter& search) { return to_dict(search.finish()); },
+          "The changes of the best models, one model after the other.");
+  nb::class_<ModelFitter>(m, "ModelFitter")
+      .def("push", &push_to_fitter, "x"_a.noconvert(), "weight"_a.noconvert(),
+           "Take the next observations.")
+      .def("finish", &costs_and_means, "Costs of the models, and means of their segments.");
+
+  m.def("segmenter", &segmenter, "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a,
+        "max_changes"_a, "min_length"_a, "first"_a.noconvert(), "last"_a.noconvert(),
+        "kind"_a.noconvert(), "A search for the best changes; labels of `kind` at first..last.");
+  m.def("model_fitter", &model_fitter, "cost"_a, "position"_a.noconvert(), "is_tied"_a.noconvert(),
+        "n_changes"_a.noconvert(), "A fit of given changes.");
+  m.def("segment_costs", &segment_costs,
+        "The kinds of cost by name, with what Python must know of them.");
+  m.def("largest_interval_penalty", &largest_interval_penalty, "feature"_a.noconvert(),
+        "low"_a.noconvert(), "high"_a.noconvert(),
+        "The smallest L1 penalty for which interval regression has no coefficients.");
+  m.def("interval_path", &interval_path, "feature"_a.noconvert(), "low"_a.noconvert(),
+        "high"_a.noconvert(), "penalty"_a.noconvert(), "tolerance"_a, "max_steps"_a,
+        "Interval regression for decreasing L1 penalties.");
+}
+
+}  // namespace rocpath::python
