@@ -123,6 +123,12 @@ def same_length(**columns: NDArray[Any]) -> None:
         )
 
 
+def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
+    """Raise unless as many are given as needed; the rule says of what."""
+    if n_given != n_needed:
+        raise ValueError(f"{rule} for each of the {n_needed} {of}, got {n_given}.")
+
+
 def refuse_any(
     is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], *, offset: int = 0
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import describe, finite_vector, refuse_any
+from rocpath.arguments import check_count, describe, finite_vector, refuse_any
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,11 +17,8 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.floa
     if sample_weight is None:
         return np.ones(n_rows)
     weight = finite_vector("sample_weight", sample_weight)
-    if weight.size != n_rows:
-        raise ValueError(
-            "y and sample_weight must have the same length, an entry for each of the "
-            f"{n_rows} rows, got {weight.size}."
-        )
+    rule = "y and sample_weight must have the same length, an entry"
+    check_count(rule, weight.size, n_rows, "rows")
     refuse_any(weight < 0, "sample_weight must not be negative", weight)
     if not weight.any():
         raise ValueError("sample_weight must have a positive entry, got only zeros.")

@@ -9,6 +9,7 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    check_count,
     finite_number,
     finite_vector,
     one_of,
@@ -234,11 +235,7 @@ def per_example(
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
     vector = finite_vector(name, values, copy=False)
-    if vector.size != bp.n_examples:
-        raise ValueError(
-            f"{name} must have one entry for each of the {bp.n_examples} examples, "
-            f"got {vector.size}."
-        )
+    check_count(f"{name} must have one entry", vector.size, bp.n_examples, "examples")
     return vector
 
 

@@ -12,6 +12,7 @@ import rocpath._core as _core
 from rocpath.arguments import (
     LARGEST_JUMPS,
     Number,
+    check_count,
     finite_vector,
     read_only,
     set_fields,
@@ -54,11 +55,7 @@ class Jumps:
         fp_diff = finite_vector("fp_diff", fp_diff)
         fn_diff = finite_vector("fn_diff", fn_diff)
         for name, diff in (("fp_diff", fp_diff), ("fn_diff", fn_diff)):
-            if diff.size != size:
-                raise ValueError(
-                    f"{name} must have one entry for each of the {size} breakpoints, "
-                    f"got {diff.size}."
-                )
+            check_count(f"{name} must have one entry", diff.size, size, "breakpoints")
         fp, fp_unit = _whole_numbers("fp_diff", fp_diff)
         tp, tp_unit = _whole_numbers("fn_diff", -fn_diff)
         jumps = cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.arguments import (
+    check_count,
     describe,
     finite_vector,
     number_from_zero,
@@ -189,11 +190,8 @@ def _checked_sample(
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"{where}bp must be ErrorBreakpoints, got {describe(bp)}.")
     matrix = as_matrix(f"{where}X", X)
-    if matrix.shape[0] != bp.n_examples:
-        raise ValueError(
-            f"{where}X must have a row for each of the {bp.n_examples} examples, "
-            f"got {matrix.shape[0]}."
-        )
+    rule = f"{where}X must have a row"
+    check_count(rule, matrix.shape[0], bp.n_examples, "examples")
     return matrix, bp
 
 
@@ -202,11 +200,7 @@ def checked_start(
 ) -> NDArray[np.float64]:
     """Return the weights to start from, or raise."""
     start = np.zeros(n_features) if coef is None else finite_vector("coef", coef).copy()
-    if start.size != n_features:
-        raise ValueError(
-            f"coef must have an entry for each of the {n_features} columns of X, "
-            f"got {start.size}."
-        )
+    check_count("coef must have an entry", start.size, n_features, "columns of X")
     if unit_norm and not start.any():
         raise ValueError("coef must not be all zeros with unit_norm=True.")
     return start

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.arguments import (
+    check_count,
     check_increase,
     describe,
     finite_vector,
@@ -288,11 +289,9 @@ def _places(
         refuse_outside(labels, 0.0, float(n), has_position=False)
     else:
         place = finite_vector(f"position{where}", position)
-        if place.size == 0 or (n is not None and place.size != n):
-            raise ValueError(
-                f"position{where} must have one entry for each of the {n} "
-                f"observations, got {place.size}."
-            )
+        n_needed = max(place.size if n is None else n, 1)
+        rule = f"position{where} must have one entry"
+        check_count(rule, place.size, n_needed, "observations")
         check_increase(f"position{where} must increase", place)
         refuse_outside(labels, float(place[0]), float(place[-1]), has_position=True)
     return place

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import describe
+from rocpath.arguments import check_count, describe
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.error_functions import errors_by_penalty
 from rocpath.changepoint.features import sequence_features
@@ -173,11 +173,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
 def _paired(sequences: Any, labels: Any) -> tuple[list[ArrayLike], list[Labels | None]]:
     sequences, labels = list(sequences), list(labels)
-    if len(sequences) != len(labels):
-        raise ValueError(
-            f"labels must have an entry for each of the {len(sequences)} sequences, "
-            f"got {len(labels)}."
-        )
+    check_count("labels must have an entry", len(labels), len(sequences), "sequences")
     for k, one in enumerate(labels):
         if one is not None and not isinstance(one, Labels):
             raise TypeError(

@@ -56,7 +56,6 @@ class ErrorSteps:
     """The errors of some sequences as steps, all in one array."""
 
     def __init__(self, functions: Sequence[PenaltyErrors]) -> None:
-        self.functions = functions
         errors = [(f.fp + f.fn).astype(np.float64) for f in functions]
         self.first = float(sum(one[0] for one in errors))
         self.example = np.repeat(

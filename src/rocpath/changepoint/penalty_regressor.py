@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rocpath.arguments import (
+    check_count,
     describe,
     number_from_zero,
     one_of,
@@ -240,11 +241,7 @@ class PenaltyRegressor(LogPenaltyModel):
         if X is None:
             X = sequence_features(list(sequences)).value
         penalty = np.exp(self.predict(X))
-        if len(penalty) != len(sequences):
-            raise ValueError(
-                f"X must have a row for each of the {len(sequences)} sequences, got "
-                f"{len(penalty)}."
-            )
+        check_count("X must have a row", len(penalty), len(sequences), "sequences")
         every_weight = [None] * len(sequences) if weights is None else weights
         return [
             segment_penalty(
@@ -288,9 +285,5 @@ def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
                 f"y must be a list of PenaltyErrors, got {describe(function)} in row "
                 f"{row}."
             )
-    if len(functions) != n_samples:
-        raise ValueError(
-            f"y must have an entry for each of the {n_samples} rows of X, got "
-            f"{len(functions)}."
-        )
+    check_count("y must have an entry", len(functions), n_samples, "rows of X")
     return functions

@@ -108,7 +108,8 @@ class Scored(NamedTuple):
         if slope < _SMALLEST_SLOPE:
             # Held-out scores that rank no better than chance tell the share alone.
             slope, constant = _SMALLEST_SLOPE, np.log(positive) - np.log(negative)
-        return LinearModel(slope * model.coef, slope * model.intercept + constant)
+        intercept = float(slope * model.intercept + constant)
+        return LinearModel(slope * model.coef, intercept)
 
 
 class Folds(NamedTuple):
