@@ -1,10 +1,13 @@
 """Measure how time and memory grow with rows in parts, on two workers of one thread.
 
-Prints and saves seconds, passes over X and peak memory of the client for `auc`, one
-step of `minimize_aum` and `AUCClassifier`, with rows made in the workers and read from
-Parquet files; beside them the classifier in memory on one thread, where the rows fit,
-and XGBoost's Dask interface for one round of trees where it is installed. Then: growth
-exponents, and an extrapolation to 10^9 rows on 100 workers by the measured rates.
+Prints and saves seconds of the clock, CPU seconds of workers and client, passes over X
+and peak memory of the client for `auc`, one step of `minimize_aum` and `AUCClassifier`:
+with rows made in the workers, read from Parquet files, and read from these by workers
+too small to keep them. Beside them: making the rows alone, the classifier in memory on
+one thread where rows fit, and, where they are installed, one round of trees of
+XGBoost's Dask interface and the logistic regression of dask_ml. Then growth exponents,
+the classifier's cost over that in memory, both by CPU seconds, as other programs may
+share the cores; and an extrapolation to 10^9 rows on 100 workers.
 """
 
 import argparse
@@ -78,58 +81,91 @@ def written_rows(client, folder, n_rows):
     return frame.drop(columns="y"), frame["y"]
 
 
-def timed(function):
-    start = time.perf_counter()
-    result = function()
-    return result, time.perf_counter() - start
+class Clock:
+    """Seconds of the clock, and CPU seconds of workers and of this process."""
+
+    def __init__(self, client):
+        self.client = client
+        self.start = self._now()
+
+    def _now(self):
+        workers = sum(self.client.run(time.process_time).values())
+        return np.array([time.perf_counter(), workers, time.process_time()])
+
+    def read(self):
+        return (self._now() - self.start).tolist()
 
 
 def client_peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # GB
 
 
-def cases(client, X, y):
-    """Give the name, seconds and passes of every task."""
-    from rocpath.dask import AUCClassifier, auc, minimize_aum
+def auc_case(X, y, client, tol=None):
+    from rocpath.dask import auc
 
     score = X[:, 0] if hasattr(X, "chunks") else X["x0"]
-    for tol in (None, 1e-3):
-        _, seconds = timed(lambda tol=tol: auc(y, score, tol=tol, client=client))
-        yield ("auc" if tol is None else "auc, tol=0.001"), seconds, 0
-    for max_steps in (0, 1):
-        _, seconds = timed(
-            lambda most=max_steps: minimize_aum(
-                X, y, coef=COEF[::-1], max_steps=most, client=client
-            )
-        )
-        yield f"minimize_aum, {max_steps} steps", seconds, 3 + 2 * max_steps
-    model, seconds = timed(
-        lambda: AUCClassifier(random_state=0, client=client).fit(X, y)
-    )
-    yield "AUCClassifier", seconds, model.n_passes_
+    auc(y, score, tol=tol, client=client)
+    return 0
 
 
-def xgboost_round(client, X, y):
-    """Time one round of histogram trees, or None where XGBoost is not installed."""
-    try:
-        from xgboost import dask as boosted
-    except ImportError:
-        return None
+def step_case(X, y, client, max_steps):
+    from rocpath.dask import minimize_aum
+
+    minimize_aum(X, y, coef=COEF[::-1], max_steps=max_steps, client=client)
+    return 3 + 2 * max_steps
+
+
+def classifier_case(X, y, client):
+    from rocpath.dask import AUCClassifier
+
+    return AUCClassifier(random_state=0, client=client).fit(X, y).n_passes_
+
+
+def making_case(X, y, client):
+    client.compute(X.sum()).result()
+    return 1
+
+
+def xgboost_case(X, y, client):
+    from xgboost import dask as boosted
+
     model = boosted.DaskXGBClassifier(n_estimators=1, tree_method="hist")
     model.client = client
-    return timed(lambda: model.fit(X, y))[1]
+    model.fit(X, y)
+    return 1
+
+
+def dask_ml_case(X, y, client):
+    from dask_ml.linear_model import LogisticRegression
+
+    # It reads X in every move, and does not keep it.
+    X, y = client.persist([X, y])
+    LogisticRegression(solver="newton", max_iter=10).fit(X, y)
+    return 1
+
+
+OURS = {
+    "auc": auc_case,
+    "auc, tol=0.001": lambda X, y, client: auc_case(X, y, client, 1e-3),
+    "minimize_aum, 0 steps": lambda X, y, client: step_case(X, y, client, 0),
+    "minimize_aum, 1 steps": lambda X, y, client: step_case(X, y, client, 1),
+    "AUCClassifier": classifier_case,
+}
+OTHERS = {"XGBoost, one round": xgboost_case, "dask_ml, logistic": dask_ml_case}
 
 
 def in_memory(n_rows):
-    """Fit in memory, in a process of its own; return seconds and peak memory."""
+    """Fit in memory, in a process of its own; return seconds, CPU and peak memory."""
     code = (
         "import sys, time, numpy as np; sys.path.insert(0, sys.argv[1]);"
         "import dask_scale as d, rocpath as rp, resource;"
         "n = int(sys.argv[2]);"
         "parts = [d.part_of_rows(*one) for one in enumerate(d.part_sizes(n))];"
         "X, y = map(np.concatenate, zip(*parts)); del parts;"
-        "t = time.perf_counter(); rp.AUCClassifier(random_state=0).fit(X, y);"
-        "print(time.perf_counter() - t,"
+        "rp.AUCClassifier(random_state=0).fit(X[:1000], y[:1000]);"
+        "t = time.perf_counter(); c = time.process_time();"
+        "rp.AUCClassifier(random_state=0).fit(X, y);"
+        "print(time.perf_counter() - t, time.process_time() - c,"
         "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)"
     )
     folder = str(Path(__file__).parent)
@@ -142,32 +178,137 @@ def in_memory(n_rows):
     return [float(number) for number in done.stdout.split()]
 
 
-def growth(rows, name):
-    """Return the exponent between the two largest sizes of a case."""
-    times = [(n, s) for source, n, case, s, *_ in rows if (source, case) == name]
-    (n1, s1), (n2, s2) = sorted(times)[-2:]
-    return np.log(s2 / s1) / np.log(n2 / n1)
+class Table:
+    """What was measured, printed as it comes and saved in the end."""
 
-
-def tell_billion(rows, n_rows):
-    """Extrapolate by the rates of the largest case made in workers: two workers."""
-    times = {
-        case: s for source, n, case, s, *_ in rows if (source, n) == ("made", n_rows)
-    }
-    step = times["minimize_aum, 1 steps"] - times["minimize_aum, 0 steps"]
-    per_row = {"exact AUC": times["auc"], "AUM step": step}
-    per_row["AUCClassifier"] = times["AUCClassifier"]
-    for name, seconds in per_row.items():
-        rate = 2 * seconds / n_rows
-        print(
-            f"{name}: {rate * 1e6:.2f} worker-seconds per million rows; 10^9 rows on "
-            f"100 workers: {rate * 1e9 / 100:.0f} s"
-        )
-    print(
-        f"bytes: X {8 * N_COLUMNS * 1e9 / 100 / 1e9:.1f} GB a worker as float64; "
-        "scores sent once between workers for an exact AUC: 8 GB in all, 80 MB a "
-        "worker; lines of the sample on the client: 2 million, 34 MB."
+    columns = (
+        "source,rows,case,seconds,worker_cpu_seconds,client_cpu_seconds,passes,"
+        "client_peak_gb"
     )
+
+    def __init__(self):
+        self.rows = []
+
+    def note(self, source, n_rows, case, times, passes, peak):
+        self.rows.append((source, n_rows, case, *times, passes, peak))
+        seconds, workers, here = times
+        print(
+            f"{source:9} {n_rows:>10,} {case:22} {seconds:8.2f} s  CPU {workers:7.2f} "
+            f"and {here:6.2f} s  {passes} passes  {peak:.2f} GB",
+            flush=True,
+        )
+
+    def run(self, client, source, n_rows, lazy, cases):
+        for name, case in cases.items():
+            clock = Clock(client)
+            # An extra that is missing or does not go with this Dask is left out.
+            try:
+                passes = case(*lazy, client)
+            except Exception as error:
+                if name not in OTHERS:
+                    raise
+                print(f"{name}: left out, {type(error).__name__}: {str(error)[:100]}")
+                continue
+            self.note(source, n_rows, name, clock.read(), passes, client_peak())
+
+    def cpu(self, source, n_rows, case):
+        """Return CPU seconds of workers and client."""
+        for row in self.rows:
+            if row[:3] == (source, n_rows, case):
+                return row[4] + row[5]
+        return None
+
+    def saved(self, out):
+        with open(out, "w") as file:
+            file.write(f"{self.columns}\n")
+            for source, n_rows, case, *times, passes, peak in self.rows:
+                seconds = ",".join(f"{one:.3f}" for one in times)
+                file.write(
+                    f'{source},{n_rows},"{case}",{seconds},{passes},{peak:.3f}\n'
+                )
+
+
+def tell(table, sizes):
+    """Print growth exponents, the cost over that in memory, and an extrapolation."""
+    small, large = sizes[-2:]
+    making = {n: table.cpu("made", n, "making rows") for n in sizes}
+    for case in ("auc", "minimize_aum, 1 steps", "AUCClassifier"):
+        times = [table.cpu("made", n, case) for n in (small, large)]
+        slope = np.log(times[1] / times[0]) / np.log(large / small)
+        print(f"growth exponent of {case}, in CPU seconds: {slope:.2f}")
+    for n in sizes:
+        memory = table.cpu("memory", n, "AUCClassifier")
+        if memory is None:
+            continue
+        ours = table.cpu("made", n, "AUCClassifier")
+        passes = next(r[6] for r in table.rows if r[:3] == ("made", n, "AUCClassifier"))
+        # Rows in memory are there before the clock starts.
+        print(
+            f"AUCClassifier, {n:,} rows: {ours - making[n]:.1f} CPU s without making "
+            f"rows, {(ours - making[n]) / memory:.2f} x the {memory:.1f} s in memory; "
+            f"bar 1.5 x and .1 s a pass: {1.5 * memory + 0.1 * passes:.1f} s"
+        )
+    zero, one = (
+        table.cpu("made", large, f"minimize_aum, {k} steps") - making[large]
+        for k in (0, 1)
+    )
+    rates = {"AUM step": one - zero}
+    for case in ("auc", "AUCClassifier"):
+        rates[case] = table.cpu("made", large, case) - making[large]
+    for name, seconds in rates.items():
+        print(
+            f"{name}: {seconds / large * 1e6:.2f} CPU seconds per million rows; 10^9 "
+            f"rows on 100 workers: {seconds / large * 1e7:.0f} s, without making rows"
+        )
+
+
+def warm_up(client):
+    """Let workers and client import what they need."""
+    lazy = made_rows(2000)
+    auc_case(*lazy, client)
+    classifier_case(*lazy, client)
+
+
+def measured(table, sizes, memory, folder):
+    from distributed import Client, LocalCluster
+
+    def cluster(limit):
+        return LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit=limit,
+            dashboard_address=":0",
+        )
+
+    n_rows = sizes[-1]
+    with cluster(memory) as workers, Client(workers) as client:
+        warm_up(client)
+        for n in sizes:
+            cases = {"making rows": making_case, **OURS, **OTHERS}
+            table.run(client, "made", n, made_rows(n), cases)
+            if n <= 10**6:
+                *times, peak = in_memory(n)
+                table.note("memory", n, "AUCClassifier", (*times, 0.0), 0, peak)
+        clock = Clock(client)
+        lazy = written_rows(client, folder, n_rows)
+        table.note("parquet", n_rows, "writing", clock.read(), 0, client_peak())
+        table.run(client, "parquet", n_rows, lazy, OURS)
+    # Half of the memory has no room for all rows: they are read in every pass.
+    with cluster(f"{memory_bytes(memory) // 2}B") as workers, Client(workers) as client:
+        warm_up(client)
+        import dask.dataframe as dd
+
+        frame = dd.read_parquet(f"{folder}/*.parquet")
+        lazy = frame.drop(columns="y"), frame["y"]
+        names = ("minimize_aum, 1 steps", "AUCClassifier")
+        cases = {name: OURS[name] for name in names}
+        table.run(client, "not kept", n_rows, lazy, cases)
+
+
+def memory_bytes(text):
+    from dask.utils import parse_bytes
+
+    return parse_bytes(text)
 
 
 def main():
@@ -178,62 +319,15 @@ def main():
     parser.add_argument("--out", default=None)
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    from distributed import Client, LocalCluster
-
     sizes = options.rows or ([30_000, 100_000] if options.quick else [10**6, 10**7])
-    rows = []
-
-    def note(*row):
-        rows.append(row)
-        source, n_rows, case, seconds, passes, peak = row
-        print(
-            f"{source:8} {n_rows:>10,} {case:22} {seconds:8.2f} s  {passes} passes  "
-            f"{peak:.2f} GB",
-            flush=True,
-        )
-
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit=options.memory,
-            dashboard_address=":0",
-        ) as cluster,
-        Client(cluster) as client,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        client.run(lambda: __import__("rocpath.dask"))
-        for n_rows in sizes:
-            for case in cases(client, *made_rows(n_rows)):
-                note("made", n_rows, *case, client_peak())
-            seconds = xgboost_round(client, *made_rows(n_rows))
-            if seconds is not None:
-                note("made", n_rows, "XGBoost, one round", seconds, 1, client_peak())
-            if n_rows <= 10**6:
-                seconds, peak = in_memory(n_rows)
-                note("memory", n_rows, "AUCClassifier", seconds, 0, peak)
-        n_rows = sizes[-1]
-        lazy, seconds = timed(lambda: written_rows(client, folder, n_rows))
-        note("parquet", n_rows, "writing", seconds, 0, client_peak())
-        for case in cases(client, *lazy):
-            note("parquet", n_rows, *case, client_peak())
-    for case in ("auc", "minimize_aum, 1 steps", "AUCClassifier"):
-        print(f"growth exponent of {case}: {growth(rows, ('made', case)):.2f}")
-    times = {(source, n, case): s for source, n, case, s, *_ in rows}
-    for n_rows in sizes:
-        if ("memory", n_rows, "AUCClassifier") in times:
-            ratio = times["made", n_rows, "AUCClassifier"]
-            ratio /= times["memory", n_rows, "AUCClassifier"]
-            print(f"AUCClassifier, {n_rows:,} rows: {ratio:.2f} x in memory")
-    tell_billion(rows, sizes[-1])
+    table = Table()
+    with tempfile.TemporaryDirectory() as folder:
+        measured(table, sizes, options.memory, folder)
+    tell(table, sizes)
     out = options.out or Path(__file__).with_suffix(".csv")
     if options.quick and not options.out:
         out = Path(__file__).with_name("dask_scale_quick.csv")
-    with open(out, "w") as file:
-        file.write("source,rows,case,seconds,passes,client_peak_gb\n")
-        for source, n_rows, case, seconds, passes, peak in rows:
-            case = f'"{case}"'
-            file.write(f"{source},{n_rows},{case},{seconds:.3f},{passes},{peak:.3f}\n")
+    table.saved(out)
 
 
 if __name__ == "__main__":

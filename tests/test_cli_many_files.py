@@ -52,6 +52,7 @@ def run(*words):
 def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
     how = ("--label", "y", "--drop", "name", "--quiet", "--model", "linear")
     assert run("fit", files, *how, "--fast", "--out", tmp_path / "a") == 0
+    how = (*how, "--fast")
     assert run("fit", files, *how, "--engine", "dask", "--out", tmp_path / "b") == 0
     capsys.readouterr()
     areas = []
@@ -75,6 +76,45 @@ def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
         here = pl.read_parquet(tmp_path / "memory" / name)
         assert here.height == n_rows
         assert here.equals(pl.read_parquet(tmp_path / "dask" / name))
+
+
+def test_dask_writes_a_report_of_the_rows_that_came(files, tmp_path, capsys, on_client):
+    pytest.importorskip("plotly")
+    out = tmp_path / "fit"
+    how = ("--label", "y", "--drop", "name", "--engine", "dask", "--out", out)
+    assert run("fit", files, *how) == 0
+    shown, said = capsys.readouterr()
+    assert "300 rows" not in shown  # all rows came: none are left to tell apart
+    assert "first look, 3 parts\n" in said
+    assert "checking rows, 3 parts\n" in said
+    metrics = json.loads((out / "metrics.json").read_text())
+    held_out = metrics["methods"]["AUCClassifier"]
+    assert held_out["low"] < held_out["auc"] < held_out["high"]
+    assert metrics["n_rows_judged_by"] == 300
+    assert metrics["n_positive"] + metrics["n_negative"] == 300
+    page = (out / "report.html").read_text()
+    assert f"{held_out['auc']:.3f}" in page
+
+
+def test_dask_refuses_what_memory_refuses(files, tmp_path, capsys, on_client):
+    how = ("--label", "y", "--engine", "dask", "--fast", "--quiet")
+    assert run("fit", files, *how, "--drop", "nmae", "--out", tmp_path / "a") == 2
+    assert "'nmae'" in capsys.readouterr().err
+    how = (*how, "--drop", "name", "--out", tmp_path / "b")
+    assert run("fit", files, *how) == 0
+    # A third kind of label, and positives that are the more frequent kind.
+    for number, kinds in (("3", "yes maybe no"), ("4", "yes yes no")):
+        first = pl.read_parquet(files.replace("*", "0"))
+        label = pl.Series("y", (kinds.split() * first.height)[: first.height])
+        other = str(tmp_path / f"other{number}.parquet")
+        first.with_columns(label).write_parquet(other)
+        if number == "3":
+            assert run("evaluate", tmp_path / "b", other, "--engine", "dask") == 2
+            assert "'maybe' in row 2" in capsys.readouterr().err
+        else:
+            fit = ("fit", other, *how[:-1], tmp_path / "c")
+            assert run(*fit) == 2
+            assert "'yes', is the more frequent label" in capsys.readouterr().err
 
 
 def test_files_beyond_half_of_the_memory_are_left_to_dask(files, monkeypatch, capsys):

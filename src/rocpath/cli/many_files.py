@@ -114,8 +114,13 @@ def predict_files(
             _predict_file(name, target, state)
         return
     from rocpath.dask.passes import Passes
+    from rocpath.dask.progress import progress_line
 
-    with running_client(cluster) as client, Passes(client) as passes:
+    with (
+        running_client(cluster) as client,
+        progress_line(is_shown=True) as show,
+        Passes(client, show) as passes,
+    ):
         tasks = passes.each(_predict_file, names, targets, state=state)
         passes.results("predicting", tasks)
 

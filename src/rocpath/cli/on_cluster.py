@@ -1,12 +1,13 @@
 """Fit and evaluate models of tables on Dask, where every file is a partition.
 
-What columns are, and the inputs they become, is decided by the first rows of every
-file; the ranking is that of `rocpath.dask`.
+What columns are, and the inputs they become, is decided by some rows of every file; by
+these rows the report compares methods. The ranking is that of `rocpath.dask`.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,19 +15,34 @@ import polars as pl
 from sklearn.pipeline import Pipeline
 
 from rocpath.cli import many_files
+from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import read_table, write_folder
-from rocpath.cli.terminal import say
+from rocpath.cli.table_fit import doubt, note_columns, show_comparison
+from rocpath.cli.table_report import TableFit, contents, findings
+from rocpath.cli.terminal import progress_bar, say
+from rocpath.pages.score_view import NO_PROMISE
 from rocpath.tables.columns import column, feature_columns
-from rocpath.tables.labels import KnownLabels, label_kinds, label_text
+from rocpath.tables.labels import (
+    BinaryLabel,
+    KnownLabels,
+    known_positives,
+    label_kinds,
+    label_text,
+)
+from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel, table_inputs
-from rocpath.tables.saved_models import model_bytes
+from rocpath.tables.rankers import METHODS, OURS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocpath.auc_statistics.intervals import AucInterval
     from rocpath.cli.table_fit import Request
+    from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.columns import FeatureColumns
 
-_SAMPLED_ROWS = 20_000  # of all files, by which columns are judged
+_SAMPLED_ROWS = 20_000  # of all files, by which columns and methods are judged
+_FEWEST_TO_JUDGE = 10  # rows of a class among them
 
 
 def refuse_beyond_ranking(model: str, n_promises: int, png: str | None) -> None:
@@ -48,60 +64,59 @@ def fit_on_cluster(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Fit a linear ranking to the rows of all files, and write it."""
+    """Fit a linear ranking to the rows of all files, judge it by some, and write it."""
     from rocpath.dask import AUCClassifier, auc_interval
     from rocpath.dask.passes import Passes
+    from rocpath.dask.progress import progress_line
 
     names = many_files.file_names(table)
-    # The area is that of rows the model has seen; metrics.json names it so, and has the
-    # held-out one beside it.
-    with many_files.running_client(cluster) as client, Passes(client) as passes:
-        reading, known, sample = _looked_at(passes, names, request)
-        X, y = reading.arrays(passes, names)
+    with (
+        many_files.running_client(cluster) as client,
+        progress_line(is_shown=not quiet) as show,
+        Passes(client, show) as passes,
+    ):
+        looked = _looked_at(passes, names, request)
+        _check_and_note(looked, request, quiet=quiet)
+        X, y = looked.reading.arrays(passes, names)
         ranking = AUCClassifier(
             random_state=request.seed, verbose=not quiet, client=client
         )
         ranking.fit(X, y)
         area = auc_interval(y, ranking.decision_function(X), client=client)
-    steps = [("columns", reading.columns), ("ranking", ranking.to_local())]
-    frame = reading.features.of(sample)
-    model = TableModel.made(Pipeline(steps), reading.features, frame, known)
-    metrics = _metrics(ranking, area, known, len(names))
-    files: dict[str, bytes | str] = {
-        "model.skops": model_bytes(model),
-        "metrics.json": json.dumps(metrics),
-    }
+    files = _files(looked, request, ranking, area, quiet=quiet)
     write_folder(out, files, force=force)
-    if not quiet:
-        say("")  # after the line of the passes
     say(
-        f"AUC {area.value:.4f} on the rows fitted to, in {len(names)} files; "
-        f"{ranking.n_passes_} passes. Wrote {out}."
+        f"AUC {area.value:.4f} on the {looked.n_rows:,} rows fitted to, in "
+        f"{len(names):,} files; {ranking.n_passes_} passes. Wrote {out}."
     )
+    if "report.html" in files:
+        say(f"Open {Path(out) / 'report.html'}")
 
 
-def _metrics(
-    ranking: Any, area: AucInterval, known: KnownLabels, n_files: int
-) -> dict[str, Any]:
-    metrics = {
-        "auc_of_fitted_rows": area.value,
-        "low": area.low,
-        "high": area.high,
-        "n_files": n_files,
-        "n_passes": ranking.n_passes_,
-        **known.summary,
-    }
-    # Of few rows no ranking is judged by parts held out.
-    history = ranking.history_[0]
-    if history.stage_auc.size:
-        metrics["held_out_auc"] = float(history.stage_auc[history.chosen])
-    return metrics
+class _Looked(NamedTuple):
+    """What a first look tells: how files are read, and some rows of each of them."""
+
+    reading: _Reading
+    known: KnownLabels
+    n_files: int
+    sample: pl.DataFrame
+    audit: list[ColumnAudit]
+
+    @property
+    def n_rows(self) -> int:
+        return self.known.n_positive + self.known.n_negative
+
+    @property
+    def label(self) -> BinaryLabel:
+        """The labels of the sample."""
+        _, positive, negative, *_ = self.known
+        name = self.known.column
+        is_positive = known_positives(self.sample, name, positive, negative)
+        return BinaryLabel(name, positive, negative, is_positive)
 
 
-def _looked_at(
-    passes: Any, names: list[str], request: Request
-) -> tuple[_Reading, KnownLabels, pl.DataFrame]:
-    """Decide by the first rows of every file how all are read; those rows come too."""
+def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
+    """Decide by some rows of every file how all are read; those rows come too."""
     label = request.label
     # Some of every file, as files are often sorted, by a day or a place.
     state = (label, request.text, -(-_SAMPLED_ROWS // len(names)))
@@ -110,10 +125,105 @@ def _looked_at(
         many_files.check_columns(name, sample.columns, looks[0][0].columns)
     known = _labels(label, request.positive, [counts for _, counts in looks])
     sample = pl.concat([one for one, _ in looks], how="vertical_relaxed")
-    left_out = {label, *request.left_out}
-    features, _ = feature_columns(sample, left_out, request.types)
+    # A name that is mistyped would leave in what must be left out.
+    for name in request.left_out:
+        column(sample, name, "--drop")
+    features, audit = feature_columns(sample, {label, *request.left_out}, request.types)
     columns = table_inputs(features, is_dense=False).fit(features.of(sample))
-    return _Reading(features, columns, label, known.positive), known, sample
+    reading = _Reading(features, columns, label, known.positive)
+    return _Looked(reading, known, len(names), sample, audit)
+
+
+def _check_and_note(looked: _Looked, request: Request, *, quiet: bool) -> None:
+    if request.positive is None and not request.accepts_positive:
+        doubt(looked.known)
+    if not quiet:
+        features, is_positive = looked.reading.features, looked.label.is_positive
+        audit = suspect_leaks(looked.sample, features, looked.audit, is_positive)
+        note_columns(looked.known, features, audit)
+
+
+def _files(
+    looked: _Looked, request: Request, ranking: Any, area: AucInterval, *, quiet: bool
+) -> dict[str, bytes | str]:
+    """Return the files of a fit: as in memory, by the rows that came here."""
+    reading, label = looked.reading, looked.label
+    steps = [("columns", reading.columns), ("ranking", ranking.to_local())]
+    frame = reading.features.of(looked.sample)
+    model = TableModel.made(Pipeline(steps), reading.features, frame, looked.known)
+    n_fits = _n_fits(request, label)
+    if n_fits and not quiet:
+        n_rows = label.is_positive.size
+        say(f"Comparing methods on {n_rows:,} of the rows (--fast leaves it out).")
+    with progress_bar(n_fits + 1, quiet=quiet, n_round=len(METHODS)) as progress:
+        comparison = _compared(looked, request, label, progress)
+        progress("writing the report")
+        title = request.title
+        if label.is_positive.size < looked.n_rows:
+            title += f", {label.is_positive.size:,} of {looked.n_rows:,} rows"
+        fit = TableFit(
+            looked.sample,
+            title,
+            label,
+            model,
+            OURS,
+            comparison,
+            suspect_leaks(
+                looked.sample, reading.features, looked.audit, label.is_positive
+            ),
+            NO_PROMISE,
+        )
+        files = contents(fit, findings(fit))
+    show_comparison(title, label, comparison)
+    metrics = json.loads(files["metrics.json"]) | _metrics(looked, ranking, area)
+    files["metrics.json"] = json.dumps(metrics, indent=2) + "\n"
+    return files
+
+
+def _n_fits(request: Request, label: BinaryLabel) -> int:
+    # Of too few rows of a class no comparison tells anything.
+    n_fewest = min(label.n_positive, label.n_negative)
+    if request.is_fast or n_fewest < _FEWEST_TO_JUDGE:
+        return 0
+    return len(METHODS) * folds_for(label)
+
+
+def _compared(
+    looked: _Looked,
+    request: Request,
+    label: BinaryLabel,
+    progress: Callable[[str], None],
+) -> Comparison:
+    """Compare methods on the rows that came here, by parts of them held out."""
+    if not _n_fits(request, label):
+        return Comparison.skipped()
+    return compare_methods(
+        looked.sample,
+        label,
+        looked.reading.features,
+        random_state=request.seed,
+        progress=progress,
+        methods=METHODS,
+    )
+
+
+def _metrics(looked: _Looked, ranking: Any, area: AucInterval) -> dict[str, Any]:
+    # The area is that of rows the model has seen; its name says so, and the held-out
+    # one stands beside it.
+    metrics = {
+        "auc_of_fitted_rows": area.value,
+        "low": area.low,
+        "high": area.high,
+        "n_files": looked.n_files,
+        "n_rows_judged_by": looked.sample.height,
+        "n_passes": ranking.n_passes_,
+        **looked.known.summary,
+    }
+    # Of few rows no ranking is judged by parts held out.
+    history = ranking.history_[0]
+    if history.stage_auc.size:
+        metrics["held_out_auc"] = float(history.stage_auc[history.chosen])
+    return metrics
 
 
 def evaluate_on_cluster(
@@ -122,10 +232,15 @@ def evaluate_on_cluster(
     """Measure the AUC of a model on the rows of all files."""
     from rocpath.dask import auc_interval
     from rocpath.dask.passes import Passes
+    from rocpath.dask.progress import progress_line
 
     names = many_files.file_names(table)
     name = label or model.label
-    with many_files.running_client(cluster) as client, Passes(client) as passes:
+    with (
+        many_files.running_client(cluster) as client,
+        progress_line(is_shown=True) as show,
+        Passes(client, show) as passes,
+    ):
         # Kept, so that files are read and scored once, and not for scores and labels.
         tasks = passes.keep(passes.each(_scored_file, names, state=(model, name)))
         sizes = passes.results("scoring", passes.each(_label_counts, tasks))
@@ -164,12 +279,14 @@ def _array(tasks: list[Any], width: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _first_look(name: str, state: tuple[str, list[str], int]) -> Any:
-    """Return the first rows of a file, and how often it has each label."""
+    """Return some rows of a file, and how often it has each label."""
     label, text, n_rows = state
     table = read_table(name, text=text)
-    # Counted over all rows: a rare label may be in none of the first.
+    # Counted over all rows: a rare label may be in none of the few.
     counts = label_text(column(table, label, "label")).value_counts()
-    return table[:n_rows], dict(counts.iter_rows())
+    # Evenly spaced, as rows are often sorted too.
+    place = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
+    return table[place.astype(np.int64)], dict(counts.iter_rows())
 
 
 def _labels(
@@ -203,8 +320,9 @@ def _column_of(part: tuple[Any, ...], place: int) -> Any:
 def _scored_file(name: str, state: tuple[TableModel, str]) -> tuple[Any, Any]:
     model, label = state
     table = read_table(name, text=model.text, codes=model.codes)
-    text = label_text(column(table, label, "label"))
-    return model.scores(table), (text == model.positive).to_numpy()
+    # A file may well be of one kind, but not of a third.
+    is_positive = known_positives(table, label, model.positive, model.negative)
+    return model.scores(table), is_positive
 
 
 def _label_counts(scored: tuple[Any, Any], _: None) -> tuple[int, int]:

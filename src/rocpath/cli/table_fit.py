@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rocpath.cli.table_report import Findings
     from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.columns import FeatureColumns
-    from rocpath.tables.labels import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
     from rocpath.tables.model import TableModel
     from rocpath.tables.rankers import ModelChoice
 
@@ -75,7 +75,7 @@ def fit_table(
     """Fit a model, compare it with baselines, and write the results."""
     label = binary_label(table, request.label, request.positive)
     if request.positive is None and not request.accepts_positive:
-        _doubt(label)
+        doubt(label)
     # A name that is mistyped would leave in what must be left out.
     for name in request.left_out:
         column(table, name, "--drop")
@@ -83,7 +83,7 @@ def fit_table(
     features, audit = feature_columns(table, left_out, request.types)
     audit = suspect_leaks(table, features, audit, label.is_positive)
     if not quiet:
-        _note(label, features, audit)
+        note_columns(label, features, audit)
     # Two stages more: the fit to all rows, and the report.
     n_methods = len(methods_for(request.model))
     n_fits = 0 if request.is_fast else n_methods * folds_for(label)
@@ -182,7 +182,7 @@ def _tell_result(
         say("note: with one promise only, predict would keep it.")
 
 
-def _doubt(label: BinaryLabel) -> None:
+def doubt(label: BinaryLabel | KnownLabels) -> None:
     """Ask whether the more frequent label is meant to be positive."""
     # What is looked for is mostly the rarer kind; a ranking of the other is upside
     # down, and its AUC looks just as good.
@@ -191,7 +191,7 @@ def _doubt(label: BinaryLabel) -> None:
     chosen = (
         "no --positive was given, and the last in the alphabet, "
         f"{label.positive!r}, is the more frequent label ({label.n_positive:,} of "
-        f"{label.is_positive.size:,} rows)"
+        f"{label.n_positive + label.n_negative:,} rows)"
     )
     # A script has nobody to ask: it must say which, and fails until it does.
     if not agreed(f"{chosen}. Rank it high?"):
@@ -201,13 +201,16 @@ def _doubt(label: BinaryLabel) -> None:
         )
 
 
-def _note(
-    label: BinaryLabel, features: FeatureColumns, audit: list[ColumnAudit]
+def note_columns(
+    label: BinaryLabel | KnownLabels,
+    features: FeatureColumns,
+    audit: list[ColumnAudit],
 ) -> None:
+    """Say what was decided about labels and columns, and how to change it."""
+    n_rows = label.n_positive + label.n_negative
     say(
         f"positive: {label.positive!r} of column {label.column!r}, "
-        f"{label.n_positive:,} of {label.is_positive.size:,} rows (change with "
-        "--positive)."
+        f"{label.n_positive:,} of {n_rows:,} rows (change with --positive)."
     )
     # Whatever was decided about a column is said here, with the option that changes it.
     kinds = Counter(one.kind for one in audit)

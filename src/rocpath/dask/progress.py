@@ -43,7 +43,9 @@ def _write_bar(doing: str, n_done: int = 0, n_parts: int = 0) -> None:
         filled = _BAR * n_done // n_parts
         bar = "#" * filled + "." * (_BAR - filled)
         doing = f"[{bar}] {n_done:,} of {n_parts:,}  {doing}"
-    _write_over(doing)
+    # Cleared when done: what is said next must not stand behind it.
+    is_done = n_parts > 0 and n_done == n_parts
+    _write_over("" if is_done else doing, end="\r" if is_done else "")
 
 
 def _write_over(text: str, end: str = "") -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from rocpath.tables.columns import column, complete, is_plain, listed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -101,7 +102,20 @@ def label_kinds(
 def known_label(
     table: pl.DataFrame, name: str, positive: str, negative: str
 ) -> BinaryLabel:
-    """Read labels of which a model knows the two kinds."""
+    """Read labels of which a model knows the two kinds, and find both."""
+    is_positive = known_positives(table, name, positive, negative)
+    if is_positive.all() or not is_positive.any():
+        only = positive if is_positive.all() else negative
+        raise ValueError(
+            f"label column {name!r} has only the value {only!r}: two are needed."
+        )
+    return BinaryLabel(name, positive, negative, is_positive)
+
+
+def known_positives(
+    table: pl.DataFrame, name: str, positive: str, negative: str
+) -> NDArray[np.bool_]:
+    """Tell which rows are positive, or raise if one is of neither kind."""
     text = label_text(column(table, name, "label"))
     is_positive = (text == positive).to_numpy()
     # The rest of several kinds may hold any; of two kinds a third is a mistake, and
@@ -114,12 +128,7 @@ def known_label(
                 f"label column {name!r} has {text[row]!r} in row {row + 1}; the model "
                 f"knows {negative!r} and {positive!r}."
             )
-    if is_positive.all() or not is_positive.any():
-        only = positive if is_positive.all() else negative
-        raise ValueError(
-            f"label column {name!r} has only the value {only!r}: two are needed."
-        )
-    return BinaryLabel(name, positive, negative, is_positive)
+    return np.asarray(is_positive)
 
 
 def label_text(series: pl.Series) -> pl.Series:
