@@ -118,7 +118,9 @@ def verdict(
 ) -> str:
     """Say what the parts held out show of our model against another."""
     lead, error = metric["our_lead"], metric["our_lead_standard_error"]
-    by = f"{abs(lead):.3f} ± {error:.3f} on rows held out"
+    # An error of 0.000 would contradict what is said of it.
+    digits = 3 if error >= 0.001 else 4
+    by = f"{abs(lead):.{digits}f} ± {error:.{digits}f} on rows held out"
     if lead and abs(lead) >= _SURE * error:
         return f"{ours} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
     # The rarer kind limits what can be told; so many more of the other would not help.
