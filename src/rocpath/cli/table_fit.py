@@ -252,12 +252,13 @@ def show_comparison(title: str, label: BinaryLabel, comparison: Comparison) -> N
         return
     n_parts = comparison.n_folds
     area = "AUC" if comparison.max_fpr is None else "mean TPR"
-    up_to = "" if area == "AUC" else f" up to an FPR of {comparison.max_fpr:g}"
+    # In the title: a wide header would break the numbers below it.
+    part = "" if area == "AUC" else f"; TPR up to an FPR of {comparison.max_fpr:g}"
     show_table(
-        f"{title}: {label.counted}",
+        f"{title}: {label.counted}{part}",
         (
             f"method, {n_parts} part{'s' if n_parts > 1 else ''} held out",
-            f"{area}{up_to}",
+            area,
             "95% interval",
             f"{comparison.ours} leads by",
         ),
