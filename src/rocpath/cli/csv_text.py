@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,7 +18,7 @@ _LINES_TO_LOOK_AT = 50  # in which the separator must leave as many fields
 _FEWEST_CODES = 3  # different ones; fewer may be any words
 # Only with the year in front: 03/04 may be in April or in March, and so stays text, to
 # be read in a format that someone has stated.
-_TIMES: dict[str, type[pl.DataType]] = {
+_TIMES: dict[str, Any] = {
     r"^\d{4}-\d\d?-\d\d?$": pl.Date,
     r"^\d{4}-\d\d?-\d\d?[T ]": pl.Datetime,
     r"^\d\d?:\d\d": pl.Time,

@@ -57,8 +57,8 @@ _LEAVES = (3, 12)
 _MOST_TREES = 120
 _LEARNING_RATE = 0.08
 _TREES = 10  # between two looks at the AUC; more looks would mostly choose by noise
-# Columns that boosting sees: with 10,000 of them tuning took minutes for 200 rows. On 30
-# tables of 160 or 600 rows and 5,000 columns 600 ranked by .006 worse.
+# Columns that boosting sees: with 10,000 of them tuning took minutes for 200 rows. On
+# 30 tables of 160 or 600 rows and 5,000 columns 600 ranked by .006 worse.
 _MOST_BOOSTED = 300
 
 
