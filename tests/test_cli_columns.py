@@ -71,6 +71,16 @@ def test_dates_of_a_file_are_only_taken_as_such_where_the_year_is_first(tmp_path
     assert rows["slash"][0] == "03/04/2020"
 
 
+def test_dates_in_two_ways_stay_text_and_leave_the_other_columns_alone(tmp_path):
+    # Beside a column of codes, for which the file is read once more.
+    text = "day,at,land\n13.04.2020,2020-04-13 10:20,NA\n"
+    text += "2020-04-14,2020-04-13 10:21:30,DE\n,,FR\n14.04.2020,,US\n"
+    rows = files.read_table(write(tmp_path / "t.csv", text))
+    assert rows.dtypes == [pl.String, pl.Datetime("us"), pl.String]
+    assert rows["day"].to_list() == ["13.04.2020", "2020-04-14", None, "14.04.2020"]
+    assert rows["land"][0] == "NA"
+
+
 @pytest.mark.parametrize(
     ("name", "coded"),
     [

@@ -173,4 +173,5 @@ def test_parquet_on_a_full_disk_is_told_in_one_line(
     out = str(tmp_path / "scores.parquet")
     message = fails(capsys, ["predict", *fitted, "--out", out])
     assert "No space left on device" in message
+    assert out in message
     assert os.listdir(tmp_path) == []

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
@@ -14,6 +15,7 @@ from rocpath.ranking.convex_problem import ConvexProblem, has_tails
 from rocpath.ranking.held_out import HeldOutAUC
 from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
+from rocpath.ranking.starts import ConvexStart, fitted_starts
 
 
 def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
@@ -127,6 +129,19 @@ def test_convex_starts_are_optimal(loss, n_features):
     largest = 1e-5 if n_features == 4 else 1e-4  # to which L-BFGS is asked to go
     assert np.abs(gradient).max() < largest
     assert abs(by_prediction.sum()) < largest
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_starts_of_many_columns_are_found_in_the_space_of_the_rows(form):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3 == 0
+    X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept takes it
+    rows = LabelledRows.shuffled(form(X), y, np.ones(30), np.random.RandomState(0))
+    starts = [ConvexStart("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
+    (coef,) = fitted_starts(rows, starts, np.full(250, np.inf), None)
+    # Solved in all columns by a third party: C is one over the sum of l2 over rows.
+    known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
 
 
 def test_influence_is_delongs():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -25,20 +25,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rocpath.cli.options import Folder
     from rocpath.cli.score_tables import ScoreTable
 
 
-class BlendRequest(NamedTuple):
-    """What to blend, and where to write it."""
-
-    title: str
-    out: str
-    seed: int
-    force: bool
-    quiet: bool
-
-
-def blend_scores(scores: ScoreTable, request: BlendRequest) -> None:
+def blend_scores(scores: ScoreTable, title: str, to: Folder, *, seed: int) -> None:
     """Fit the weights, compare the blend with every score, and write the results."""
     # In every table and figure the blend stands beside the scores by name.
     if BLEND in scores.score:
@@ -46,25 +37,23 @@ def blend_scores(scores: ScoreTable, request: BlendRequest) -> None:
     label, names = scores.label, list(scores.score)
     table = pl.DataFrame(scores.score)
     n_folds = folds_for(label)
-    with progress_bar(n_folds + 2, quiet=request.quiet, n_round=1) as progress:
-        comparison = _compared(scores, n_folds, request.seed, progress)
+    with progress_bar(n_folds + 2, quiet=to.quiet, n_round=1) as progress:
+        comparison = _compared(scores, n_folds, seed, progress)
         progress("blend, all rows")
-        model = _saved(scores, table, request.seed)
+        model = _saved(scores, table, seed)
         audit = [
             ColumnAudit(name, "number", "a column of scores", 0, series.n_unique())
             for name, series in zip(names, table, strict=True)
         ]
-        fit = TableFit(
-            table, request.title, label, model, BLEND, comparison, audit, NO_PROMISE
-        )
+        fit = TableFit(table, title, label, model, BLEND, comparison, audit, NO_PROMISE)
         progress("writing the report")
         found = findings(fit)
         files = contents(fit, found)
     weights = pl.DataFrame({"score": names, "weight": model.pipeline[-1].weights_})
     files["weights.csv"] = weights.write_csv()
-    write_folder(request.out, files, force=request.force)
+    write_folder(to.out, files, force=to.force)
     show_table(
-        f"{request.title}: {label.counted}",
+        f"{title}: {label.counted}",
         ("score", "weight", "AUC", "95% interval"),
         [
             (
@@ -78,7 +67,7 @@ def blend_scores(scores: ScoreTable, request: BlendRequest) -> None:
     )
     for line in (*verdicts(label, comparison), headline(fit, found)):
         say(line)
-    say(f"Wrote weights.csv, model.skops and the rest into {request.out}.")
+    say(f"Wrote weights.csv, model.skops and the rest into {to.out}.")
 
 
 def _compared(

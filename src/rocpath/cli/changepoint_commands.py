@@ -29,19 +29,10 @@ app = typer.Typer(
     "--value latency_ms",
 )
 def segment(
-    sequences: own.SequencesArgument,
-    out: options.FolderOption = "rocpath-segment",
+    sequences: own.Sequences,
     penalty: own.PenaltyOption = None,
-    sequence: own.SequenceOption = None,
-    position: own.PositionOption = None,
-    value: own.ValueOption = None,
-    weight: own.WeightOption = None,
-    max_changes: own.ShownChangesOption = 20,
-    cost: own.CostOption = "normal",
-    constraint: own.ConstraintOption = None,
-    fill: own.FillOption = None,
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
+    segmenting: own.Segmenting = own.Segmenting(20),
+    to: options.Folder = options.Folder("rocpath-segment"),
 ) -> None:
     """Find changes of sequences without labels, and make a page to label them.
 
@@ -49,23 +40,19 @@ def segment(
     difference of neighbours over 0.954; for Poisson cost it is log n times the ratio of
     σ² to the mean, from 1 up. It is a way to begin: say in labels.html what is right,
     save the labels, and learn the penalty with changepoint fit. Writes changes.csv,
-    sequences.csv and labels.html.
+    sequences.csv and labels.html, which shows up to --max-changes changes.
     """
-    from rocpath.cli.files import check_folder, shown_name
-    from rocpath.cli.first_segmentation import FirstRequest, segment_sequences
-    from rocpath.cli.labelled_tables import read_sequences
-    from rocpath.cli.long_tables import SequenceColumns
+    from rocpath.cli.files import check_folder
+    from rocpath.cli.labelled_tables import read_sequences, sequence_request
+    from rocpath.cli.labelling import segment_sequences
     from rocpath.cli.penalty_model import check_columns
 
-    check_folder(out, force=force)
-    columns = SequenceColumns(sequence, position, value, weight)
-    check_columns(columns)
-    table = read_sequences(sequences, columns, cost=cost, fill=fill)
+    check_folder(to.out, force=to.force)
+    request = sequence_request(sequences, segmenting)
+    check_columns(request.columns)
+    table = read_sequences(sequences, request)
     # Without labels nothing is learned, and so no model is saved.
-    request = FirstRequest(
-        shown_name(sequences), penalty, max_changes, cost, constraint, columns
-    )
-    segment_sequences(table, request, out=out, force=force, quiet=quiet)
+    segment_sequences(table, request, penalty, to)
 
 
 @command(
@@ -74,19 +61,10 @@ def segment(
     "rocpath changepoint label signals.csv --labels labels.csv --out labels.html",
 )
 def label(
-    sequences: own.SequencesArgument,
-    out: own.PageOption = "labels.html",
+    sequences: own.Sequences,
     labels: own.FirstLabelsOption = None,
-    sequence: own.SequenceOption = None,
-    position: own.PositionOption = None,
-    value: own.ValueOption = None,
-    weight: own.WeightOption = None,
-    max_changes: own.MaxChangesOption = 20,
-    cost: own.CostOption = "normal",
-    constraint: own.ConstraintOption = None,
-    fill: own.FillOption = None,
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
+    segmenting: own.Segmenting = own.Segmenting(20),
+    to: own.Page = own.Page("labels.html"),
 ) -> None:
     """Make a page to label sequences in the browser.
 
@@ -95,28 +73,22 @@ def label(
     and saves the labels as a table that changepoint fit reads.
     """
     from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
-    from rocpath.cli.labelled_tables import read_sequences
+    from rocpath.cli.labelled_tables import read_sequences, sequence_request
     from rocpath.cli.labelling import first_labels, labelling_page
-    from rocpath.cli.long_tables import SequenceColumns
-    from rocpath.cli.penalty_fit import warn_of
+    from rocpath.cli.long_tables import warn_of
     from rocpath.cli.terminal import say
 
     # The page has no table of results, so that columns may be called as they like.
-    check_file(out, force=force)
-    columns = SequenceColumns(sequence, position, value, weight)
-    table = read_sequences(sequences, columns, cost=cost, fill=fill)
+    check_file(to.out, force=to.force)
+    request = sequence_request(sequences, segmenting)
+    table = read_sequences(sequences, request)
     warn_of(table.left_out)
-    page = labelling_page(
-        table.sequences,
-        labels=() if labels is None else first_labels(labels, table, columns),
-        max_changes=max_changes,
-        cost=cost,
-        constraint=constraint,
-    )
-    write_text(page, out, force=force)
+    rows = () if labels is None else first_labels(labels, table, request.columns)
+    page = labelling_page(table.sequences, request, labels=rows)
+    write_text(page, to.out, force=to.force)
     # On a stream the page itself is what is seen.
-    if out != STANDARD_STREAM and not quiet:
-        say(f"Wrote {out}; open it in a browser.")
+    if to.out != STANDARD_STREAM and not to.quiet:
+        say(f"Wrote {to.out}; open it in a browser.")
 
 
 @command(
@@ -128,25 +100,13 @@ def label(
     "--constraint up_down",
 )
 def fit(
-    sequences: own.SequencesArgument,
-    labels: own.LabelsArgument,
-    out: options.FolderOption = "rocpath-changepoint",
-    sequence: own.SequenceOption = None,
-    position: own.PositionOption = None,
-    value: own.ValueOption = None,
-    weight: own.WeightOption = None,
-    start: own.StartOption = None,
-    end: own.EndOption = None,
-    kind: own.KindOption = None,
+    sequences: own.Sequences,
+    labels: own.Labels,
     group: own.GroupOption = None,
-    max_changes: own.MaxChangesOption = 50,
-    cost: own.CostOption = "normal",
-    constraint: own.ConstraintOption = None,
-    fill: own.FillOption = None,
+    segmenting: own.Segmenting = own.Segmenting(50),
     png: options.PictureOption = None,
     seed: options.SeedOption = 0,
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
+    to: options.Folder = options.Folder("rocpath-changepoint"),
 ) -> None:
     """Learn penalties of sequences from labelled regions.
 
@@ -156,34 +116,24 @@ def fit(
     sequence. Whole weights are lengths of runs of equal values. A sequence that cannot
     be read is named and left out. Writes model.skops, metrics.json and report.html.
     """
-    from rocpath.cli.files import check_folder, shown_name
-    from rocpath.cli.labelled_tables import read_labelled
-    from rocpath.cli.long_labels import LabelColumns
-    from rocpath.cli.long_tables import SequenceColumns
-    from rocpath.cli.penalty_fit import Request, fit_sequences
+    from rocpath.cli.files import check_folder
+    from rocpath.cli.labelled_tables import read_labelled, sequence_request
+    from rocpath.cli.penalty_fit import fit_sequences
     from rocpath.cli.penalty_model import check_columns
 
-    check_folder(out, png, force=force)
-    columns = SequenceColumns(sequence, position, value, weight)
-    check_columns(columns)
-    source = shown_name(sequences)
-    request = Request(source, max_changes, cost, constraint, seed, columns, group)
+    check_folder(to.out, png, force=to.force)
     # The names of columns are saved with the model: predict finds them by itself.
-    label_columns = LabelColumns(start, end, kind)
-    every = read_labelled(sequences, labels, request, label_columns, fill=fill)
-    fit_sequences(every, request, out=out, force=force, quiet=quiet, png=png)
+    request = sequence_request(sequences, segmenting, seed=seed, group=group)
+    check_columns(request.columns)
+    every = read_labelled(sequences, labels, request)
+    fit_sequences(every, request, to, png=png)
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")
 def predict(
     model: options.ModelArgument,
-    sequences: own.SequencesArgument,
+    sequences: own.Sequences,
     out: options.TableFileOption = "-",
-    sequence: own.SequenceOption = None,
-    position: own.PositionOption = None,
-    value: own.ValueOption = None,
-    weight: own.WeightOption = None,
-    fill: own.FillOption = None,
     force: options.ForceOption = False,
 ) -> None:
     """Find the changes of sequences, with the penalties that a model predicts.
@@ -193,21 +143,20 @@ def predict(
     cannot be read is named, and has a row with a note in place of a change.
     """
     from rocpath.cli.files import check_file, write_table
-    from rocpath.cli.labelled_tables import read_sequences
-    from rocpath.cli.long_tables import SequenceColumns
-    from rocpath.cli.penalty_fit import refuse_if_all_left_out, warn_of
+    from rocpath.cli.labelled_tables import read_sequences, sequence_request
+    from rocpath.cli.long_tables import refuse_if_all_left_out, warn_of
     from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
     from rocpath.tables.saved_models import read_saved
 
     check_file(out, force=force, is_table=True)
     fitted = read_saved(model, PenaltyModel)
-    told = SequenceColumns(sequence, position, value, weight)
-    columns = fitted.sequence_columns(told)
-    check_columns(columns)
-    table = read_sequences(sequences, columns, cost=fitted.cost, fill=fill)
+    told = sequence_request(sequences, own.Segmenting(1, fitted.cost))
+    request = told._replace(columns=fitted.sequence_columns(told.columns))
+    check_columns(request.columns)
+    table = read_sequences(sequences, request)
     segmented, at_fault = fitted.segmented(table.sequences)
     # Some cannot be read, and others not be segmented as the model has learned to.
     left_out = [*table.left_out, *at_fault]
     refuse_if_all_left_out([one for one, _ in segmented], left_out)
     warn_of(left_out)
-    write_table(changes_table(segmented, left_out, columns), out, force=force)
+    write_table(changes_table(segmented, left_out, request.columns), out, force=force)

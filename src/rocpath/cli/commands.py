@@ -54,16 +54,11 @@ def fit(
     model: options.ModelChoiceOption = "auto",
     fast: options.FastOption = False,
     yes: options.YesOption = False,
-    max_fpr: options.MaxFprOption = None,
-    min_precision: options.MinPrecisionOption = None,
-    top: options.TopOption = None,
-    out: options.FolderOption = "rocpath-fit",
+    promised: options.Promised = options.Promised(),
     png: options.PictureOption = None,
     seed: options.SeedOption = 0,
-    engine: options.EngineOption = "auto",
-    scheduler: options.SchedulerOption = None,
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
+    where: options.Where = options.Where(),
+    to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
     """Fit a ranking model to a table, and judge it.
 
@@ -79,19 +74,17 @@ def fit(
     from rocpath.pages.score_view import Promises
     from rocpath.tables.audit import parsed_types
 
-    check_folder(out, png, force=force)
+    check_folder(to.out, png, force=to.force)
     kinds, drops = parsed_types(types or ()), tuple(drop or ())
-    asked = Promises(max_fpr, min_precision, top).checked()
+    asked = Promises(*promised).checked()
     request = Request(
         shown_name(table), label, positive, drops, seed, model, kinds, fast, yes, asked
     )
-    if runs_on_dask(table, engine, scheduler):
+    if runs_on_dask(table, *where):
         refuse_beyond_ranking(model, asked.n_given, png)
-        cluster = Cluster(scheduler)
-        fit_on_cluster(table, cluster, request, out=out, force=force, quiet=quiet)
+        fit_on_cluster(table, Cluster(where.scheduler), request, **to._asdict())
         return
-    rows = read_tables(table, text=request.text)
-    fit_table(rows, request, out=out, force=force, quiet=quiet, png=png)
+    fit_table(read_tables(table, text=request.text), request, to, png=png)
 
 
 @command(
@@ -107,8 +100,7 @@ def predict(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
     ] = None,
-    engine: options.EngineOption = "auto",
-    scheduler: options.SchedulerOption = None,
+    where: options.Where = options.Where(),
     force: options.ForceOption = False,
 ) -> None:
     """Score the rows of a table.
@@ -123,10 +115,10 @@ def predict(
     from rocpath.tables.saved_models import read_saved
 
     # Several files are scored one by one also without Dask: they need not fit together.
-    is_lazy = many_files.runs_on_dask(table, engine, scheduler)
+    is_lazy = many_files.runs_on_dask(table, *where)
     if is_lazy or many_files.is_many(table):
         fitted = read_saved(model, TableModel)
-        cluster = many_files.Cluster(scheduler) if is_lazy else None
+        cluster = many_files.Cluster(where.scheduler) if is_lazy else None
         many_files.predict_files(
             fitted, table, out, id_column, cluster=cluster, force=force
         )
@@ -151,11 +143,8 @@ def evaluate(
     model: options.ModelArgument,
     table: options.TableArgument,
     label: options.ModelLabelOption = None,
-    max_fpr: options.MaxFprOption = None,
-    min_precision: options.MinPrecisionOption = None,
-    top: options.TopOption = None,
-    engine: options.EngineOption = "auto",
-    scheduler: options.SchedulerOption = None,
+    promised: options.Promised = options.Promised(),
+    where: options.Where = options.Where(),
     as_json: options.JsonOption = False,
 ) -> None:
     """Measure the AUC of a model on a table with labels.
@@ -171,13 +160,13 @@ def evaluate(
     from rocpath.tables.model import TableModel
     from rocpath.tables.saved_models import read_saved
 
-    promises = Promises(max_fpr, min_precision, top).checked()
+    promises = Promises(*promised).checked()
     fitted = read_saved(model, TableModel)
     # Of rows elsewhere only the counts of labels come here.
     truth: BinaryLabel | KnownLabels
-    if many_files.runs_on_dask(table, engine, scheduler):
+    if many_files.runs_on_dask(table, *where):
         on_cluster.refuse_beyond_ranking("auto", promises.n_given, None)
-        cluster = many_files.Cluster(scheduler)
+        cluster = many_files.Cluster(where.scheduler)
         area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
         # Thresholds need all scores in one place.
         found = evaluation.Evaluation(area, None, [], [])
@@ -239,10 +228,8 @@ def blend(
     label: options.LabelOption,
     scores: options.ScoresOption = None,
     positive: options.PositiveOption = None,
-    out: options.FolderOption = "rocpath-blend",
     seed: options.SeedOption = 0,
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
+    to: options.Folder = options.Folder("rocpath-blend"),
 ) -> None:
     """Blend scores that a table already holds, for a large AUC.
 
@@ -250,14 +237,13 @@ def blend(
     0 up, of sum one, are judged on rows held out. Writes weights.csv, model.skops,
     which predict takes with a table of such scores, metrics.json and report.html.
     """
-    from rocpath.cli.blend_scores import BlendRequest, blend_scores
+    from rocpath.cli.blend_scores import blend_scores
     from rocpath.cli.files import check_folder, read_table, shown_name
     from rocpath.cli.score_tables import score_table, split_names
 
-    check_folder(out, force=force)
+    check_folder(to.out, force=to.force)
     found = score_table(read_table(table), label, positive, split_names(scores or ()))
-    request = BlendRequest(shown_name(table), out, seed, force, quiet)
-    blend_scores(found, request)
+    blend_scores(found, shown_name(table), to, seed=seed)
 
 
 @command(
@@ -309,11 +295,7 @@ def path(
 
 
 @command(app, "rocpath demo --out demo")
-def demo(
-    out: options.FolderOption = "rocpath-demo",
-    force: options.ForceOption = False,
-    quiet: options.QuietOption = False,
-) -> None:
+def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
     """Fit a table of scikit-learn, and write its report.
 
     Which irises are versicolor? A blend of models is compared with tuned logistic
@@ -323,5 +305,5 @@ def demo(
     from rocpath.cli.demo_table import show_demo
     from rocpath.cli.files import check_folder
 
-    check_folder(out, force=force)
-    show_demo(out, force=force, quiet=quiet)
+    check_folder(to.out, force=to.force)
+    show_demo(to)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
-from rocpath.tables.model import fitted_pipeline
-from rocpath.tables.rankers import OF_CHOICE, OURS
+from rocpath.tables.model import table_inputs
+from rocpath.tables.rankers import DENSE, OF_CHOICE, OURS, dense, fitted_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,17 +94,16 @@ def compare_methods(
     score = {method: np.zeros(y.size) for method in methods}
     # Not cross_val_predict, which cannot tell how far it is.
     for fold, (train, test) in enumerate(folds, 1):
+        # Medians and categories of the rows fitted to, once for all methods.
+        columns = table_inputs(features, is_dense=False)
+        inputs = columns.fit_transform(frame[train]), columns.transform(frame[test])
         for method in methods:
             progress(f"{method}, part {fold} of {n_folds}")
-            pipeline = fitted_pipeline(
-                method,
-                features,
-                frame[train],
-                y[train],
-                random_state=random_state,
-                max_fpr=max_fpr,
+            X, X_new = map(dense, inputs) if method in DENSE else inputs
+            steps = fitted_steps(
+                method, X, y[train], random_state=random_state, max_fpr=max_fpr
             )
-            score[method][test] = pipeline.decision_function(frame[test])
+            score[method][test] = Pipeline(steps).decision_function(X_new)
     held_out = [test for _, test in folds]
     ours = methods[0]
     metrics = {
@@ -118,7 +118,9 @@ def verdict(
 ) -> str:
     """Say what the parts held out show of our model against another."""
     lead, error = metric["our_lead"], metric["our_lead_standard_error"]
-    by = f"{abs(lead):.3f} ± {error:.3f} on rows held out"
+    # An error of 0.000 would contradict what is said of it.
+    digits = 3 if error >= 0.001 else 4
+    by = f"{abs(lead):.{digits}f} ± {error:.{digits}f} on rows held out"
     if lead and abs(lead) >= _SURE * error:
         return f"{ours} is {'ahead of' if lead > 0 else 'behind'} {method} by {by}."
     # The rarer kind limits what can be told; so many more of the other would not help.

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 _SEPARATORS = (",", ";", "\t", "|")
 _LINES_TO_LOOK_AT = 50  # in which the separator must leave as many fields
 _FEWEST_CODES = 3  # different ones; fewer may be any words
+# Only with the year in front: 03/04 may be in April or in March, and so stays text, to
+# be read in a format that someone has stated.
+_TIMES: dict[str, Any] = {
+    r"^\d{4}-\d\d?-\d\d?$": pl.Date,
+    r"^\d{4}-\d\d?-\d\d?[T ]": pl.Datetime,
+    r"^\d\d?:\d\d": pl.Time,
+}
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
@@ -41,13 +48,6 @@ def parsed_csv(
     is_text = {str(place) for place, name in enumerate(names) if name in text}
     try:
         table = _parsed(f"{header}\n{rows}", separator, is_text)
-        # Polars takes 03/04 as the third of April, which it may not be: such dates
-        # stay text, to be read in a format that someone has stated.
-        dates = {one.name for one in table if one.dtype.is_temporal()}
-        if dates:
-            raw = _parsed(f"{header}\n{rows}", separator, is_text | dates)
-            is_text |= {name for name in dates if not _has_iso_dates(raw[name])}
-            table = table.with_columns(raw[name] for name in dates & is_text)
         told = {str(place) for place, name in enumerate(names) if name in codes}
         coded = told | {one.name for one in table if _has_codes(one)}
         if coded:
@@ -58,7 +58,7 @@ def parsed_csv(
         raise ValueError(f"{source} cannot be read: {reason}.") from None
     table.columns = names
     return table.with_columns(
-        _number_if_possible(column)
+        _typed(column)
         for column in table
         if column.dtype == pl.String and column.name not in text
     )
@@ -119,16 +119,9 @@ def _parsed(
         io.BytesIO(content.encode()),
         separator=separator,
         null_values=[one for one in _MISSING if is_na_missing or one != "NA"],
-        try_parse_dates=True,
         infer_schema_length=None,  # all rows: a late value may be text
         schema_overrides=dict.fromkeys(text, pl.String),
     )
-
-
-def _has_iso_dates(series: pl.Series) -> bool:
-    """Tell whether dates start with the year, or are times of a day."""
-    is_iso = series.str.strip_chars().str.contains(r"^(\d{4}-\d|\d{1,2}:)")
-    return bool(is_iso.all())
 
 
 def _header_and_rows(
@@ -175,11 +168,23 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
     return ""
 
 
-def _number_if_possible(column: pl.Series) -> pl.Series:
+def _typed(column: pl.Series) -> pl.Series:
+    """Give text the type that all of it has, if it has one."""
     # All or nothing: one word makes the column text, and is named where numbers are
     # needed.
-    number = column.str.strip_chars().cast(pl.Float64, strict=False)
-    return number if number.null_count() == column.null_count() else column
+    text, n_missing = column.str.strip_chars(), column.null_count()
+    number = text.cast(pl.Float64, strict=False)
+    if number.null_count() == n_missing:
+        return number
+    for shape, kind in _TIMES.items():
+        if text.str.contains(shape).all():
+            try:
+                time = text.str.strptime(kind, strict=False)
+            except pl.exceptions.PolarsError:  # no format that Polars knows
+                continue
+            if time.null_count() == n_missing:
+                return time
+    return column
 
 
 def first_line(error: Exception) -> str:

@@ -28,6 +28,7 @@ from rocpath.tables.rankers import BALANCED, BLEND, BOOSTING, LOGISTIC
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rocpath.cli.options import Folder
     from rocpath.tables.model import TableModel
 
 CHOSEN = "iris 1"  # the table, and the class of it that is asked for
@@ -53,13 +54,13 @@ _PATIENTS = [
 ]
 
 
-def show_demo(out: str, *, force: bool, quiet: bool) -> None:
+def show_demo(to: Folder) -> None:
     """Fit a blend and its rivals to one half, and judge them by the other."""
     first, second = halves(CHOSEN)
     label, truth = (binary_label(half, "label", "yes") for half in (first, second))
     features, audit = feature_columns(first, ["label"], {})
     models: dict[str, TableModel] = {}
-    with progress_bar(len(_METHODS) + 1, quiet=quiet) as progress:
+    with progress_bar(len(_METHODS) + 1, quiet=to.quiet) as progress:
         for method in _METHODS:
             progress(method)
             models[method] = fit_table_model(
@@ -73,12 +74,12 @@ def show_demo(out: str, *, force: bool, quiet: bool) -> None:
         )
         found = findings(fit, are_fitted=False)
         files = contents(fit, found)
-    write_folder(out, files, force=force)
+    write_folder(to.out, files, force=to.force)
     say(_QUESTION)
     show_comparison(_TITLE, truth, comparison)
     say(headline(fit, found))
     last = "report.html" if "report.html" in files else "metrics.json"
-    say(f"Open {Path(out) / last}")
+    say(f"Open {Path(to.out) / last}")
 
 
 def _compared(

@@ -103,16 +103,17 @@ def write_folder(
     # Inside an old folder, as the one around it may not be ours to write to.
     unfinished = _unfinished_sibling(target / "results" if target.exists() else target)
     try:
-        unfinished.mkdir()
-        for name, content in contents.items():
-            coded = content.encode("utf-8") if isinstance(content, str) else content
-            (unfinished / name).write_bytes(coded)
-        if target.exists():
-            # Renamed one by one: each file is whole, if not all are of one fit.
-            for name in contents:
-                (unfinished / name).replace(target / name)
-        else:
-            unfinished.rename(target)
+        with _named(target):
+            unfinished.mkdir()
+            for name, content in contents.items():
+                coded = content.encode("utf-8") if isinstance(content, str) else content
+                (unfinished / name).write_bytes(coded)
+            if target.exists():
+                # Renamed one by one: each file is whole, if not all are of one fit.
+                for name in contents:
+                    (unfinished / name).replace(target / name)
+            else:
+                unfinished.rename(target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -179,10 +180,21 @@ def _write_file(target: str, write: Callable[[Path], Any], *, force: bool) -> No
     check_file(target, force=force)
     unfinished = _unfinished_sibling(Path(target))
     try:
-        write(unfinished)
-        unfinished.replace(target)
+        with _named(target):
+            write(unfinished)
+            unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(target: str | Path) -> Iterator[None]:
+    """Say which file could not be written, where the system says only why."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or first_line(error)
+        raise ValueError(f"{str(target)!r} cannot be written: {reason}.") from None
 
 
 def _unfinished_sibling(target: Path) -> Path:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath.changepoint import sequence_features
+from rocpath import changepoint as cp
 from rocpath.cli.positions import Places, places
+from rocpath.cli.terminal import say
 from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
 
 if TYPE_CHECKING:
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.changepoint.segmentation import SegmentCost
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
 # Values of a sequence once its runs are written out for the features: 0.8 GB.
 _MOST_REPEATED = 10**8
+_MOST_NAMED = 10  # sequences left out, in the terminal; metrics.json has them all
 _ONLY_SEQUENCE = "sequence"  # the name of the one in a table that names none
 
 
@@ -98,6 +100,62 @@ class LongTable(NamedTuple):
     sequences: list[LongSequence]
     left_out: list[LeftOut]
     is_time: bool = False  # positions are times, not numbers
+
+
+class Request(NamedTuple):
+    """How to read sequences and to segment them."""
+
+    source: str
+    max_changes: int
+    cost: SegmentCost
+    constraint: Constraint
+    seed: int = 0
+    columns: SequenceColumns = SequenceColumns()
+    group: str | None = None
+
+    def models(self, one: LongSequence) -> cp.Segmentations:
+        """Return the best segmentations, up to the most changes."""
+        most = min(self.max_changes, one.value.size - 1)
+        return cp.segment(one.value, most, **self._how(one))
+
+    def segmentation(self, one: LongSequence, penalty: float) -> cp.Segmentation:
+        """Return the best segmentation for a penalty."""
+        return cp.segment_penalty(one.value, penalty, **self._how(one))
+
+    def default_penalty(self, one: LongSequence) -> float:
+        """Return the penalty that needs no labels."""
+        return cp.default_penalty(one.value, cost=self.cost, weights=one.weight)
+
+    def errors(self, one: LongSequence, labels: cp.Labels) -> cp.PenaltyErrors:
+        """Return the label errors as a function of the penalty."""
+        most, position = self.max_changes, one.position
+        return cp.errors_by_penalty(
+            one.value, labels, max_changes=most, position=position, **self._how(one)
+        )
+
+    def _how(self, one: LongSequence) -> dict[str, Any]:
+        constraint = self.constraint
+        return {"cost": self.cost, "constraint": constraint, "weights": one.weight}
+
+
+def warn_of(left_out: Sequence[LeftOut]) -> None:
+    """Name the sequences that are not used, the first of very many."""
+    for one in left_out[:_MOST_NAMED]:
+        say(f"warning: {one}")
+    if left_out[_MOST_NAMED:]:
+        say(f"warning: left out {len(left_out) - _MOST_NAMED} more sequences.")
+
+
+def refuse_if_all_left_out(
+    sequences: Sequence[LongSequence], left_out: Sequence[LeftOut]
+) -> None:
+    """Raise if there is nothing to work with, with the first reason."""
+    if not sequences:
+        one = left_out[0]
+        raise ValueError(
+            f"no sequence can be used; of the first, {one.sequence!r}: {one.reason} in "
+            f"row {one.row}."
+        )
 
 
 class _Check(NamedTuple):
@@ -188,7 +246,7 @@ def features_of(
         else one.value
         for one in sequences
     ]
-    features = sequence_features(values)
+    features = cp.sequence_features(values)
     return features.value, features.name
 
 

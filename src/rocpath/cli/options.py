@@ -1,13 +1,22 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, some of them in groups."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import inspect
+from functools import wraps
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    get_type_hints,
+)
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def examples(*commands: str) -> str:
@@ -17,8 +26,47 @@ def examples(*commands: str) -> str:
 
 
 def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
-    """Make a function a command, with examples at the end of its help page."""
-    return app.command(epilog=examples(*lines))
+    """Make a function a command, with examples at the end of its help page.
+
+    A parameter that is a group, a named tuple of options, stands for its fields; what
+    the fields are by default is in the parameter's own default.
+    """
+
+    def made(run: Callable[..., None]) -> Callable[..., None]:
+        parameters = inspect.signature(run, eval_str=True).parameters.values()
+        groups = {
+            one.name: one.annotation
+            for one in parameters
+            if hasattr(one.annotation, "_fields")
+        }
+
+        @wraps(run)
+        def grouped(**given: Any) -> None:
+            for name, group in groups.items():
+                given[name] = group(*(given.pop(field) for field in group._fields))
+            run(**given)
+
+        every = [field for one in parameters for field in _fields(one)]
+        # Typer reads both.
+        grouped.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+        grouped.__annotations__ = {one.name: one.annotation for one in every}
+        return app.command(epilog=examples(*lines))(grouped)
+
+    return made
+
+
+def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
+    """Give the fields of a group as parameters, or a parameter that is none."""
+    if not hasattr(one.annotation, "_fields"):
+        yield one.replace(kind=one.KEYWORD_ONLY)
+        return
+    group, is_told = one.annotation, one.default is not one.empty
+    known = one.default._asdict() if is_told else group._field_defaults
+    for name, kind in get_type_hints(group, include_extras=True).items():
+        default = known.get(name, one.empty)
+        yield one.replace(
+            name=name, kind=one.KEYWORD_ONLY, default=default, annotation=kind
+        )
 
 
 TableArgument = Annotated[
@@ -32,9 +80,6 @@ TableArgument = Annotated[
 # A folder too, as it is what a fit was told to write.
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
-]
-FolderOption = Annotated[
-    str, typer.Option("--out", metavar="DIR", help="Folder of the results.")
 ]
 TableFileOption = Annotated[
     str,
@@ -88,36 +133,18 @@ PictureOption = Annotated[
     str | None,
     typer.Option("--png", metavar="DIR", help="Folder for every figure, as PNG."),
 ]
-# Promises: each is about the rows called positive, and any number can be asked for.
 MaxFprOption = Annotated[
     float | None,
     typer.Option(
-        "--max-fpr",
         metavar="RATE",
         help="Judge by the area left of this false positive rate, and call rows "
         "positive at most at this rate.",
     ),
 ]
-MinPrecisionOption = Annotated[
-    float | None,
-    typer.Option(
-        "--min-precision",
-        metavar="SHARE",
-        help="Call rows positive such that this share of them is.",
-    ),
-]
-TopOption = Annotated[
-    int | None,
-    typer.Option(
-        "--top", metavar="K", min=1, help="Call the K rows ranked highest positive."
-    ),
-]
 ScoresOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--scores",
-        metavar="A,B,...",
-        help="Columns of scores; by default all but the labels.",
+        metavar="A,B,...", help="Columns of scores; by default all but the labels."
     ),
 ]
 # On standard output, where notes and progress never go.
@@ -135,15 +162,47 @@ ForceOption = Annotated[
 QuietOption = Annotated[
     bool, typer.Option("--quiet", help="Show no progress and no notes.")
 ]
-EngineOption = Annotated[
-    Literal["auto", "memory", "dask"],
-    typer.Option(
-        help="Where to read rows; auto takes Dask for files of over half the memory."
-    ),
-]
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."
-    ),
-]
+
+
+class Promised(NamedTuple):
+    """Promises: each is about the rows called positive, and any can be asked for."""
+
+    max_fpr: MaxFprOption = None
+    min_precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Call rows positive such that this share of them is."
+        ),
+    ] = None
+    top: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", min=1, help="Call the K rows ranked highest positive."
+        ),
+    ] = None
+
+
+class Where(NamedTuple):
+    """Where the rows of a table are read."""
+
+    engine: Annotated[
+        Literal["auto", "memory", "dask"],
+        typer.Option(
+            help="Where to read rows; auto takes Dask for files of over half the "
+            "memory."
+        ),
+    ] = "auto"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."
+        ),
+    ] = None
+
+
+class Folder(NamedTuple):
+    """The folder of the results, and how they get there."""
+
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the results.")]
+    force: ForceOption = False
+    quiet: QuietOption = False

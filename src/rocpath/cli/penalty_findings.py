@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.cli.long_tables import LeftOut, LongSequence
+    from rocpath.cli.long_tables import LeftOut, LongSequence, Request
     from rocpath.cli.penalty_comparison import Comparison
-    from rocpath.cli.penalty_fit import Request
 
 
 _DAY = 86_400e6  # in microseconds: matplotlib counts time in days
@@ -147,7 +146,7 @@ def _figure(found: Findings, place: int, request: Request) -> Any:
     from rocpath.plots.label_errors import LabelErrorDisplay
 
     one = found.sequences[place]
-    labels, models = found.labels[one.name], _models(one, request)
+    labels, models = found.labels[one.name], request.models(one)
     # Errors by penalty do not change with the unit of positions.
     unit = _DAY if found.is_time else 1.0
     display = LabelErrorDisplay(
@@ -202,28 +201,12 @@ def _segmentation(
     Small penalties may select more changes than were tried; the most tried count then.
     """
     penalty = float(np.exp(log_penalty))
-    best = cp.segment_penalty(
-        one.value,
-        penalty,
-        cost=request.cost,
-        weights=one.weight,
-        constraint=request.constraint,
-    )
+    best = request.segmentation(one, penalty)
     if best.n_changes <= request.max_changes:
         return best.changes, best.mean
-    models = _models(one, request)
+    models = request.models(one)
     k = int(cp.model_selection(models.cost).select(penalty))
     return models.changes[k], models.mean[k]
-
-
-def _models(one: LongSequence, request: Request) -> cp.Segmentations:
-    return cp.segment(
-        one.value,
-        min(request.max_changes, one.value.size - 1),
-        cost=request.cost,
-        weights=one.weight,
-        constraint=request.constraint,
-    )
 
 
 def _png(figure: Any) -> bytes:

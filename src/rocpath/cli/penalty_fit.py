@@ -13,8 +13,9 @@ from rocpath.cli.files import write_folder
 from rocpath.cli.long_tables import (
     LeftOut,
     LongSequence,
-    SequenceColumns,
     features_of,
+    refuse_if_all_left_out,
+    warn_of,
     without_runs_at_fault,
 )
 from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penalties
@@ -26,25 +27,12 @@ from rocpath.tables.saved_models import model_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.cli.long_tables import Request
+    from rocpath.cli.options import Folder
     from rocpath.cli.penalty_comparison import Comparison
 
+_TINY = np.finfo(float).tiny
 _PEAK_KINDS = ("no_peaks", "peaks", "peak_start", "peak_end")
-_MOST_NAMED = 10  # sequences left out, in the terminal; metrics.json has them all
-
-
-class Request(NamedTuple):
-    """How to segment the sequences that penalties are learned for."""
-
-    source: str
-    max_changes: int
-    cost: SegmentCost
-    constraint: Constraint
-    seed: int = 0
-    columns: SequenceColumns = SequenceColumns()
-    group: str | None = None
 
 
 class Labelled(NamedTuple):
@@ -58,21 +46,15 @@ class Labelled(NamedTuple):
 
 
 def fit_sequences(
-    every: Labelled,
-    request: Request,
-    *,
-    out: str,
-    force: bool,
-    quiet: bool,
-    png: str | None = None,
+    every: Labelled, request: Request, to: Folder, *, png: str | None = None
 ) -> None:
     """Fit penalties to the labelled sequences, compare, and write the results."""
-    used, left_out = _usable(every, quiet=quiet)
+    used, left_out = _usable(every, quiet=to.quiet)
     warn_of(left_out)
     # Segmenting is most of the work, and drawing takes each sequence once more; two
     # stages are the last fit and the report.
     n_stages = len(used) * (1 if png is None else 2) + MOST_FOLDS + 2
-    with progress_bar(n_stages, quiet=quiet) as progress:
+    with progress_bar(n_stages, quiet=to.quiet) as progress:
         model, found = _learned(used, every, left_out, request, progress)
         progress("making the report")
         contents: dict[str, bytes | str] = {
@@ -82,12 +64,12 @@ def fit_sequences(
         }
         pictures = {} if png is None else figures(found, request, progress=progress)
     # Nothing is written before all is made: a folder is whole, or is not there.
-    write_folder(out, contents, force=force)
+    write_folder(to.out, contents, force=to.force)
     if png is not None:
-        write_folder(png, pictures, force=force)
+        write_folder(png, pictures, force=to.force)
     _show(f"{found.n_labels} labels of {len(used)} sequences", found.comparison)
     say(found.comparison.headline(found.n_labels))
-    say(f"Open {out}/report.html")
+    say(f"Open {to.out}/report.html")
 
 
 def _usable(
@@ -119,7 +101,8 @@ def _learned(
         X,
         # Usual criteria have a penalty that grows with log n; its factor is learned.
         np.log([[one.value.size] for one in used]),
-        _default_penalties(used, request),
+        # A constant sequence has none, and no changes whatever it is.
+        np.log(np.maximum([request.default_penalty(one) for one in used], _TINY)),
         functions,
         None
         if every.groups is None
@@ -141,18 +124,6 @@ def _learned(
     return model, found
 
 
-def _default_penalties(
-    used: Sequence[LongSequence], request: Request
-) -> NDArray[np.float64]:
-    """Return the log penalties that need no labels."""
-    penalty = [
-        cp.default_penalty(one.value, cost=request.cost, weights=one.weight)
-        for one in used
-    ]
-    # A constant sequence has none, and no changes whatever it is.
-    return np.log(np.maximum(penalty, np.finfo(float).tiny))
-
-
 def _summary(found: Findings, request: Request) -> dict[str, Any]:
     comparison = found.comparison
     problem = comparison.problem
@@ -167,26 +138,6 @@ def _summary(found: Findings, request: Request) -> dict[str, Any]:
         "methods": comparison.metrics,
         "left_out": [one._asdict() for one in found.left_out],
     }
-
-
-def warn_of(left_out: Sequence[LeftOut]) -> None:
-    """Name the sequences that are not used, the first of very many."""
-    for one in left_out[:_MOST_NAMED]:
-        say(f"warning: {one}")
-    if left_out[_MOST_NAMED:]:
-        say(f"warning: left out {len(left_out) - _MOST_NAMED} more sequences.")
-
-
-def refuse_if_all_left_out(
-    sequences: Sequence[LongSequence], left_out: Sequence[LeftOut]
-) -> None:
-    """Raise if there is nothing to work with, with the first reason."""
-    if not sequences:
-        one = left_out[0]
-        raise ValueError(
-            f"no sequence can be used; of the first, {one.sequence!r}: {one.reason} in "
-            f"row {one.row}."
-        )
 
 
 def _show(title: str, comparison: Comparison) -> None:
@@ -218,16 +169,7 @@ def error_functions(
     functions = []
     for sequence in sequences:
         progress(f"segmenting {sequence.name}")
-        function = cp.errors_by_penalty(
-            sequence.value,
-            labels[sequence.name],
-            max_changes=request.max_changes,
-            cost=request.cost,
-            weights=sequence.weight,
-            constraint=request.constraint,
-            position=sequence.position,
-        )
-        functions.append(function)
+        functions.append(request.errors(sequence, labels[sequence.name]))
     # Any penalty would then be as good as any other, and a model of them noise.
     if not can_be_learned(functions):
         raise ValueError(

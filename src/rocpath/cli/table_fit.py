@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.cli.options import Folder
     from rocpath.cli.table_report import Findings
     from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.columns import FeatureColumns
@@ -64,13 +65,7 @@ class Request(NamedTuple):
 
 
 def fit_table(
-    table: pl.DataFrame,
-    request: Request,
-    *,
-    out: str,
-    force: bool,
-    quiet: bool,
-    png: str | None = None,
+    table: pl.DataFrame, request: Request, to: Folder, *, png: str | None = None
 ) -> None:
     """Fit a model, compare it with baselines, and write the results."""
     label = binary_label(table, request.label, request.positive)
@@ -82,27 +77,27 @@ def fit_table(
     left_out = {request.label, *request.left_out}
     features, audit = feature_columns(table, left_out, request.types)
     audit = suspect_leaks(table, features, audit, label.is_positive)
-    if not quiet:
+    if not to.quiet:
         note_columns(label, features, audit)
     # Two stages more: the fit to all rows, and the report.
     n_methods = len(methods_for(request.model))
     n_fits = 0 if request.is_fast else n_methods * folds_for(label)
-    with progress_bar(n_fits + 2, quiet=quiet, n_round=n_methods) as progress:
+    with progress_bar(n_fits + 2, quiet=to.quiet, n_round=n_methods) as progress:
         fit = _fitted(table, request, label, features, audit, progress)
         progress("writing the report")
         found = findings(fit)
         files = contents(fit, found)
         pictures = {} if png is None else figures(fit, found)
     # After all is made, so that no half of a result is left by an error.
-    write_folder(out, files, force=force)
+    write_folder(to.out, files, force=to.force)
     if png is not None:
-        write_folder(png, pictures, force=force)
+        write_folder(png, pictures, force=to.force)
     show_comparison(request.title, label, fit.comparison)
-    _tell_result(request, fit, found, quiet=quiet)
+    _tell_result(request, fit, found, quiet=to.quiet)
     if "report.html" in files:
-        say(f"Open {Path(out) / 'report.html'}")
+        say(f"Open {Path(to.out) / 'report.html'}")
     else:
-        say(f"Wrote {out}; for a report too: pip install 'rocpath[report]'")
+        say(f"Wrote {to.out}; for a report too: pip install 'rocpath[report]'")
 
 
 def _fitted(
@@ -255,12 +250,13 @@ def show_comparison(title: str, label: BinaryLabel, comparison: Comparison) -> N
         return
     n_parts = comparison.n_folds
     area = "AUC" if comparison.max_fpr is None else "mean TPR"
-    up_to = "" if area == "AUC" else f" up to an FPR of {comparison.max_fpr:g}"
+    # In the title: a wide header would break the numbers below it.
+    part = "" if area == "AUC" else f"; TPR up to an FPR of {comparison.max_fpr:g}"
     show_table(
-        f"{title}: {label.counted}",
+        f"{title}: {label.counted}{part}",
         (
             f"method, {n_parts} part{'s' if n_parts > 1 else ''} held out",
-            f"{area}{up_to}",
+            area,
             "95% interval",
             f"{comparison.ours} leads by",
         ),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Loss = Literal["logistic", "squared_hinge"]
 
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
+_MOST_ROWS_TO_ROTATE = 2_000  # whose axes take a second or two; 4,000 would take 20
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
 MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # Relative decrease of the objective that the last move may promise; it leaves far less.
@@ -200,6 +201,26 @@ def _quasi_newton(
 
 def _predict(coef: NDArray[np.float64], blocks: Blocks) -> NDArray[np.float64]:
     return np.concatenate([block @ coef for _, block in blocks])
+
+
+def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
+    """Turn the rows into a space of as many columns as rows, where X has far more.
+
+    Best weights lie in the space of the rows, and an L2 term does not see a rotation:
+    the fit is the same, for columns by the thousand in a hundredth of the time. Returns
+    also the matrix that takes weights back, from the right.
+    """
+    n_rows = X.shape[0]
+    # Of a sparse matrix the size is the number of its entries: the space is dense.
+    if n_rows > _MOST_ROWS_TO_ROTATE or X.size <= 2 * n_rows**2:
+        return X, None
+    product = X @ X.T
+    gram = product.toarray() if sparse.issparse(product) else product
+    square, axis = np.linalg.eigh(gram)
+    # Axes of length 0 but for rounding; to divide by it would make noise of them.
+    is_kept = square > square[-1] * gram.shape[0] * np.finfo(float).eps
+    length = np.sqrt(square[is_kept])
+    return axis[:, is_kept] * length, np.asarray(X.T @ (axis[:, is_kept] / length)).T
 
 
 def clipping(X: Matrix) -> NDArray[np.float64]:

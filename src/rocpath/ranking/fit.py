@@ -103,7 +103,7 @@ def fit_ranking(
     the last word on the coef of scaled columns.
     """
     # Small matrices are slower on several threads, and far slower on a busy machine.
-    n_threads = 1 if all_rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON else None
+    n_threads = 1 if min(all_rows.X.shape) <= MOST_COLUMNS_FOR_NEWTON else None
     with threadpool_limits(n_threads, user_api="blas"):
         some = all_rows.thinned(_MOST_TO_CLIMB)
         # By plain weights: with class-balanced ones a rare category, seen among few

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from rocpath.ranking.convex_problem import (
     ConvexProblem,
     Loss,
     clipping,
+    row_space,
 )
 
 if TYPE_CHECKING:
@@ -66,12 +68,18 @@ def fitted_starts(
     """Fit the starts, in order, to scaled columns."""
     if given is not None:
         return [given]
+    back = None
+    # Tails are clipped in single columns, and only where those are few.
+    if rows.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+        X, back = row_space(rows.X)
+        rows = replace(rows, X=X)
     # Dense rows have been centered before; sparse ones are in every product.
     center = np.zeros(rows.X.shape[1])
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
     columns = Columns(center, np.ones(center.size))
-    return [model.coef for model in _solved(rows, columns, starts, reach)]
+    coefs = [model.coef for model in _solved(rows, columns, starts, reach)]
+    return coefs if back is None else list(np.array(coefs) @ back)
 
 
 def _solved(

@@ -24,7 +24,7 @@ from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.tables.columns import FeatureColumns
 from rocpath.tables.labels import known_label
-from rocpath.tables.rankers import BLEND, BOOSTING, fitted_steps
+from rocpath.tables.rankers import DENSE, fitted_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,8 @@ class TableModel:
     negative: str
     style: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    seen: dict[str, tuple[float, float]] = field(default_factory=dict)  # by number
+    # Of each number the smallest and the largest.
+    seen: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
     threshold: float | None = None  # the least score of a row called positive
 
     def __post_init__(self) -> None:
@@ -78,7 +79,9 @@ class TableModel:
         label: BinaryLabel | KnownLabels,
     ) -> TableModel:
         """Put a fitted pipeline together with what was seen of its columns."""
-        known = {name: frame[name].drop_nulls().to_numpy() for name in features.number}
+        X = frame.select(features.number).to_numpy()
+        low = np.fmin.reduce(X, axis=0, initial=np.inf)
+        high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         return cls(
             pipeline,
             features.number,
@@ -88,7 +91,7 @@ class TableModel:
             label.negative,
             dict(features.style),
             dict(features.unreadable),
-            {name: (float(x.min()), float(x.max())) for name, x in known.items()},
+            np.column_stack((low, high)),
         )
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -117,21 +120,20 @@ class TableModel:
 
     def strange_values(self, table: pl.DataFrame) -> list[str]:
         """Name numbers that lie far from all that the fit has seen."""
-        frame, notes = self.frame(table), []
+        if not len(self.seen):
+            return []
+        X = self.frame(table).select(self.number).to_numpy()
+        low, high = self.seen.T
         # A unit that has changed, as from m to mm, is seen so; a ranking would only be
         # wrong.
-        for name, (low, high) in self.seen.items():
-            reach = _FAR * (high - low)
-            number = frame[name]
-            is_far = ((number < low - reach) | (number > high + reach)).fill_null(False)
-            if is_far.any():
-                row = int(is_far.arg_true()[0])
-                notes.append(
-                    f"column {name!r} has {is_far.sum():,} values far outside those of "
-                    f"the fit ({low:g} to {high:g}), as {number[row]:g} in row "
-                    f"{row + 1}."
-                )
-        return notes
+        reach = _FAR * (high - low)
+        is_far = (low - reach > X) | (high + reach < X)
+        return [
+            f"column {self.number[k]!r} has {is_far[:, k].sum():,} values far outside "
+            f"those of the fit ({low[k]:g} to {high[k]:g}), as "
+            f"{X[is_far[:, k], k][0]:g} in row {is_far[:, k].argmax() + 1}."
+            for k in np.flatnonzero(is_far.any(axis=0))
+        ]
 
     def labels(self, table: pl.DataFrame, name: str | None) -> BinaryLabel:
         """Read labels that the model knows, by default from the column of the fit."""
@@ -223,30 +225,20 @@ def fit_table_model(
     max_fpr: float | None = None,
 ) -> TableModel:
     """Fit a ranking to all rows of a table."""
-    frame, y = features.of(table), label.is_positive
-    pipeline = fitted_pipeline(
-        method, features, frame, y, random_state=random_state, max_fpr=max_fpr
-    )
-    return TableModel.made(pipeline, features, frame, label)
-
-
-def fitted_pipeline(
-    method: str,
-    features: FeatureColumns,
-    frame: pl.DataFrame,
-    is_positive: NDArray[np.bool_],
-    *,
-    random_state: int,
-    max_fpr: float | None = None,
-) -> Pipeline:
-    """Turn columns into inputs, the same for every method, and fit one to them."""
-    # Boosting, alone or in a blend, takes no sparse matrix.
-    columns = table_inputs(features, is_dense=method in (BOOSTING, BLEND))
-    X = columns.fit_transform(frame)
+    frame = features.of(table)
+    columns = table_inputs(features, is_dense=method in DENSE)
     steps = fitted_steps(
-        method, X, is_positive, random_state=random_state, max_fpr=max_fpr
+        method,
+        columns.fit_transform(frame),
+        label.is_positive,
+        random_state=random_state,
+        max_fpr=max_fpr,
     )
-    return Pipeline([("columns", columns), *steps])
+    # As one array of text each: of objects a saved model would hold every single one.
+    for step in (columns, *(step for _, step, _ in columns.transformers_)):
+        step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
+    pipeline = Pipeline([("columns", columns), *steps])
+    return TableModel.made(pipeline, features, frame, label)
 
 
 def table_inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransformer:
@@ -258,19 +250,21 @@ def table_inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransform
     category = OneHotEncoder(
         min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )
-    parts = (
-        ("number", number, list(features.number)),
-        ("category", category, list(features.category)),
-    )
-    return ColumnTransformer(
-        [part for part in parts if part[2]], sparse_threshold=0.0 if is_dense else 0.3
-    )
+    # Numbers come first. By name, scikit-learn would search all names for each.
+    n_number, n_category = len(features.number), len(features.category)
+    parts = []
+    if n_number:
+        parts.append(("number", number, slice(0, n_number)))
+    if n_category:
+        parts.append(("category", category, slice(n_number, n_number + n_category)))
+    return ColumnTransformer(parts, sparse_threshold=0.0 if is_dense else 0.3)
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:
     """Name the inputs as a reader would, where scikit-learn's names are for code."""
     names: list[str] = []
-    for part, step, used in columns.transformers_:
+    for part, step, place in columns.transformers_:
+        used = columns.feature_names_in_[place].tolist()
         if part == "number":
             # After the columns themselves come the indicators of their gaps.
             gaps = step.get_feature_names_out(used)[len(used) :]

@@ -22,7 +22,7 @@ Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
 LARGEST_MODEL = 2**30  # bytes when unpacked
-_FORMAT = 1  # to be raised when models of before can no longer be read
+_FORMAT = 2  # to be raised when models of before can no longer be read
 # What a model may hold beyond what skops itself trusts: our own types, and the type of
 # an array's numbers.
 _TRUSTED = [
@@ -83,9 +83,20 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier:
 
 def model_bytes(model: Any) -> bytes:
     """Return a model, a dataclass that names its ``kind``, as bytes."""
-    parts = {part.name: getattr(model, part.name) for part in fields(model)}
+    parts = {part.name: _packed(getattr(model, part.name)) for part in fields(model)}
     content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
     return content
+
+
+def _packed(part: Any) -> Any:
+    """Put names into one array: skops writes every word of a tuple by itself."""
+    is_names = isinstance(part, tuple) and all(type(one) is str for one in part)
+    return np.array(part, dtype=np.str_) if is_names else part
+
+
+def _unpacked(part: Any) -> Any:
+    is_names = isinstance(part, np.ndarray) and part.dtype.kind == "U"
+    return tuple(part.tolist()) if is_names else part
 
 
 def read_saved(source: str, wanted: type[Model]) -> Model:
@@ -133,7 +144,8 @@ def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
         raise ValueError(f"{source!r} has a {strange[0]}, which no model has.")
     try:
         bad = [name for value in state.values() for name in _bad_weights(value)]
-        model = None if bad else wanted(**state)
+        parts_read = {name: _unpacked(value) for name, value in state.items()}
+        model = None if bad else wanted(**parts_read)
     except Exception as error:  # parts of a type or shape that no model has
         raise ValueError(f"{source!r} is damaged: {error}") from None
     if model is None:
