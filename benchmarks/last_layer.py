@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from networks import MOST_ROWS, TABLES, Task, batches, load_table, make_network
+from network_tasks import MOST_ROWS, TABLES, load_table, make_network, shuffled
 from rocpath.torch import BinaryAUC, refine_last_layer
 
 N_SEEDS = 5
@@ -27,7 +27,7 @@ def train(X, y, seed):
     network = make_network(X)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     n_steps = N_PASSES * len(y) // BATCH
-    for rows in batches(Task(X, y, None, None), BATCH, n_steps, seed):
+    for rows in shuffled(y, BATCH, n_steps, seed):
         optimizer.zero_grad()
         functional.binary_cross_entropy_with_logits(
             network(X[rows]), y[rows].float()

@@ -51,7 +51,7 @@ def predict(network, X):
         return network(X).double().numpy()
 
 
-def fit(X, functions, seed):
+def fit(X, functions, seed, make=PenaltyNetwork):
     """Return the network with the best AUC on sequences held out."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def fit(X, functions, seed):
         for rows in [np.flatnonzero(mask)]
     ]
     (X_train, bp), (X_out, bp_out) = parts
-    network = PenaltyNetwork(X.shape[1])
+    network = make(X.shape[1])
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3, weight_decay=1e-3)
     best, best_auc = network, -np.inf
     for step in range(N_STEPS):
@@ -85,16 +85,15 @@ def standardized(X, is_train):
     return torch.tensor(np.clip(X, -4, 4), dtype=torch.float32)
 
 
-def judge_fold(X, functions, is_test):
-    """Return test AUC, label errors and seconds."""
-    begin = time.perf_counter()
-    X = standardized(X, ~is_test)
+def judge_fold(X, functions, is_test, make=PenaltyNetwork):
+    """Return test AUC, label errors and seconds of the processor."""
+    begin = time.process_time()
     train = [functions[k] for k in np.flatnonzero(~is_test)]
     test = [functions[k] for k in np.flatnonzero(is_test)]
-    networks = [fit(X[~is_test], train, seed) for seed in range(N_NETWORKS)]
+    networks = [fit(X[~is_test], train, seed, make) for seed in range(N_NETWORKS)]
     score = np.mean([predict(network, X) for network in networks], axis=0)
     score += fewest_errors_constant(cp.error_breakpoints(train), score[~is_test])
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     errors = sum(one.at(-s) for one, s in zip(test, score[is_test], strict=True))
     auc = rp.auc(cp.error_breakpoints(test), score[is_test])
     return auc, int(errors), seconds
@@ -112,7 +111,8 @@ def main():
         writer = csv.writer(file)
         writer.writerow(("fold", "method", "test_auc", "label_errors", "seconds"))
         for number in np.unique(fold):
-            row = judge_fold(data["X"], data["y"], fold == number)
+            is_test = fold == number
+            row = judge_fold(standardized(data["X"], ~is_test), data["y"], is_test)
             writer.writerow((number, "network", *row))
             known = [others[str(number), method] for method in OTHERS]
             cells = [(float(one["test_auc"]), one["label_errors"]) for one in known]

@@ -109,6 +109,27 @@ def test_functional_gradients_of_several_batches(loss):
     torch.testing.assert_close(mapped, torch.stack(expected))
 
 
+def test_mapped_batches_are_those_one_by_one():
+    # Ties, a batch of one class, a score that is not finite, and weights.
+    rng = np.random.default_rng(0)
+    scores = torch.tensor(rng.integers(-2, 3, (5, 9)), dtype=torch.float64)
+    target = torch.tensor(rng.integers(0, 2, (5, 9)))
+    target[1] = 0
+    scores[2, 4] = math.inf
+    weight = torch.tensor(rng.integers(0, 4, 9), dtype=torch.float64)
+
+    def weighted(scores, target, weight):
+        return rt.aum_loss(scores, target, margin=0.5, sample_weight=weight)
+
+    for loss, *fixed in ((rt.aum_loss,), (weighted, weight)):
+        both = torch.func.grad_and_value(loss)
+        dims = (0, 0, *(None for _ in fixed))
+        mapped = torch.func.vmap(both, in_dims=dims)(scores, target, *fixed)
+        each = [both(*one, *fixed) for one in zip(scores, target, strict=True)]
+        expected = tuple(map(torch.stack, zip(*each, strict=True)))
+        torch.testing.assert_close(mapped, expected, rtol=0, atol=1e-12, equal_nan=True)
+
+
 @each_loss
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_shorter_scores_are_taken_exactly(loss, dtype):

@@ -15,12 +15,15 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from rocpath.arguments import finite_number
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.torch.batch import (
+    Batch,
     checked_batch,
     checked_scores,
+    class_shares,
     each_of_a_batch,
     like_scores,
     nan_unless_finite,
@@ -198,22 +201,9 @@ def aum_of_breakpoints(
 ) -> tuple[Tensor, Tensor]:
     """Compute AUM and its gradient for any errors, by sorting thresholds."""
     # Errors that are not monotone may have many levels: no selection finds them all.
-    threshold, order = (value - score[example]).sort()
     if not bool(torch.isfinite(score).all()):
         return _unknown(score)
-    fp, tp, example = fp[order], tp[order], example[order]
-    distinct, group = torch.unique_consecutive(threshold, return_inverse=True)
-    nothing = torch.zeros_like(distinct)
-    fp_after = nothing.index_add(0, group, fp).cumsum(0)
-    tp_after = nothing.index_add(0, group, tp).cumsum(0)
-    fp_before = torch.cat((nothing[:1], fp_after[:-1]))
-    fn_before = tp_after[-1] - torch.cat((nothing[:1], tp_after[:-1]))
-    fn_after = tp_after[-1] - tp_after
-    # The paper's sum (AUM_init): M_b over the gap between neighbouring thresholds.
-    area = torch.minimum(fp_before, fn_before)[1:] @ distinct.diff()
-    slope = _mean_change(
-        (fp_before[group], fn_before[group]), (fp_after[group], fn_after[group]), fp, tp
-    )
+    area, slope = _aum_by_sorting(value - score[example], fp, tp)
     return area, torch.zeros_like(score).index_add_(0, example, slope)
 
 
@@ -223,7 +213,32 @@ def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
 
 for _operator in (aum_of_labels, aum_of_breakpoints):
     _operator.register_fake(_shapes)
-    _operator.register_vmap(each_of_a_batch(_operator))
+aum_of_breakpoints.register_vmap(each_of_a_batch(aum_of_breakpoints))
+
+
+@aum_of_labels.register_vmap
+def _(
+    info: Any,
+    in_dims: Any,
+    score: Tensor,
+    is_positive: Tensor,
+    weight: Tensor | None,
+    margin: float,
+) -> Any:
+    # Stacked networks have many small batches: sorted together they cost one call.
+    columns = [
+        one.movedim(dim, 0) if dim is not None else one
+        for one, dim in zip((score, is_positive, weight), in_dims[:3], strict=True)
+        if one is not None
+    ]
+    shape = (info.batch_size, columns[0].shape[-1])
+    batch = Batch(*(one.expand(shape) for one in columns), *[None] * (weight is None))
+    positive, negative = class_shares(batch)
+    threshold = torch.where(batch.is_positive, margin, -margin) - batch.score
+    area, slope = _aum_by_sorting(threshold, negative, positive)
+    is_known = torch.isfinite(batch.score).all(-1)
+    area = torch.where(is_known, area, torch.nan)
+    return (area, torch.where(is_known[:, None], slope, torch.nan)), (0, 0)
 
 
 # Apart from the operators: gradients that are registered with one are not known to
@@ -324,6 +339,25 @@ def _find_level(
     rank = torch.searchsorted(below + jump[order].cumsum(0), enough)
     # Rounding may leave the whole sum a little short of enough.
     return ordered[rank.clamp_(max=ordered.numel() - 1)]
+
+
+def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute AUM and its slope in each line, of vectors or of rows."""
+    ordered, order = threshold.sort(dim=-1)
+    fp, tp = fp.gather(-1, order), tp.gather(-1, order)
+    fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
+    tp_sum = functional.pad(tp.cumsum(-1), (1, 0))
+    fn_sum = tp_sum[..., -1:] - tp_sum
+    # The paper's sum (AUM_init): M_b over the gap between neighbouring thresholds.
+    area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
+    # Tied lines are one group: the sums before its first and after its last.
+    before, after = (
+        (fp_sum.gather(-1, place), fn_sum.gather(-1, place))
+        for right in (False, True)
+        for place in [torch.searchsorted(ordered, ordered, right=right)]
+    )
+    slope = _mean_change(before, after, fp, tp)
+    return area, torch.zeros_like(slope).scatter(-1, order, slope)
 
 
 def _mean_change(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Batch(NamedTuple):
-    """Vectors of one length: scores, and perhaps weights, in full precision."""
+    """Vectors or rows of one length: scores and perhaps weights in full precision."""
 
     score: Tensor
     is_positive: Tensor
@@ -60,7 +60,8 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     negative = 1.0 - positive
     if batch.weight is not None:
         positive, negative = positive * batch.weight, negative * batch.weight
-    of_positives, of_negatives = positive.sum(), negative.sum()
+    of_positives = positive.sum(-1, keepdim=True)
+    of_negatives = negative.sum(-1, keepdim=True)
     has_both = (of_positives > 0) & (of_negatives > 0)
     # Nothing is asked of the values themselves: `torch.compile` and vmap cannot branch
     # on them.

@@ -1,0 +1,133 @@
+"""Learn changepoint penalties from the sequences themselves, by a convolution on AUM.
+
+The raw sequences of neuroblastoma_systematic are not published with its features, so
+sequences are simulated: 600 of 100 to 400 observations with noise of very different
+size, and of different correlation between neighbours, with labels that say of some
+regions whether there is a change. A third at a time is for the test.
+
+A network of filters on the raw sequence and one of a hidden layer on
+``sequence_features``, both trained by ``aum_loss(breakpoints=...)``, beside interval
+regression and PenaltyRegressor on the same features. Prints a table and saves
+``penalty_networks_raw.csv``. Needs ROCPATH_DATA (for what it imports) and torch.
+"""
+
+import csv
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+import rocpath as rp
+from penalties import Constant
+from penalty_networks import judge_fold, standardized
+from rocpath import changepoint as cp
+
+N_SEQUENCES = 600
+LONGEST = 400
+N_FOLDS = 3
+REGION = 20  # observations
+
+
+def simulate(rng):
+    """Return a sequence with up to five changes, and labels of half of its regions."""
+    n = REGION * rng.integers(5, LONGEST // REGION + 1)
+    noise, correlation = 10 ** rng.uniform(-1, 1), rng.uniform(0, 0.7)
+    shock = noise * rng.normal(size=n + 50)
+    for t in range(1, n + 50):
+        shock[t] += correlation * shock[t - 1]
+    place = REGION * np.arange(1, n // REGION)
+    changes = np.sort(rng.choice(place, rng.integers(0, min(6, place.size))))
+    changes = np.unique(changes)
+    jump = rng.choice([-1.0, 1.0], changes.size) * noise * rng.uniform(1, 4)
+    mean = (np.arange(n) >= changes[:, None]).T @ jump
+    start = np.sort(rng.choice(place, place.size // 2, replace=False)) - REGION // 2
+    kind = np.where(np.isin(start + REGION // 2, changes), "one_change", "no_change")
+    return mean + shock[50:], cp.Labels(start, start + REGION, kind)
+
+
+class Filters(nn.Module):
+    """Minus log penalty from the log powers of filtered sequences.
+
+    A sequence in other units has other powers by a constant only, and so has its
+    penalty.
+    """
+
+    def __init__(self, _):
+        super().__init__()
+        self.filters = nn.Conv1d(1, 16, 7, bias=False)
+        self.linear = nn.Linear(16, 1)
+        self.hidden = nn.Sequential(
+            nn.Linear(16, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 1)
+        )
+
+    def forward(self, X):
+        """Predict one number for each sequence, given with where it is known."""
+        value, is_known = X[:, :1], X[:, 1:, 3:-3]
+        power = (self.filters(value) ** 2 * is_known).sum(2) / is_known.sum(2)
+        power = torch.log(power + 1e-12)
+        return (self.linear(power) + self.hidden(power)).squeeze(1)
+
+
+def padded(sequences):
+    """Return values from the mean on, and where a filter of seven is inside."""
+    X = np.zeros((len(sequences), 2, LONGEST), dtype=np.float32)
+    for row, x in zip(X, sequences, strict=True):
+        row[0, : x.size] = x - x.mean()
+        row[1, 3 : x.size - 3] = 1
+    return torch.tensor(X)
+
+
+def judge_regression(model, X, functions, is_test):
+    """Return test AUC, label errors and seconds of the processor."""
+    begin = time.process_time()
+    train, test = (
+        [functions[k] for k in np.flatnonzero(rows)] for rows in (~is_test, is_test)
+    )
+    model.fit(X[~is_test], train, groups=np.arange(len(train)))
+    log_penalty = model.predict(X[is_test])
+    seconds = time.process_time() - begin
+    errors = sum(one.at(v) for one, v in zip(test, log_penalty, strict=True))
+    return rp.auc(cp.error_breakpoints(test), -log_penalty), int(errors), seconds
+
+
+def main():
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    sequences, labels = zip(*(simulate(rng) for _ in range(N_SEQUENCES)), strict=True)
+    functions = [
+        cp.errors_by_penalty(x, one, max_changes=15)
+        for x, one in zip(sequences, labels, strict=True)
+    ]
+    features, raw = cp.sequence_features(list(sequences)).value, padded(sequences)
+    fold = np.arange(N_SEQUENCES) % N_FOLDS
+    rows = []
+    for number in range(N_FOLDS):
+        is_test = fold == number
+        for name, model in (
+            ("constant", Constant()),
+            ("interval regression", rp.IntervalRegression()),
+            ("PenaltyRegressor", rp.PenaltyRegressor(random_state=0)),
+        ):
+            row = judge_regression(model, features, functions, is_test)
+            rows.append((number, name, *row))
+        X = standardized(features, ~is_test)
+        row = judge_fold(X, functions, is_test)
+        rows.append((number, "network on features", *row))
+        row = judge_fold(raw, functions, is_test, Filters)
+        rows.append((number, "convolution on the sequence", *row))
+    n_labels = sum(len(one.start) for one in labels)
+    print(f"| of {n_labels} labels | errors | mean AUC | seconds |\n|---|---|---|---|")
+    for name in dict.fromkeys(row[1] for row in rows):
+        auc, errors, seconds = zip(*(r[2:] for r in rows if r[1] == name), strict=True)
+        print(f"| {name} | {sum(errors)} | {np.mean(auc):.4f} | {sum(seconds):.1f} |")
+    path = Path(__file__).parent / "penalty_networks_raw.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("fold", "method", "test_auc", "label_errors", "cpu_seconds"))
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
