@@ -8,7 +8,7 @@ namespace {
 
 nb::dict to_dict(rocpath::Changes changes) {
   nb::dict columns;
-  columns["position"] = to_array(std::move(changes.position));
+  columns["change"] = to_array(std::move(changes.position));
   columns["is_tied"] = to_array(std::move(changes.is_tied));
   columns["n_changes"] = to_array(std::move(changes.n_changes));
   return columns;
@@ -51,10 +51,10 @@ std::unique_ptr<Segmenter> segmenter(const char* cost, bool is_up_down,
                          label_regions(view(first), view(last), view(kind))});
 }
 
-std::unique_ptr<ModelFitter> model_fitter(const char* cost, const Array<std::int32_t>& position,
+std::unique_ptr<ModelFitter> model_fitter(const char* cost, const Array<std::int32_t>& change,
                                           const Array<std::int32_t>& is_tied,
                                           const Array<std::int64_t>& n_changes) {
-  return make_fitter(cost, view(position), view(is_tied), view(n_changes));
+  return make_fitter(cost, view(change), view(is_tied), view(n_changes));
 }
 
 nb::dict segment_costs() {
@@ -69,17 +69,17 @@ nb::dict segment_costs() {
   return costs;
 }
 
-double largest_interval_penalty(const Array<double>& feature, const Array<double>& low,
-                                const Array<double>& high) {
+double largest_alpha(const Array<double>& feature, const Array<double>& low,
+                     const Array<double>& high) {
   return released(
-      [&] { return IntervalDescent({view(feature), view(low), view(high)}).largest_penalty(); });
+      [&] { return IntervalDescent({view(feature), view(low), view(high)}).largest_alpha(); });
 }
 
 nb::dict interval_path(const Array<double>& feature, const Array<double>& low,
-                       const Array<double>& high, const Array<double>& penalty, double tolerance,
+                       const Array<double>& high, const Array<double>& alpha, double tolerance,
                        std::size_t max_steps) {
   return to_dict(released([&] {
-    return rocpath::interval_path({view(feature), view(low), view(high)}, view(penalty), tolerance,
+    return rocpath::interval_path({view(feature), view(low), view(high)}, view(alpha), tolerance,
                                   max_steps, SignalCheck());
   }));
 }
@@ -100,16 +100,16 @@ void bind_changepoints(nb::module_& m) {
   m.def("segmenter", &segmenter, "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a,
         "max_changes"_a, "min_length"_a, "first"_a.noconvert(), "last"_a.noconvert(),
         "kind"_a.noconvert(), "A search for the best changes; labels of `kind` at first..last.");
-  m.def("model_fitter", &model_fitter, "cost"_a, "position"_a.noconvert(), "is_tied"_a.noconvert(),
+  m.def("model_fitter", &model_fitter, "cost"_a, "change"_a.noconvert(), "is_tied"_a.noconvert(),
         "n_changes"_a.noconvert(), "A fit of given changes.");
   m.def("segment_costs", &segment_costs,
         "The kinds of cost by name, with what Python must know of them.");
-  m.def("largest_interval_penalty", &largest_interval_penalty, "feature"_a.noconvert(),
-        "low"_a.noconvert(), "high"_a.noconvert(),
-        "The smallest L1 penalty for which interval regression has no coefficients.");
+  m.def("largest_alpha", &largest_alpha, "feature"_a.noconvert(), "low"_a.noconvert(),
+        "high"_a.noconvert(),
+        "The smallest L1 weight for which interval regression has no coefficients.");
   m.def("interval_path", &interval_path, "feature"_a.noconvert(), "low"_a.noconvert(),
-        "high"_a.noconvert(), "penalty"_a.noconvert(), "tolerance"_a, "max_steps"_a,
-        "Interval regression for decreasing L1 penalties.");
+        "high"_a.noconvert(), "alpha"_a.noconvert(), "tolerance"_a, "max_steps"_a,
+        "Interval regression for decreasing L1 weights.");
 }
 
 }  // namespace rocpath::python

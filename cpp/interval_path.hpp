@@ -1,14 +1,14 @@
-// Linear regression on intervals: the smallest mean squared hinge loss plus an L1 penalty on the
-// coefficients, for a decreasing sequence of penalties, each started from the one before.
+// Linear regression on intervals: the smallest mean squared hinge loss plus alpha times the
+// sum of absolute coefficients (L1), for a decreasing sequence of alphas, each from the one before.
 //
 //   loss(w, b) = mean over i of max(0, low_i - f_i)^2 + max(0, f_i - high_i)^2,  f = b + X w,
 //
 // where low and high are the ends of the intervals, moved inwards by the margin (so low may exceed
 // high), possibly infinite. Newton's method: the loss is replaced by its second-order expansion,
-// exact as long as no row passes an end; coordinate descent minimises that plus the penalty over
+// exact as long as no row passes an end; coordinate descent minimises that plus the L1 term over
 // the coefficients that are not zero or must become so; a line search goes there. A solution is
 // accepted when no coordinate violates the optimality conditions by more than the tolerance. Time
-// of a step, with a active coefficients: n a^2 + n p; a handful of steps for each penalty.
+// of a step, with a active coefficients: n a^2 + n p; a handful of steps for each alpha.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct IntervalData {
 };
 
 struct IntervalPath {
-  Vector<double> coefficient;  // of each penalty, one after the other
+  Vector<double> coefficient;  // of each alpha, one after the other
   Vector<double> intercept;
   Vector<double> violation;  // of the optimality conditions
   Vector<std::int64_t> n_steps;
@@ -54,8 +54,8 @@ class IntervalDescent {
     update_slopes();
   }
 
-  // The smallest penalty for which all coefficients are zero.
-  double largest_penalty() {
+  // The smallest alpha for which all coefficients are zero.
+  double largest_alpha() {
     solve(std::numeric_limits<double>::infinity(), 0.0, 100, [] {});
     double largest = 0.0;
     for (const double slope : gradient_) largest = std::max(largest, std::fabs(slope));
@@ -64,13 +64,13 @@ class IntervalDescent {
 
   // Descend to the optimum; return by how much its conditions are violated.
   template <class Check>
-  double solve(double penalty, double tolerance, std::size_t max_steps, Check check) {
-    double violation = update_gradient(penalty);
+  double solve(double alpha, double tolerance, std::size_t max_steps, Check check) {
+    double violation = update_gradient(alpha);
     for (n_steps_ = 0; n_steps_ < max_steps && violation > tolerance; ++n_steps_) {
       update_curvature();
-      minimise_expansion(penalty, 0.01 * violation);
-      if (!search_line(penalty)) break;
-      violation = update_gradient(penalty);
+      minimise_expansion(alpha, 0.01 * violation);
+      if (!search_line(alpha)) break;
+      violation = update_gradient(alpha);
       check();
     }
     return violation;
@@ -90,7 +90,7 @@ class IntervalDescent {
   }
 
   // The gradient, which coefficients may move, and the largest violation.
-  double update_gradient(double penalty) {
+  double update_gradient(double alpha) {
     intercept_gradient_ = std::reduce(slope_.begin(), slope_.end()) / n();
     double violation = std::fabs(intercept_gradient_);
     active_.clear();
@@ -98,8 +98,8 @@ class IntervalDescent {
       const auto x = data_.column(j);
       gradient_[j] = std::inner_product(x.begin(), x.end(), slope_.begin(), 0.0) / n();
       const double own = coefficient_[j] == 0.0
-                             ? std::max(0.0, std::fabs(gradient_[j]) - penalty)
-                             : std::fabs(gradient_[j] + std::copysign(penalty, coefficient_[j]));
+                             ? std::max(0.0, std::fabs(gradient_[j]) - alpha)
+                             : std::fabs(gradient_[j] + std::copysign(alpha, coefficient_[j]));
       violation = std::max(violation, own);
       if (own > 0.0 || coefficient_[j] != 0.0) active_.push_back(j);
     }
@@ -134,8 +134,8 @@ class IntervalDescent {
     }
   }
 
-  // Sets the move to the minimum of the expansion plus the penalty.
-  void minimise_expansion(double penalty, double tolerance) {
+  // Sets the move to the minimum of the expansion plus the L1 term.
+  void minimise_expansion(double alpha, double tolerance) {
     const std::size_t size = active_.size() + 1;
     move_.assign(size, 0.0);
     std::vector<double> slope(size, intercept_gradient_);  // of the expansion, at the move
@@ -146,7 +146,7 @@ class IntervalDescent {
         const double bend = curvature_[a * size + a];
         const double old = a == 0 ? 0.0 : coefficient_[active_[a - 1]] + move_[a];
         const double target = bend * old - slope[a];
-        const double kept = a == 0 ? std::fabs(target) : std::max(0.0, std::fabs(target) - penalty);
+        const double kept = a == 0 ? std::fabs(target) : std::max(0.0, std::fabs(target) - alpha);
         const double moved = std::copysign(kept, target) / bend - old;
         if (moved == 0.0) continue;
         violation = std::max(violation, std::fabs(moved) * bend);
@@ -158,7 +158,7 @@ class IntervalDescent {
   }
 
   // Go along the move as far as the objective falls enough; whether it falls at all.
-  bool search_line(double penalty) {
+  bool search_line(double alpha) {
     std::vector<double> direction(data_.n_rows(), move_[0]);
     double expected = move_[0] * intercept_gradient_;
     for (std::size_t a = 0; a < active_.size(); ++a) {
@@ -166,10 +166,10 @@ class IntervalDescent {
       const double moved = move_[a + 1], old = coefficient_[active_[a]];
       for (std::size_t i = 0; i < x.size(); ++i) direction[i] += moved * x[i];
       expected += moved * gradient_[active_[a]];
-      if (moved != 0.0) expected += penalty * (std::fabs(old + moved) - std::fabs(old));
+      if (moved != 0.0) expected += alpha * (std::fabs(old + moved) - std::fabs(old));
     }
     for (double step = 1.0; step > 1e-9; step /= 2) {
-      if (change_of_objective(direction, step, penalty) > 0.01 * step * expected) continue;
+      if (change_of_objective(direction, step, alpha) > 0.01 * step * expected) continue;
       intercept_ += step * move_[0];
       for (std::size_t a = 0; a < active_.size(); ++a)
         coefficient_[active_[a]] += step * move_[a + 1];
@@ -180,7 +180,7 @@ class IntervalDescent {
     return false;
   }
 
-  double change_of_objective(std::span<const double> direction, double step, double penalty) const {
+  double change_of_objective(std::span<const double> direction, double step, double alpha) const {
     const auto loss = [](double beyond) { return beyond > 0.0 ? beyond * beyond : 0.0; };
     double change = 0.0;
     for (std::size_t i = 0; i < fitted_.size(); ++i) {
@@ -191,7 +191,7 @@ class IntervalDescent {
     change /= n();
     for (std::size_t a = 0; a < active_.size(); ++a) {
       const double old = coefficient_[active_[a]], moved = step * move_[a + 1];
-      if (moved != 0.0) change += penalty * (std::fabs(old + moved) - std::fabs(old));
+      if (moved != 0.0) change += alpha * (std::fabs(old + moved) - std::fabs(old));
     }
     return change;
   }
@@ -205,14 +205,14 @@ class IntervalDescent {
   std::size_t n_steps_ = 0;
 };
 
-// Requires: penalties decrease; the tolerance is in units of the gradient.
+// Requires: alphas decrease; the tolerance is in units of the gradient.
 template <class Check>
-IntervalPath interval_path(const IntervalData& data, std::span<const double> penalty,
+IntervalPath interval_path(const IntervalData& data, std::span<const double> alpha,
                            double tolerance, std::size_t max_steps, Check check) {
   IntervalDescent descent(data);
-  descent.largest_penalty();
+  descent.largest_alpha();
   IntervalPath path;
-  for (const double one : penalty) {
+  for (const double one : alpha) {
     path.violation.push_back(descent.solve(one, tolerance, max_steps, check));
     path.n_steps.push_back(static_cast<std::int64_t>(descent.n_steps()));
     path.intercept.push_back(descent.intercept());

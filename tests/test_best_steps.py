@@ -109,6 +109,12 @@ def test_aum_path_has_every_kink_and_nothing_else(columns):
     tolerance = rounding(sweep, sweep.step[-1])
     assert path.global_min.value == pytest.approx(sweep.aum.min(), 1e-12, tolerance)
     assert path.global_min.is_global
+    # The sweep's own rows, of which most are no kinks, have the same minima.
+    for mine, theirs in (
+        (sweep.first_min, path.first_min),
+        (sweep.global_min, path.global_min),
+    ):
+        assert mine.value == pytest.approx(theirs.value, 1e-12, tolerance)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.values[0]["kind"] != "none"])

@@ -81,7 +81,7 @@ def largest_alpha(
 ) -> float:
     """Return the smallest L1 weight for which all coefficients are zero."""
     low, high = _moved_ends(interval, margin)
-    found = _core.largest_interval_penalty(np.ascontiguousarray(X.T).ravel(), low, high)
+    found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
     # The best constant is known to a part of 1e-9, and so are the slopes there.
     largest_end = np.abs(interval[np.isfinite(interval)]).max() + margin
     return found if found > 1e-8 * largest_end else 0.0

@@ -127,7 +127,7 @@ def segment(
     # Models that do not exist have -1 changes there, and so no changes and no segments.
     n_changes = np.maximum(found["n_changes"], 0)
     n_segments = found["n_changes"] + 1
-    change = read_only(found["position"].astype(np.int64))
+    change = read_only(found["change"].astype(np.int64))
     return Segmentations(
         costs,
         tuple(np.split(change, np.cumsum(n_changes)[:-1])),
@@ -190,7 +190,7 @@ def segment_penalty(
     costs, mean, place = fit(sequence, found)
     if not np.isfinite(costs[0]):
         raise _impossible(f"penalty={penalty}", min_length)
-    change = read_only(found["position"].astype(np.int64))
+    change = read_only(found["change"].astype(np.int64))
     return Segmentation(float(costs[0]), change, mean, penalty, sequence.n, place)
 
 

@@ -161,7 +161,7 @@ def fit(
     is_model = found["n_changes"] >= 0
     fitter = _core.model_fitter(
         sequence.cost,
-        found["position"],
+        found["change"],
         found["is_tied"],
         found["n_changes"][is_model],
     )
@@ -173,7 +173,7 @@ def fit(
         n_read += x.size
         if position is not None:
             # Changes that lie in this piece, counted from its start.
-            change = found["position"] - (n_read - x.size)
+            change = found["change"] - (n_read - x.size)
             start.append(position[change[(change >= 0) & (change < x.size)]])
     costs, mean = fitter.finish()
     cost = np.full(is_model.size, np.inf)
