@@ -9,6 +9,7 @@ import rocpath as rp
 from rocpath.ranking import LabelledRows
 
 da = pytest.importorskip("dask.array")
+db = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
@@ -296,6 +297,57 @@ def test_hashes_of_rows_do_not_depend_on_parts_and_are_spread():
     counts, _ = np.histogram(whole.astype(float), bins=10, range=(0, 2.0**64))
     assert counts.min() > 850  # 1,000 each, with a standard deviation of 30
     assert (thinning.row_hashes(0, 100, 4) != whole[:100]).all()
+
+
+def text_at_last(labels, block_info=None):
+    is_last = block_info is not None and block_info[0]["chunk-location"] == (2,)
+    return labels.astype(str) if is_last else labels
+
+
+def test_what_is_no_table_of_numbers_is_refused():
+    X, y = rows(60)
+    lazy, labels = parted(X, y, 3)
+    frame = dd.from_dict({"a": X[:, 0], "b": ["u", "v"] * 30, "y": y}, npartitions=3)
+    as_category = frame[["a", "b"]].astype({"b": "category"})
+    shorter = frame["y"].repartition(npartitions=2)
+    mixed = np.array([0, 1] * 20 + ["0", "1"] * 10, dtype=object)
+    bad = {
+        "'b' of type string": (frame[["a", "b"]], frame["y"]),
+        "'b' of type category": (as_category, frame["y"]),
+        "got Bag": (db.from_sequence([[1.0], [2.0]]), labels),
+        "got ndarray": (lazy, y),
+        "of 2 dimensions, got 1": (lazy[:, 0], labels),
+        "y must be of 1 dimension, got 2": (lazy, lazy),
+        "got dtype complex128": (lazy + 1j, labels),
+        "no masked values": (da.ma.masked_greater(lazy, 1), labels),
+        "at least one row that counts": (lazy[:0], labels[:0]),
+        "at least one column": (lazy[:, :0], labels),
+        "same partitions, got 3 and 2.*repartition": (frame[["a"]], shorter),
+        "got the number": (lazy, lazy[:, 3]),
+        "can be sorted": (lazy, da.from_array(mixed, chunks=60)),
+        "numbers and others": (lazy, labels.map_blocks(text_at_last, dtype=int)),
+    }
+    for message, some in bad.items():
+        with pytest.raises((TypeError, ValueError), match=message):
+            AUCClassifier().fit(*some)
+
+
+def test_numbers_of_any_kind_are_taken():
+    X, y = rows(200)
+    lazy, labels = parted(np.round(X), y, 3)
+    expected = rp.AUCClassifier(random_state=0).fit(np.round(X), y).coef_
+    for some in (
+        lazy.rechunk((67, 1)),
+        lazy.astype(np.float32),
+        lazy.astype(np.float16),
+        lazy.astype(int),
+        lazy.map_blocks(sparse.coo_array),
+    ):
+        model = AUCClassifier(random_state=0).fit(some, labels)
+        np.testing.assert_allclose(model.coef_, expected, rtol=1e-9)
+    is_large = rp.AUCClassifier(random_state=0).fit(X > 0, y).coef_
+    model = AUCClassifier(random_state=0).fit(parted(X, y, 3)[0] > 0, labels)
+    assert (model.coef_ == is_large).all()
 
 
 def test_one_class_is_refused():

@@ -92,11 +92,44 @@ def test_killed_worker_changes_nothing(client, kill_during, monkeypatch, phase):
     monkeypatch.setattr(parted_samples, "_FEW_ROWS", 1000)
     kind = PHASES[phase]
     expected = answer(kind, None)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=180)
     is_done = kill_during(client, phase)
     np.testing.assert_allclose(answer(kind, client), expected, rtol=1e-9)
     assert is_done
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=180)
+
+
+@pytest.mark.parametrize("room", [0.0, 50_000.0, np.inf])
+def test_rows_that_do_not_fit_are_dropped_and_read_again(client, monkeypatch, room):
+    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    expected = answer("fit", None)
+    monkeypatch.setattr(Passes, "room", room)
+    n_held = []
+    run = Passes.results
+
+    def results(self, name, tasks, **how):
+        if name == "drawing rows":
+            n_held.append(n_parts_held(client, 6 if room == np.inf else 0))
+        return run(self, name, tasks, **how)
+
+    monkeypatch.setattr(Passes, "results", results)
+    np.testing.assert_allclose(answer("fit", client), expected, rtol=1e-9)
+    # 3,000 rows of 32 bytes are in six parts; all of them are kept, or none.
+    assert n_held == [6 if room == np.inf else 0]
+
+
+def n_parts_held(client, expected):
+    """Count the parts that workers hold, once there are as many as expected."""
+
+    def held(dask_worker):
+        return sum("_part" in str(key) for key in dask_worker.data)
+
+    for _ in range(40):
+        n_held = sum(client.run(held).values())
+        if n_held == expected:
+            break
+        time.sleep(0.05)
+    return n_held
 
 
 def explode(block, block_info=None):

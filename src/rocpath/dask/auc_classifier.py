@@ -115,11 +115,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                 local._show = show  # type: ignore[method-assign]
             parts = make_parts("X", X, y, sample_weight)
             parts, facts = examined(passes, "X", parts)
-            if facts.classes.size < 2:
-                raise ValueError(
-                    "y must hold at least two classes, got one class: "
-                    f"{facts.classes[0]!r}."
-                )
+            _check_classes(facts.classes)
             some = thinned_rows(passes, parts, facts, self._seed())
             local.n_features_in_ = facts.n_columns
             names = column_names(X)
@@ -260,6 +256,17 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
+
+
+def _check_classes(classes: NDArray[Any]) -> None:
+    if classes.size < 2:
+        raise ValueError(
+            f"y must hold at least two classes, got one class: {classes[0]!r}."
+        )
+    # As in memory: each of many numbers would be a class.
+    if classes.dtype.kind == "f" and (classes != np.rint(classes)).any():
+        fraction = classes[classes != np.rint(classes)][0]
+        raise ValueError(f"y must be labels of classes, got the number {fraction}.")
 
 
 def _predicted(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:

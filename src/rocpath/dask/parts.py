@@ -66,7 +66,7 @@ class Facts(NamedTuple):
         """Put the facts of all parts together, and check that they agree."""
         n_rows = [one.n_rows for one in facts]
         if sum(n_rows) == 0:
-            raise ValueError("X must have at least one row that counts, got none.")
+            raise ValueError("there must be at least one row that counts, got none.")
         # Empty parts may have lost their columns, as after a filter.
         columns = {one.n_columns for one in facts if one.n_rows}
         if len(columns) > 1:
@@ -74,10 +74,15 @@ class Facts(NamedTuple):
                 "X must have the same columns in every partition, got "
                 f"{min(columns)} and {max(columns)}."
             )
-        classes, place = np.unique(
-            np.concatenate([one.labels for one in facts if one.n_rows]),
-            return_inverse=True,
-        )
+        if columns == {0}:
+            raise ValueError("X must have at least one column, got none.")
+        labels = [one.labels for one in facts if one.n_rows]
+        # Put together, numbers would become the text that they are written as.
+        if len({one.dtype.kind in "buifc" for one in labels}) > 1:
+            raise ValueError(
+                "y must be of one type in all partitions, got numbers and others."
+            )
+        classes, place, _ = _sorted_labels(np.concatenate(labels))
         counts = np.concatenate([one.label_counts for one in facts if one.n_rows])
         weights = np.concatenate([one.label_weights for one in facts if one.n_rows])
         if n_classes is not None and classes.size != n_classes:
@@ -125,8 +130,8 @@ def make_parts(name: str, X: Any, y: Any, sample_weight: Any = None) -> list[Any
         if len(blocks[0]) != len(labels):
             raise ValueError(
                 f"{name} and {other} must have the same partitions, got "
-                f"{len(blocks[0])} and {len(labels)}; where chunk sizes are "
-                "unknown, call compute_chunk_sizes()."
+                f"{len(blocks[0])} and {len(labels)}; call compute_chunk_sizes() of "
+                "arrays, or repartition data frames alike."
             )
     make = delayed(_part, pure=False)
     return [
@@ -188,6 +193,7 @@ def examined(
 
 def as_block(name: str, X: Any) -> Matrix:
     """Turn a block of rows into an array or CSR matrix of float32 or float64."""
+    _refuse_masked(name, X)
     if sparse.issparse(X):
         block = X.tocsr()
     elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
@@ -203,17 +209,25 @@ def as_block(name: str, X: Any) -> Matrix:
     return block if is_float else block.astype(np.float64)
 
 
+def _refuse_masked(name: str, block: Any) -> None:
+    # What is behind a mask would be taken as it is.
+    if np.ma.is_masked(block):
+        raise ValueError(f"{name} must have no masked values, got a masked array.")
+
+
 def _frame_dtype(name: str, X: Any) -> Any:
     """Keep float32 where all columns are; name a column that is not of numbers."""
     for column, dtype in X.dtypes.items():
         if getattr(dtype, "kind", "O") not in "buif":
             raise TypeError(
-                f"{name} must be real numbers, got column {column!r} of type {dtype}."
+                f"{name} must be real numbers, got column {column!r} of type {dtype}: "
+                "leave it out, or encode it, as dask.dataframe.get_dummies does."
             )
     return np.float32 if all(X.dtypes == np.float32) else np.float64
 
 
 def _part(name: str, number: int, X: Any, y: Any, weight: Any = None) -> Part:
+    _refuse_masked("y", y)
     part = Part(as_block(name, X), np.asarray(y).reshape(-1))
     if weight is not None:
         part = part._replace(weight=as_block("sample_weight", weight).reshape(-1))
@@ -250,7 +264,7 @@ def _examined(part: Part, number: int, name: str) -> PartFacts:
     X, y, weight = part
     _check_finite(name, X, number)
     _check_labels(y, number)
-    labels, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+    labels, place, counts = _sorted_labels(y)
     if labels.size > _MOST_CLASSES:
         raise ValueError(
             f"y must be labels of classes, got {labels.size} different values in "
@@ -265,6 +279,14 @@ def _examined(part: Part, number: int, name: str) -> PartFacts:
         np.bincount(place, weight, labels.size).astype(np.float64),
         weight is not None and bool((weight != 1.0).any()),
     )
+
+
+def _sorted_labels(y: NDArray[Any]) -> Any:
+    """Return the different labels, the place of each among them, and counts."""
+    try:
+        return np.unique(y, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise TypeError(f"y must be labels that can be sorted: {error}.") from None
 
 
 def _check_labels(y: NDArray[Any], number: int) -> None:
