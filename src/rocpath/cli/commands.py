@@ -13,7 +13,7 @@ from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.labels import KnownLabels
 
 # Errors are told by `main`, in one line; markup would act on brackets in help texts.
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -163,7 +163,7 @@ def evaluate(
     promises = Promises(*promised).checked()
     fitted = read_saved(model, TableModel)
     # Of rows elsewhere only the counts of labels come here.
-    truth: BinaryLabel | KnownLabels
+    truth: KnownLabels
     if many_files.runs_on_dask(table, *where):
         on_cluster.refuse_beyond_ranking("auto", promises.n_given, None)
         cluster = many_files.Cluster(where.scheduler)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.intervals import AucInterval
     from rocpath.pages.score_view import NamedPoint, Promises
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.labels import KnownLabels
 
 
 class Evaluation(NamedTuple):
@@ -36,11 +36,7 @@ def evaluated(
     points = asked_points(is_positive, score, promises)
     # What cannot be kept is named: silence would look like a promise.
     kept = {one.rule for one in points}
-    rules = [
-        rule_of(name, promise)
-        for name, promise in promises._asdict().items()
-        if promise is not None
-    ]
+    rules = [rule_of(*promise) for promise in promises.given.items()]
     missing = [rule for rule in rules if rule not in kept]
     return Evaluation(auc_interval(is_positive, score), partial, points, missing)
 
@@ -63,7 +59,7 @@ def evaluation_summary(found: Evaluation, promises: Promises) -> dict[str, Any]:
 def show_evaluation(
     title: str,
     found: Evaluation,
-    label: BinaryLabel | KnownLabels,
+    label: KnownLabels,
     promises: Promises,
 ) -> None:
     """Show what was found."""
