@@ -20,7 +20,7 @@ from rocpath.tables import rankers
 from rocpath.tables.columns import FeatureColumns
 from rocpath.tables.labels import BinaryLabel
 
-LABEL = BinaryLabel("y", "yes", "no", np.arange(1000) < 135)
+LABEL = BinaryLabel.of("y", "yes", "no", np.arange(1000) < 135)
 
 
 def noisy_rows(n_rows, n_columns, seed=0):
@@ -205,7 +205,7 @@ def test_boosting_of_many_columns_sees_those_that_tell_most():
     X[:, 3] = 1.0  # has no spread
     columns, ranking = rankers.fitted_steps(rankers.BOOSTING, X, y, random_state=0)
     kept = columns[1].transform(X)
-    assert kept.shape == (120, 600)
+    assert kept.shape == (120, rankers._MOST_BOOSTED)
     assert (kept == X[:, [650]]).all(axis=0).any()
     assert not (kept == 1.0).all(axis=0).any()
     score = ranking[1].decision_function(kept)

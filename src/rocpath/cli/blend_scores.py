@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from rocpath.cli.comparison import Comparison, folds_for, part_metrics
+from rocpath.cli.comparison import Comparison, folds_for
 from rocpath.cli.files import write_folder
 from rocpath.cli.table_report import TableFit, contents, findings, headline, verdicts
 from rocpath.cli.terminal import progress_bar, say, show_table
@@ -85,11 +85,7 @@ def _compared(
         model = AUCBlender(random_state=seed).fit_scores(S[train], y[train])
         blended[test] = model.decision_function(S[test])
     score = {BLEND: blended, **scores.score}
-    held_out = [test for _, test in folds]
-    metrics = {
-        name: part_metrics(name, score, y, held_out, ours=BLEND) for name in score
-    }
-    return Comparison(n_folds, metrics, score, ours=BLEND)
+    return Comparison.judged(score, y, [test for _, test in folds])
 
 
 def _saved(scores: ScoreTable, table: pl.DataFrame, seed: int) -> TableModel:

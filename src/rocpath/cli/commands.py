@@ -13,7 +13,7 @@ from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
 
 if TYPE_CHECKING:
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.labels import KnownLabels
 
 # Errors are told by `main`, in one line; markup would act on brackets in help texts.
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -154,7 +154,7 @@ def evaluate(
     """
     import json
 
-    from rocpath.cli import evaluation, many_files, on_cluster
+    from rocpath.cli import many_files, on_cluster, score_tables
     from rocpath.cli.files import shown_name
     from rocpath.pages.score_view import Promises
     from rocpath.tables.model import TableModel
@@ -163,23 +163,23 @@ def evaluate(
     promises = Promises(*promised).checked()
     fitted = read_saved(model, TableModel)
     # Of rows elsewhere only the counts of labels come here.
-    truth: BinaryLabel | KnownLabels
+    truth: KnownLabels
     if many_files.runs_on_dask(table, *where):
         on_cluster.refuse_beyond_ranking("auto", promises.n_given, None)
         cluster = many_files.Cluster(where.scheduler)
         area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
         # Thresholds need all scores in one place.
-        found = evaluation.Evaluation(area, None, [], [])
+        found = score_tables.Evaluation(area, None, [], [])
     else:
         rows = many_files.read_tables(table, text=fitted.text, codes=fitted.codes)
         truth = fitted.labels(rows, label)
-        found = evaluation.evaluated(truth.is_positive, fitted.scores(rows), promises)
+        found = score_tables.evaluated(truth.is_positive, fitted.scores(rows), promises)
     if as_json:
-        summary = evaluation.evaluation_summary(found, promises) | truth.summary
+        summary = score_tables.evaluation_summary(found, promises) | truth.summary
         typer.echo(json.dumps(summary))
     else:
         title = f"{model} on {shown_name(table)}"
-        evaluation.show_evaluation(title, found, truth, promises)
+        score_tables.show_evaluation(title, found, truth, promises)
 
 
 @command(

@@ -46,6 +46,22 @@ class Comparison(NamedTuple):
     ours: str = OURS  # the method whose leads are told
 
     @classmethod
+    def judged(
+        cls,
+        score: dict[str, NDArray[np.float64]],
+        y: NDArray[np.bool_],
+        parts: Sequence[NDArray[np.intp]],
+        max_fpr: float | None = None,
+    ) -> Comparison:
+        """Judge scores by the parts held out; leads are those of the first method."""
+        ours = next(iter(score))
+        metrics = {
+            method: part_metrics(method, score, y, parts, max_fpr, ours=ours)
+            for method in score
+        }
+        return cls(len(parts), metrics, score, max_fpr, ours)
+
+    @classmethod
     def skipped(cls) -> Comparison:
         """Compare nothing."""
         return cls(0, {}, {})
@@ -104,13 +120,7 @@ def compare_methods(
                 method, X, y[train], random_state=random_state, max_fpr=max_fpr
             )
             score[method][test] = Pipeline(steps).decision_function(X_new)
-    held_out = [test for _, test in folds]
-    ours = methods[0]
-    metrics = {
-        method: part_metrics(method, score, y, held_out, max_fpr, ours=ours)
-        for method in methods
-    }
-    return Comparison(n_folds, metrics, score, max_fpr, ours)
+    return Comparison.judged(score, y, [test for _, test in folds], max_fpr)
 
 
 def verdict(

@@ -14,7 +14,7 @@ import polars as pl
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
-from rocpath.cli.comparison import Comparison, part_metrics
+from rocpath.cli.comparison import Comparison
 from rocpath.cli.files import write_folder
 from rocpath.cli.table_fit import show_comparison
 from rocpath.cli.table_report import TableFit, contents, findings, headline
@@ -67,7 +67,10 @@ def show_demo(to: Folder) -> None:
                 first, label, features, method=method, random_state=0
             )
         progress("writing the report")
-        comparison = _compared(models, second, truth.is_positive)
+        score = {method: model.scores(second) for method, model in models.items()}
+        # One part: the second half has seen no fit.
+        whole = [np.arange(second.height)]
+        comparison = Comparison.judged(score, truth.is_positive, whole)
         best = max(_METHODS, key=lambda method: comparison.metrics[method]["auc"])
         fit = TableFit(
             second, _TITLE, truth, models[best], best, comparison, audit, NO_PROMISE
@@ -80,19 +83,6 @@ def show_demo(to: Folder) -> None:
     say(headline(fit, found))
     last = "report.html" if "report.html" in files else "metrics.json"
     say(f"Open {Path(to.out) / last}")
-
-
-def _compared(
-    models: dict[str, TableModel], half: pl.DataFrame, is_positive: NDArray[np.bool_]
-) -> Comparison:
-    score = {method: model.scores(half) for method, model in models.items()}
-    # One part: the second half has seen no fit.
-    whole = [np.arange(is_positive.size)]
-    metrics = {
-        method: part_metrics(method, score, is_positive, whole, ours=BLEND)
-        for method in score
-    }
-    return Comparison(1, metrics, score, ours=BLEND)
 
 
 def candidates() -> list[str]:

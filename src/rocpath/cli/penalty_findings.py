@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rocpath.cli.long_tables import LeftOut, LongSequence, Request
     from rocpath.cli.penalty_comparison import Comparison
+    from rocpath.roc import RocCurve
 
 
 _DAY = 86_400e6  # in microseconds: matplotlib counts time in days
@@ -56,6 +57,13 @@ class Findings(NamedTuple):
         return [(self.feature_names[k], float(coef[k] * scale[k])) for k in used]
 
     @property
+    def roc(self) -> dict[str, RocCurve]:
+        """The curve of each rule."""
+        bp = cp.error_breakpoints(self.comparison.problem.functions)
+        predicted = self.comparison.log_penalty.items()
+        return {method: roc_curve(bp, -one) for method, one in predicted}
+
+    @property
     def intercept(self) -> float:
         """The mean log penalty of the sequences."""
         return float(self.regressor.predict(self.comparison.problem.X).mean())
@@ -65,7 +73,6 @@ def report(found: Findings, request: Request) -> str:
     """Make the page about a fit."""
     regressor, comparison = found.regressor, found.comparison
     problem = comparison.problem
-    bp = cp.error_breakpoints(problem.functions)
     settings = {
         "cost": request.cost,
         "constraint": request.constraint or "none",
@@ -81,10 +88,7 @@ def report(found: Findings, request: Request) -> str:
         title=f"Penalties learned from {request.source}",
         headline=comparison.headline(found.n_labels),
         metrics=comparison.metrics,
-        roc={
-            method: roc_curve(bp, -predicted)
-            for method, predicted in comparison.log_penalty.items()
-        },
+        roc=found.roc,
         sequences=_reported(found, request),
         coefficients=found.coefficients,
         intercept=found.intercept,
@@ -107,19 +111,14 @@ def figures(
 ) -> dict[str, bytes | str]:
     """Draw every panel as PNG, by the name of its file."""
     # Matplotlib takes long to import, and few ask for pictures.
-    from rocpath.plots.penalties import penalty_figures
+    from rocpath.plots.fits import penalty_figures
 
-    problem, comparison = found.comparison.problem, found.comparison
-    bp = cp.error_breakpoints(problem.functions)
     drawn = penalty_figures(
         errors={
             method: (row["label_errors"], row["standard_error"])
-            for method, row in comparison.metrics.items()
+            for method, row in found.comparison.metrics.items()
         },
-        roc={
-            method: roc_curve(bp, -predicted)
-            for method, predicted in comparison.log_penalty.items()
-        },
+        roc=found.roc,
         coefficients=found.coefficients,
         tried=(
             found.regressor.alphas_,
@@ -128,7 +127,7 @@ def figures(
         ),
     )
     pictures: dict[str, bytes | str] = {
-        f"{name}.png": _png(figure) for name, figure in drawn.items()
+        f"{name}.png": png_bytes(figure) for name, figure in drawn.items()
     }
     width = len(str(len(found.sequences)))
     for place, one in enumerate(found.sequences):
@@ -137,12 +136,13 @@ def figures(
         # nor be too long for it; the number in front keeps them apart.
         plain = "".join(c if c.isalnum() or c in "-." else "_" for c in one.name)[:60]
         name = f"sequence_{place + 1:0{width}}_{plain}.png"
-        pictures[name] = _png(_figure(found, place, request))
+        pictures[name] = png_bytes(_figure(found, place, request))
     return pictures
 
 
 def _figure(found: Findings, place: int, request: Request) -> Any:
     """Draw a sequence with its labels and changes, and its errors by penalty."""
+    from rocpath.plots.canvas import unseen_axes
     from rocpath.plots.label_errors import LabelErrorDisplay
 
     one = found.sequences[place]
@@ -157,7 +157,7 @@ def _figure(found: Findings, place: int, request: Request) -> Any:
         selection=cp.model_selection(models.cost),
         errors=found.comparison.problem.functions[place],
         log_penalty=float(found.comparison.log_penalty[OURS][place]),
-    ).plot()
+    ).plot(unseen_axes(1, 2, (9.5, 3.2), gridspec_kw={"width_ratios": (1.7, 1)}))
     if found.is_time:
         display.ax_[0].xaxis_date()
         display.ax_[0].tick_params(axis="x", labelsize=7)
@@ -207,12 +207,3 @@ def _segmentation(
     models = request.models(one)
     k = int(cp.model_selection(models.cost).select(penalty))
     return models.changes[k], models.mean[k]
-
-
-def _png(figure: Any) -> bytes:
-    import matplotlib.pyplot as plt
-
-    content = png_bytes(figure)
-    # Pyplot keeps every figure until it is closed, and warns after twenty.
-    plt.close(figure)
-    return content

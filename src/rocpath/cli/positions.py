@@ -21,6 +21,7 @@ _TIME_FORMATS = (
     "%Y-%m-%d %H:%M",
     "%Y-%m-%d",
 )
+_EXAMPLE = "2024-05-01T10:20"
 
 
 class Places(NamedTuple):
@@ -32,11 +33,7 @@ class Places(NamedTuple):
     @property
     def rule(self) -> str:
         """What positions must be, for messages."""
-        return (
-            "must be times as 2024-05-01T10:20"
-            if self.is_time
-            else ("must be numbers, or times as 2024-05-01T10:20")
-        )
+        return f"must be {'' if self.is_time else 'numbers, or '}times as {_EXAMPLE}"
 
 
 def places(series: pl.Series) -> Places:

@@ -19,7 +19,7 @@ from rocpath.cli.table_report import (
     verdicts,
 )
 from rocpath.cli.terminal import agreed, progress_bar, say, show_table
-from rocpath.pages.score_view import NO_PROMISE, Promises, promised_points
+from rocpath.pages.score_view import NO_PROMISE, Promises, promised_point
 from rocpath.tables.columns import column, feature_columns, listed
 from rocpath.tables.labels import binary_label
 from rocpath.tables.leaks import suspect_leaks
@@ -149,7 +149,7 @@ def _with_threshold(
     """Let the model call rows positive as its one promise asks, if it can be kept."""
     # On rows held out, as the threshold is for scores of new rows.
     try:
-        (point,) = promised_points(label.is_positive, score, promises).values()
+        point = promised_point(label.is_positive, score, promises)
     except ValueError as error:
         say(f"note: {error}")
         return model

@@ -220,21 +220,17 @@ def _facts(fit: TableFit) -> dict[str, str]:
     label, kinds = fit.label, [one.kind for one in fit.audit]
     n_rows, n_dropped = label.is_positive.size, kinds.count("drop")
     share = 100 * label.n_positive / n_rows
-    return {
+    facts = {
         "Rows": f"{n_rows:,}",
         label.positive: f"{label.n_positive:,} ({share:.3g}%)",
         label.negative: f"{label.n_negative:,}",
         "Columns used": f"{len(kinds) - n_dropped:,}",
         "Columns left out": f"{n_dropped:,}",
         "Saved model": fit.method,
-        **_threshold_fact(fit),
     }
-
-
-def _threshold_fact(fit: TableFit) -> dict[str, str]:
-    if fit.model.threshold is None:
-        return {}
-    return {"predict calls positive": f"scores from {fit.model.threshold:.4g}"}
+    if fit.model.threshold is not None:
+        facts["predict calls positive"] = f"scores from {fit.model.threshold:.4g}"
+    return facts
 
 
 def _saved_first(fit: TableFit) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:

@@ -29,9 +29,10 @@ def page_html(
     The policy in its head allows plotly.js and the named scripts of this package by
     their hashes, and nothing else. All text in the values is escaped.
     """
-    # Plotly is first, as the other scripts use it.
-    texts = {"plotly": plotly_script()} if needs_plotly else {}
-    texts |= {name: web_file(f"{name}.js") for name in scripts}
+    # Plotly is first, with what all charts share, as the other scripts use it.
+    texts = {name: web_file(f"{name}.js") for name in scripts}
+    if needs_plotly:
+        texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
     page: str = (
         environment()
         .get_template(template)

@@ -167,7 +167,7 @@ def _spans(
     metrics: Mapping[str, Mapping[str, float]],
     scores: Sequence[str],
     intervals: Mapping[str, tuple[float, float]],
-) -> dict[str, tuple[float, float, float]]:
+) -> dict[str, tuple[float, ...]]:
     """Place each interval and its score between 0 and 1, for a picture of all."""
     if not intervals:
         return {}
@@ -176,12 +176,8 @@ def _spans(
     width = max(high for _, high in intervals.values()) - low or 1.0
     spans = {}
     for name, (left, right) in intervals.items():
-        middle = metrics[name][scores[0]]
-        spans[name] = (
-            (left - low) / width,
-            (middle - low) / width,
-            (right - low) / width,
-        )
+        ends = np.array([left, metrics[name][scores[0]], right])
+        spans[name] = tuple((ends - low) / width)
     return spans
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 # Each of two rates with both its bounds, such that a pair lies between all four.
 _EACH_OF_FOUR = 0.5 * (1.0 + CONFIDENCE**0.5)
+_BOUNDS = (lowest_rate, highest_rate)
 _TOP = 0.1  # the share of rows whose lift is told
 _MOST_GROUPS = 10  # of calibration; more would be too narrow to see
 _POSITIVES_A_GROUP = 10  # expected; of fewer a share is hardly known
@@ -46,15 +47,19 @@ class Promises(NamedTuple):
     top: int | None = None
 
     @property
+    def given(self) -> dict[str, Any]:
+        """Those asked for, by name."""
+        return {name: one for name, one in self._asdict().items() if one is not None}
+
+    @property
     def n_given(self) -> int:
         """How many are asked for."""
-        return sum(promise is not None for promise in self)
+        return len(self.given)
 
     def checked(self) -> Promises:
         """Raise if a rate is none that can be promised."""
-        for name in ("max_fpr", "min_precision"):
-            promise = getattr(self, name)
-            if promise is not None:
+        for name, promise in self.given.items():
+            if name != "top":
                 share_between(f"--{name.replace('_', '-')}", promise)
         return self
 
@@ -175,11 +180,6 @@ def calibration_groups(
     return groups
 
 
-def top_point(rows: RankedRows, n_rows: int) -> OperatingPoint:
-    """Call at most so many rows positive, those ranked highest."""
-    return _point_at(rows, _top_place(rows, n_rows))
-
-
 def rule_of(name: str, promise: float) -> str:
     """Say a promise in words."""
     if name == "top":
@@ -191,22 +191,19 @@ def rule_of(name: str, promise: float) -> str:
     return f"{what} {limit} {100 * promise:g}%"
 
 
-def promised_points(
-    is_positive: NDArray[np.bool_], score: NDArray[np.float64], promises: Promises
-) -> dict[str, OperatingPoint]:
-    """Choose a threshold for each promise, as the rows given keep it; or raise."""
-    rows = RankedRows.of(is_positive, score)
-    points = {}
-    for name, promise in promises._asdict().items():
-        if promise is None:
-            continue
-        if name == "top":
-            points[name] = top_point(rows, promise)
-        else:
-            points[name] = choose_threshold(
-                is_positive, score, positive=True, **{name: promise}
-            )
-    return points
+def promised_point(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    promises: Promises,
+    confidence: float | None = None,
+) -> OperatingPoint:
+    """Choose a threshold that keeps the one promise given; raise if none does."""
+    ((name, promise),) = promises.given.items()
+    if name == "top":
+        return _top_point(RankedRows.of(is_positive, score), promise)
+    return choose_threshold(
+        is_positive, score, positive=True, confidence=confidence, **{name: promise}
+    )
 
 
 def asked_points(
@@ -216,27 +213,17 @@ def asked_points(
 
     One that no threshold keeps is left out.
     """
-    rows, points = RankedRows.of(is_positive, score), []
-    for name, promise in promises._asdict().items():
-        if promise is None:
-            continue
-        rule = rule_of(name, promise)
-        if name == "top":
-            points.append(_named(rows, rule, top_point(rows, promise), is_asked=True))
-            continue
-        for confidence in (None, CONFIDENCE):
+    points = []
+    for name, promise in promises.given.items():
+        rule, one = rule_of(name, promise), Promises(**{name: promise})
+        # As many rows as are asked for can be called of any table.
+        for confidence in (None,) if name == "top" else (None, CONFIDENCE):
             told = rule if confidence is None else f"{rule}, promised for new rows"
             try:
-                point = choose_threshold(
-                    is_positive,
-                    score,
-                    positive=True,
-                    confidence=confidence,
-                    **{name: promise},
-                )
+                point = promised_point(is_positive, score, one, confidence)
             except ValueError:  # out of reach
                 continue
-            points.append(_named(rows, told, point, is_asked=True))
+            points.append(_named(is_positive, told, point, is_asked=True))
     return points
 
 
@@ -251,22 +238,31 @@ def _usual(
     half = max(int(np.searchsorted(-rows.score, 0.0, side="left")) - 1, 0)
     above_half = replace(_point_at(rows, half), threshold=0.0)
     n_top = max(1, round(_TOP * rows.n_rows))
+    top = _top_point(rows, n_top)
     points = [
-        _named(rows, "probability above one half", above_half),
-        _named(rows, "the tenth of rows ranked highest", top_point(rows, n_top)),
+        _named(is_positive, "probability above one half", above_half),
+        _named(is_positive, "the tenth of rows ranked highest", top),
     ]
     usual = [Promises(max_fpr=rate) for rate in _USUAL_FPR]
     usual += [Promises(min_precision=share) for share in _USUAL_PRECISION]
     for one in usual:
-        name, promise = next(pair for pair in one._asdict().items() if pair[1])
+        ((name, promise),) = one.given.items()
+        # Not again what was asked for, nor a threshold that calls no row.
+        if promise == getattr(promises, name):
+            continue
         try:
-            (point,) = promised_points(is_positive, score, one).values()
+            point = promised_point(is_positive, score, one)
         except ValueError:  # out of reach
             continue
-        # Not again what was asked for, nor a threshold that calls no row.
-        if promise != getattr(promises, name) and point.tpr + point.fpr > 0:
-            points.append(_named(rows, rule_of(name, promise), point))
+        if point.tpr + point.fpr > 0:
+            points.append(_named(is_positive, rule_of(name, promise), point))
     return points
+
+
+def _top_point(rows: RankedRows, n_rows: int) -> OperatingPoint:
+    """Call at most so many rows positive, those ranked highest."""
+    place = int(np.searchsorted(rows.tp + rows.fp, n_rows, side="right")) - 1
+    return _point_at(rows, place)
 
 
 def _point_at(rows: RankedRows, place: int) -> OperatingPoint:
@@ -274,14 +270,15 @@ def _point_at(rows: RankedRows, place: int) -> OperatingPoint:
 
 
 def _named(
-    rows: RankedRows, rule: str, point: OperatingPoint, *, is_asked: bool = False
+    is_positive: NDArray[np.bool_],
+    rule: str,
+    point: OperatingPoint,
+    *,
+    is_asked: bool = False,
 ) -> NamedPoint:
-    tp, fp = round(point.tpr * rows.n_positive), round(point.fpr * rows.n_negative)
-    return NamedPoint(rule, point, tp, fp, is_asked)
-
-
-def _top_place(rows: RankedRows, n_rows: int) -> int:
-    return int(np.searchsorted(rows.tp + rows.fp, n_rows, side="right")) - 1
+    n_positive = int(is_positive.sum())
+    tp, fp = point.tpr * n_positive, point.fpr * (is_positive.size - n_positive)
+    return NamedPoint(rule, point, round(tp), round(fp), is_asked)
 
 
 def _lift(rows: RankedRows) -> Lift:
@@ -294,27 +291,25 @@ def _lift(rows: RankedRows) -> Lift:
 
 
 def _places(rows: RankedRows, points: list[NamedPoint]) -> Places:
-    """Choose places for a slider: close together at the top, with all points named."""
-    called = rows.tp + rows.fp
-    # The top of a ranking is where thresholds are chosen, and where rates change most.
-    ranks = rising_ranks(1, rows.n_rows, ratio=_RATIO)
-    chosen = np.searchsorted(called, ranks, side="right") - 1
-    named = np.searchsorted(called, [one.tp + one.fp for one in points])
-    place = np.unique(np.concatenate(([0], chosen, named)))
+    """Choose places for a slider: those of the band, and all points named."""
+    named = np.searchsorted(rows.tp + rows.fp, [one.tp + one.fp for one in points])
+    place = np.union1d(_spread_places(rows), named)
     threshold = np.array([rows.threshold(int(one)) for one in place])
     return Places(threshold, rows.tp[place], rows.fp[place])
 
 
+def _spread_places(rows: RankedRows) -> NDArray[np.intp]:
+    """Choose places from no row to all, close together at the top of the ranking."""
+    # There thresholds are chosen, and rates change most.
+    ranks = rising_ranks(1, rows.n_rows, ratio=_RATIO)
+    called = np.searchsorted(rows.tp + rows.fp, ranks, side="right") - 1
+    return np.unique(np.append(0, called))
+
+
 def _band(rows: RankedRows) -> RocBand:
     """Bound both rates at any one threshold (Clopper and Pearson)."""
-    called = rows.tp + rows.fp
-    ranks = rising_ranks(1, rows.n_rows, ratio=_RATIO)
-    place = np.unique(np.append(0, np.searchsorted(called, ranks, side="right") - 1))
-    tp, fp = rows.tp[place], rows.fp[place]
-    level, n_positive, n_negative = _EACH_OF_FOUR, rows.n_positive, rows.n_negative
+    place = _spread_places(rows)
+    fp, tp = (rows.fp[place], rows.n_negative), (rows.tp[place], rows.n_positive)
     return RocBand(
-        lowest_rate(fp, n_negative, level),
-        highest_rate(fp, n_negative, level),
-        lowest_rate(tp, n_positive, level),
-        highest_rate(tp, n_positive, level),
+        *(bound(*count, _EACH_OF_FOUR) for count in (fp, tp) for bound in _BOUNDS)
     )

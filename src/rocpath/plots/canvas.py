@@ -36,14 +36,30 @@ def axes_grid(
         # Only here: who brings axes, as a server does, needs no pyplot.
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots(
-            n_rows, n_columns, figsize=figsize, layout="constrained", **grid
+        return _axes_of(
+            plt.figure(figsize=figsize, layout="constrained"), n_rows, n_columns, grid
         )
-        return np.ravel(np.asarray(axes, dtype=object))
     axes = np.ravel(np.asarray(ax, dtype=object))
     if axes.size != n_axes:
         raise ValueError(f"ax must have {n_axes} axes, got {axes.size}.")
     return axes
+
+
+def unseen_axes(
+    n_rows: int, n_columns: int, figsize: tuple[float, float], **grid: Any
+) -> NDArray[Any]:
+    """Return axes of a figure that no window shows and nobody need close."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=figsize, layout="constrained")
+    return _axes_of(figure, n_rows, n_columns, grid)
+
+
+def _axes_of(
+    figure: Any, n_rows: int, n_columns: int, grid: dict[str, Any]
+) -> NDArray[Any]:
+    axes = figure.subplots(n_rows, n_columns, **grid)
+    return np.ravel(np.asarray(axes, dtype=object))
 
 
 def draw_steps(

@@ -1,4 +1,4 @@
-"""The figures of a fit: intervals, ROC curves, calibration, thresholds and columns."""
+"""The figures of a fit, of a table or of penalties: one for each part of its report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.plots.canvas import BLUE, GREY, RED, SERIES, tidy
+from rocpath.plots.canvas import BLUE, GREY, RED, SERIES, tidy, unseen_axes
 from rocpath.plots.line_searches import LineSearchDisplay
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rocpath.lines import Lines
     from rocpath.pages.score_view import ScoreView
+    from rocpath.roc import RocCurve
 
 _MOST_BARS = 20  # more names could not be read
 _LONGEST_NAME = 36  # longer ones would leave no room for the bars
@@ -40,43 +41,54 @@ def fit_figures(
     """
     figures = {}
     if areas:
-        figures["models"] = _figure(_draw_areas, (6.4, 1.2 + 0.45 * len(areas)))(
-            areas, area_name
-        )
+        size = (6.4, 1.2 + 0.45 * len(areas))
+        figures["models"] = _drawn(size, _draw_areas, areas, area_name)
     if view is not None:
-        figures["roc"] = _figure(_draw_roc, (5.4, 5.2))(roc, view)
-        figures["calibration"] = _figure(_draw_calibration, (5.4, 4.6))(view, classes)
-        figures["thresholds"] = _figure(_draw_rates, (6.4, 4.2))(view, classes)
+        figures["roc"] = _drawn((5.4, 5.2), _draw_roc_with_band, roc, view)
+        figures["calibration"] = _drawn((5.4, 4.6), _draw_calibration, view, classes)
+        figures["thresholds"] = _drawn((6.4, 4.2), _draw_rates, view, classes)
     columns = coefficients or importance
     if columns:
         what = "log-odds of one standard deviation" if coefficients else "AUC lost"
-        n_bars = min(len(columns), _MOST_BARS)
-        figures["columns"] = _figure(_draw_bars, (6.4, 1.1 + 0.3 * n_bars))(
-            columns, what
-        )
+        figures["columns"] = _drawn(_size_of_bars(columns), _draw_bars, columns, what)
     if lines is not None:
-        figure, axes = _new_axes(3, (6.4, 7.5))
-        LineSearchDisplay.from_lines(lines, ax=axes)
-        figures["line_search"] = figure
+        axes = unseen_axes(3, 1, (6.4, 7.5), sharex=True)
+        figures["line_search"] = LineSearchDisplay.from_lines(lines, ax=axes).figure_
     return figures
 
 
-def _figure(draw: Any, size: tuple[float, float]) -> Any:
-    def drawn(*arguments: Any) -> Any:
-        figure, (ax,) = _new_axes(1, size)
-        draw(ax, *arguments)
-        tidy(ax)
-        return figure
+def penalty_figures(
+    *,
+    errors: Mapping[str, tuple[float, float]],
+    roc: Mapping[str, RocCurve],
+    coefficients: Sequence[tuple[str, float]],
+    tried: tuple[ArrayLike, ArrayLike, ArrayLike],
+) -> dict[str, Any]:
+    """Draw what a report of penalties shows, one figure a panel, by name.
 
-    return drawn
+    Errors come with their standard errors; tried are L1 weights, what they lose on
+    parts held out, and the standard errors of that. Without coefficients there is no
+    figure of them.
+    """
+    rates = {f"{name}, {one.auc:.3f}": (one.fpr, one.tpr) for name, one in roc.items()}
+    figures = {
+        "errors": _drawn((4.8, 2.4), _draw_errors, errors),
+        "roc": _drawn((4.8, 4.6), _draw_roc, rates, "AUC"),
+        "tried": _drawn((4.8, 2.8), _draw_tried, *tried),
+    }
+    if coefficients:
+        ordered = sorted(coefficients, key=lambda pair: -abs(pair[1]))
+        what = "log penalty that one standard deviation adds"
+        size = _size_of_bars(ordered)
+        figures["coefficients"] = _drawn(size, _draw_bars, ordered, what)
+    return figures
 
 
-def _new_axes(n_rows: int, size: tuple[float, float]) -> tuple[Any, Any]:
-    # Without pyplot, whose figures stay until closed.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, np.atleast_1d(figure.subplots(n_rows, 1, sharex=n_rows > 1))
+def _drawn(size: tuple[float, float], draw: Any, *arguments: Any) -> Any:
+    (ax,) = unseen_axes(1, 1, size)
+    draw(ax, *arguments)
+    tidy(ax)
+    return ax.figure
 
 
 def _draw_areas(
@@ -96,11 +108,10 @@ def _draw_areas(
     ax.set(ylim=(len(areas) - 0.5, -0.6), xlabel=f"{area_name}, with 95% interval")
 
 
-def _draw_roc(
+def _draw_roc_with_band(
     ax: Axes, roc: Mapping[str, tuple[ArrayLike, ArrayLike]], view: ScoreView
 ) -> None:
     band = view.band
-    ax.plot([0, 1], [0, 1], color="0.8", linewidth=1)
     # One outline: along one end of the band, and back along the other.
     ax.fill(
         np.append(band.fpr_low, band.fpr_high[::-1]),
@@ -110,12 +121,22 @@ def _draw_roc(
         linewidth=0,
         label="95% at any one threshold",
     )
-    for number, (name, (fpr, tpr)) in enumerate(roc.items()):
+    if view.max_fpr:
         # Of the model itself, which comes first, the part that was asked for.
-        if number == 0 and view.max_fpr:
-            x = np.linspace(0.0, view.max_fpr, 200)
-            y = np.interp(x, np.asarray(fpr, float), np.asarray(tpr, float))
-            ax.fill_between(x, y, color=BLUE, alpha=0.35, linewidth=0)
+        fpr, tpr = (np.asarray(rate, float) for rate in next(iter(roc.values())))
+        x = np.linspace(0.0, view.max_fpr, 200)
+        ax.fill_between(x, np.interp(x, fpr, tpr), color=BLUE, alpha=0.35, linewidth=0)
+    _draw_roc(ax, roc)
+    ax.set(aspect=1, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+
+
+def _draw_roc(
+    ax: Axes,
+    roc: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    legend_title: str | None = None,
+) -> None:
+    ax.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+    for number, (name, (fpr, tpr)) in enumerate(roc.items()):
         ax.plot(
             fpr,
             tpr,
@@ -125,9 +146,8 @@ def _draw_roc(
             zorder=2 if number else 3,
             label=name,
         )
-    ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-    ax.legend(loc="lower right", fontsize=9)
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    ax.legend(title=legend_title, loc="lower right", fontsize=9)
 
 
 def _draw_calibration(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
@@ -155,6 +175,27 @@ def _draw_rates(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
     ax.set(ylim=(-0.01, 1.01), xlim=(called[0], 1000))
     ax.xaxis.set_major_formatter("{x:g}")
     ax.legend(fontsize=9)
+
+
+def _draw_errors(ax: Axes, errors: Mapping[str, tuple[float, float]]) -> None:
+    count, spread = np.array(list(errors.values()), dtype=np.float64).T
+    color = [SERIES[k % len(SERIES)] for k in range(len(errors))]
+    ax.barh(list(errors), count, xerr=spread, color=color)
+    ax.invert_yaxis()
+    ax.set(xlabel="label errors on sequences held out")
+
+
+def _draw_tried(
+    ax: Axes, alpha: ArrayLike, mean: ArrayLike, standard_error: ArrayLike
+) -> None:
+    ax.errorbar(alpha, mean, yerr=standard_error, color=BLUE, marker="o")
+    ax.set_xscale("log")
+    ax.invert_xaxis()
+    ax.set(xlabel="L1 weight, as a part of the largest", ylabel="loss held out")
+
+
+def _size_of_bars(columns: Sequence[tuple[str, float]]) -> tuple[float, float]:
+    return 6.4, 1.1 + 0.3 * min(len(columns), _MOST_BARS)
 
 
 def _draw_bars(ax: Axes, columns: Sequence[tuple[str, float]], what: str) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
+
+from rocpath.ranking.log_odds import LogOddsClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rocpath.tables.model import TableModel
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     """Classify the rows of data frames with a model that ``rocpath fit`` has saved.
 
     Columns are found by name and read as the fit read them: numbers, words and dates,
@@ -41,7 +42,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
 
     @property
-    def classes_(self) -> NDArray[np.str_]:
+    def classes_(self) -> NDArray[np.str_]:  # type: ignore[override]
         """The labels as text, the positive one last."""
         return np.array([self.model.negative, self.model.positive])
 
@@ -86,21 +87,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array, shape (n_rows,)
         """
         return self.model.scores(as_table(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability of each label, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : data frame of pandas or polars
-            Rows with the columns of the fit.
-
-        Returns
-        -------
-        array, shape (n_rows, 2)
-        """
-        probability = expit(self.decision_function(X))
-        return np.column_stack((1.0 - probability, probability))
 
     def predict(self, X: Any) -> NDArray[np.str_]:
         """Predict labels, with the threshold of the fit.

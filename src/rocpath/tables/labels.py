@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,23 +17,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BinaryLabel:
-    """Labels of two kinds, by the text of their values."""
+class KnownLabels:
+    """Both kinds of labels by their text, and how many rows have them."""
 
     column: str
     positive: str
     negative: str
-    is_positive: NDArray[np.bool_]
-
-    @property
-    def n_positive(self) -> int:
-        """The number of positive rows."""
-        return int(self.is_positive.sum())
-
-    @property
-    def n_negative(self) -> int:
-        """The number of negative rows."""
-        return self.is_positive.size - self.n_positive
+    n_positive: int
+    n_negative: int
 
     @property
     def counted(self) -> str:
@@ -46,22 +37,24 @@ class BinaryLabel:
     @property
     def summary(self) -> dict[str, str | int]:
         """The two kinds and how many rows they have, as results write them down."""
-        return _summary(self)
+        names = ("positive", "negative", "n_positive", "n_negative")
+        return {name: getattr(self, name) for name in names}
 
 
-class KnownLabels(NamedTuple):
-    """Both kinds of labels, and how many rows have them, where rows are elsewhere."""
+@dataclass(frozen=True, slots=True, eq=False)
+class BinaryLabel(KnownLabels):
+    """Labels of two kinds, row by row."""
 
-    column: str
-    positive: str
-    negative: str
-    n_positive: int
-    n_negative: int
+    is_positive: NDArray[np.bool_]
 
-    @property
-    def summary(self) -> dict[str, str | int]:
-        """The labels and their counts."""
-        return _summary(self)
+    @classmethod
+    def of(
+        cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]
+    ) -> BinaryLabel:
+        """Count the rows."""
+        n_positive = int(is_positive.sum())
+        n_negative = is_positive.size - n_positive
+        return cls(column, positive, negative, n_positive, n_negative, is_positive)
 
 
 def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> BinaryLabel:
@@ -69,7 +62,7 @@ def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> Binary
     text = label_text(column(table, name, "label"))
     values = text.unique().sort().to_list()
     positive, negative = label_kinds(name, values, positive)
-    return BinaryLabel(name, positive, negative, (text == positive).to_numpy())
+    return BinaryLabel.of(name, positive, negative, (text == positive).to_numpy())
 
 
 def label_kinds(
@@ -109,7 +102,7 @@ def known_label(
         raise ValueError(
             f"label column {name!r} has only the value {only!r}: two are needed."
         )
-    return BinaryLabel(name, positive, negative, is_positive)
+    return BinaryLabel.of(name, positive, negative, is_positive)
 
 
 def known_positives(
@@ -139,8 +132,3 @@ def label_text(series: pl.Series) -> pl.Series:
             f"{series.dtype}."
         )
     return complete(text_of(series), "label column")
-
-
-def _summary(label: BinaryLabel | KnownLabels) -> dict[str, str | int]:
-    names = ("positive", "negative", "n_positive", "n_negative")
-    return {name: getattr(label, name) for name in names}

@@ -76,7 +76,7 @@ class TableModel:
         pipeline: Pipeline,
         features: FeatureColumns,
         frame: pl.DataFrame,
-        label: BinaryLabel | KnownLabels,
+        label: KnownLabels,
     ) -> TableModel:
         """Put a fitted pipeline together with what was seen of its columns."""
         X = frame.select(features.number).to_numpy()

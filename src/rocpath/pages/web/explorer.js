@@ -2,13 +2,10 @@
    step are computed here from the lines, so that the slider needs no table of them. */
 (function () {
   "use strict";
-  const FP = "#D55E00", FN = "#0072B2", BOTH = "#767676", INK = "#1b1f24";
+  const { FP, FN, GREY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
   const VARIANT_COLORS = ["#009E73", "#E69F00", "#000000", "#CC79A7"];
   const SVG = "http://www.w3.org/2000/svg";
   const N_TICKS = 1000, LINES_OF_A_TRACE = 25;
-  const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: INK };
-  const CONFIG = { responsive: true, displaylogo: false,
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]] };
 
   function sum(values) { return values.reduce((total, value) => total + value, 0); }
 
@@ -130,13 +127,14 @@
     lines.slope.forEach((_, b) => { count[color(b)] = (count[color(b)] || 0) + 1; });
     const order = Array.from(lines.slope.keys())
       .sort((a, b) => count[color(b)] - count[color(a)]);
-    const opacity = Math.min(1, Math.max(0.3, 20 / lines.slope.length));
+    // Of few lines each must be seen, among many of another colour too.
+    const opacity = (one) => clamped(100 / count[one], 0.3, 1);
     const open = {}, traces = [];
     order.forEach((b) => {
       let trace = open[color(b)];
       if (!trace || trace.x.length >= 3 * LINES_OF_A_TRACE) {
         trace = { x: [], y: [], mode: "lines", showlegend: false, hoverinfo: "skip",
-          opacity, line: { color: color(b), width: 1, simplify: false } };
+          opacity: opacity(color(b)), line: { color: color(b), width: 1, simplify: false } };
         open[color(b)] = trace;
         traces.push(trace);
       }
@@ -162,31 +160,26 @@
       ([value, yaxis]) => traces.push({ x: [one.step], y: [value], yaxis, mode: "markers",
         name: one.name, showlegend: false, cliponaxis: false,
         marker: { color: VARIANT_COLORS[k % 4], size: 12 - 2 * k } })));
-    const axis = (title, domain) => ({ title: { text: title, standoff: 6 }, domain,
-      zeroline: false, gridcolor: "#eaeef2", automargin: true });
-    return Plotly.newPlot(place, traces, {
-      font: FONT, margin: { l: 60, r: 12, t: 26, b: 44 }, hovermode: "closest",
-      legend: { orientation: "h", x: 0, y: 1.005, yanchor: "bottom", font: { size: 12 } },
-      xaxis: { title: { text: "step size", standoff: 8 }, anchor: "y", gridcolor: "#eaeef2",
-        zeroline: false, range: [0, data.max_step] },
-      yaxis: axis("threshold", [0, 0.42]), yaxis2: axis("AUM", [0.48, 0.71]),
-      yaxis3: axis("AUC", [0.77, 1]),
+    const part = (title, domain) => axis(title, { domain, automargin: true });
+    return Plotly.newPlot(place, traces, layout({
+      margin: { l: 60, r: 12, t: 26, b: 44 }, legend: charts.legendAbove,
+      xaxis: axis("step size", { anchor: "y", range: [0, data.max_step] }),
+      yaxis: part("threshold", [0, 0.42]), yaxis2: part("AUM", [0.48, 0.71]),
+      yaxis3: part("AUC", [0.77, 1]),
       shapes: data.variants.map((one, k) =>
         verticalLine(one.step, VARIANT_COLORS[k % 4], "dot", 1.2)),
-    }, CONFIG);
+    }), charts.tools("zoomIn2d", "zoomOut2d"));
   }
 
   function drawAxes(place, xTitle, yTitle, names) {
-    const axis = (title, standoff, range) => ({ title: { text: title, standoff }, range,
-      gridcolor: "#eaeef2", zeroline: false });
+    const range = [-0.02, 1.02];
     const keys = names.map(([name, color, width]) => ({ x: [null], y: [null], name,
       mode: "lines", line: { color, width } }));
-    return Plotly.newPlot(place, keys.length ? keys : [{ x: [null], y: [null] }], {
-      font: FONT, margin: { l: 60, r: 12, t: keys.length ? 26 : 8, b: 44 },
-      showlegend: keys.length > 0,
-      legend: { orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
-      xaxis: axis(xTitle, 8, [-0.02, 1.02]), yaxis: axis(yTitle, 6, [-0.02, 1.02]),
-    }, { responsive: true, staticPlot: true });
+    return Plotly.newPlot(place, keys.length ? keys : [{ x: [null], y: [null] }], layout({
+      margin: { l: 60, r: 12, t: keys.length ? 26 : 8, b: 44 },
+      showlegend: keys.length > 0, legend: charts.legendAbove,
+      xaxis: axis(xTitle, { range }), yaxis: axis(yTitle, { range }),
+    }), { responsive: true, staticPlot: true });
   }
 
   function showRoc(place, layer, errors, totalFp, totalFn) {
@@ -273,7 +266,7 @@
   function ask(page, step, variant) {
     if (!Number.isFinite(step)) return;
     const isIdle = page.pending === null;
-    page.pending = [Math.min(Math.max(step, 0), page.data.max_step), variant];
+    page.pending = [clamped(step, 0, page.data.max_step), variant];
     // Many moves of the slider in one frame are drawn once.
     if (isIdle) requestAnimationFrame(() => {
       const [nextStep, nextVariant] = page.pending;
@@ -293,7 +286,7 @@
     number.addEventListener("change", () => {
       const typed = Number(number.value);
       if (number.value !== "" && Number.isFinite(typed)) {
-        number.value = String(Math.min(Math.max(typed, 0), data.max_step));
+        number.value = String(clamped(typed, 0, data.max_step));
       }
     });
     page.buttons.forEach((button) => button.addEventListener("click", () => {

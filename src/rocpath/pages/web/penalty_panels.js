@@ -2,22 +2,18 @@
    for charts come as HTML text, escaped; those of sequences are escaped here. */
 (function (shared) {
   "use strict";
-  // Of the palette of Okabe and Ito, which the colour-blind can tell apart; dashes too,
-  // for print without colours.
-  const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
+  const { COLORS, DASHES, INK, FP, FN, GREY, ...charts } = rocpathCharts;
   const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
     at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
     peak_start: "#56B4E9", peak_end: "#009E73" };
   const NARROW = 620;  // pixels, below which panels stand below each other
-  const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13,
-    color: "#1b1f24" };
 
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
     .replace(/>/g, "&gt;");
   const words = (kind) => kind.replace(/_/g, " ");
-  const axis = (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",
-    zeroline: false, automargin: true, ...more });
+  const axis = (text, more) => charts.axis(text, { automargin: true, ...more });
+  const layout = (more) => charts.layout({ margin: { l: 56, r: 12, t: 14, b: 46 },
+    showlegend: false, ...more });
 
   /* A function with value[k] from edge[k] to edge[k + 1], as the points of a line. */
   function steps(edge, value) {
@@ -26,23 +22,17 @@
     return { x, y };
   }
 
-  function layout(more) {
-    return { font: FONT, margin: { l: 56, r: 12, t: 14, b: 46 }, hovermode: "closest",
-      showlegend: false, ...more };
-  }
-
   function errors(rows) {
     return { traces: [{ type: "bar", orientation: "h", y: rows.map((row) => row[0]),
       x: rows.map((row) => row[1]), marker: { color: rows.map((_, k) => COLORS[k % 6]) },
-      error_x: { array: rows.map((row) => row[2]), color: "#1b1f24" },
+      error_x: { array: rows.map((row) => row[2]), color: INK },
       hovertemplate: "%{y}: %{x} ± %{error_x.array:.1f}<extra></extra>" }],
       layout: layout({ xaxis: axis("label errors", { rangemode: "tozero" }),
         yaxis: axis("", { autorange: "reversed" }) }) };
   }
 
   function roc(curves, width) {
-    const traces = [{ x: [0, 1], y: [0, 1], mode: "lines", hoverinfo: "skip",
-      showlegend: false, line: { color: "#c5ccd3", width: 1 } }];
+    const traces = [charts.diagonal(1)];
     curves.forEach((curve, k) => {
       const color = COLORS[k % COLORS.length];
       traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
@@ -54,11 +44,9 @@
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
     });
-    const beside = { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
-      bgcolor: "rgba(255,255,255,0.85)" };
     const below = { x: 0, xanchor: "left", y: -0.22, yanchor: "top" };
     return { traces, layout: layout({ showlegend: true,
-      legend: width < NARROW ? below : beside,
+      legend: width < NARROW ? below : charts.legendInside,
       xaxis: axis("false positive rate"), yaxis: axis("true positive rate") }) };
   }
 
@@ -70,7 +58,7 @@
       // By number, as two features may be shortened to one name.
       y: shown.map((_, k) => k), hovertext: shown.map((row) => row[0]),
       hoverinfo: "text+x",
-      marker: { color: shown.map((row) => (row[1] < 0 ? "#D55E00" : "#0072B2")) } }],
+      marker: { color: shown.map((row) => (row[1] < 0 ? FP : FN)) } }],
       layout: layout({ height: 90 + 24 * shown.length,
         xaxis: axis("log penalty", { zeroline: true, zerolinecolor: "#57606a" }),
         yaxis: axis("", { autorange: "reversed", tickvals: shown.map((_, k) => k),
@@ -83,7 +71,7 @@
       error_y: { array: error, color: "#8c959f" }, line: { color: "#0072B2" },
       hovertemplate: "L1 weight %{x:.3g}: %{y:.3f}<extra></extra>" },
     { x: [alpha[at]], y: [mean[at]], mode: "markers", hoverinfo: "skip",
-      marker: { symbol: "circle-open", size: 15, color: "#1b1f24", line: { width: 2 } } }],
+      marker: { symbol: "circle-open", size: 15, color: INK, line: { width: 2 } } }],
       layout: layout({ yaxis: axis("loss held out"),
         xaxis: axis("L1 weight, as a part of the largest; the circle is taken",
           { type: "log", autorange: "reversed" }) }) };
@@ -94,11 +82,11 @@
     for (const [start, end, kind, verdict] of one.labels) {
       shapes.push({ type: "rect", xref: "x", yref: "y domain", x0: start, x1: end, y0: 0,
         y1: 1, fillcolor: KINDS[kind], opacity: verdict ? 0.45 : 0.3, layer: "below",
-        line: { color: "#1b1f24", width: verdict ? 4 : 0 } });
+        line: { color: INK, width: verdict ? 4 : 0 } });
       if (verdict) {
         annotations.push({ xref: "x", yref: "y domain", x: (start + end) / 2, y: 1,
           yanchor: "top", text: `<b>${verdict}</b>`, showarrow: false,
-          bgcolor: "#1b1f24", font: { color: "#fff", size: 12 } });
+          bgcolor: INK, font: { color: "#fff", size: 12 } });
       }
     }
     return { shapes, annotations };
@@ -106,7 +94,7 @@
 
   function line(ref, x, dash) {
     return { type: "line", xref: ref, yref: ref === "x" ? "y domain" : "y2 domain", x0: x,
-      x1: x, y0: 0, y1: 1, line: { color: ref === "x" ? "#1b1f24" : "#57606a", dash,
+      x1: x, y0: 0, y1: 1, line: { color: ref === "x" ? INK : "#57606a", dash,
         width: ref === "x" ? 1 : 2 } };
   }
 
@@ -120,7 +108,7 @@
     const top = Math.max(...one.value), known = { xaxis: "x2", yaxis: "y2" };
     const traces = [
       { x: one.position, y: one.value, mode: "markers",
-        marker: { color: "#767676", size: 4 }, name: "value",
+        marker: { color: GREY, size: 4 }, name: "value",
         hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
@@ -131,9 +119,9 @@
         hoverinfo: "text" },
       { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
         // Wide below narrow: where both are equal, both are still seen.
-        line: { color: "#D55E00", width: 5 } },
+        line: { color: FP, width: 5 } },
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
-        line: { color: "#0072B2", width: 2.5 } },
+        line: { color: FN, width: 2.5 } },
     ];
     // At the left, as the tools of the chart are at the right.
     [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>

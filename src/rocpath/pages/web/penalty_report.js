@@ -4,13 +4,11 @@
   const ON_A_PAGE = 6;  // sequences: Plotly would take long to draw them all
   const panels = shared.penaltyPanels;
   const data = JSON.parse(document.querySelector(".report-data script").text);
-  const OPTIONS = { responsive: true, displaylogo: false,
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
   const find = (selector) => document.querySelector(selector);
   const fileName = (name) => name.replace(/[^\w.-]+/g, "_").slice(0, 60) || "panel";
 
   function draw(place, { traces, layout }) {
-    return Plotly.newPlot(place, traces, layout, OPTIONS)
+    return Plotly.newPlot(place, traces, layout, shared.rocpathCharts.tools())
       .then(() => { place.dataset.ready = "true"; });
   }
 

@@ -1,22 +1,9 @@
 /* Draws the curves of a report and moves its threshold; names come as HTML text, escaped. */
 (function () {
   "use strict";
-  const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
-  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
-  const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: "#1b1f24" };
-  const CONFIG = { responsive: true, displaylogo: false,
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
+  const { COLORS, DASHES, axis, layout, diagonal, clamped, ...charts } = rocpathCharts;
   const data = JSON.parse(document.querySelector(".chart-data script").text);
   const find = (selector) => document.querySelector(selector);
-
-  function axis(text, standoff, range) {
-    return { title: { text, standoff }, range, gridcolor: "#eaeef2", zeroline: false };
-  }
-
-  function diagonal(end) {
-    return { x: [0, end], y: [0, end], mode: "lines", hoverinfo: "skip", showlegend: false,
-      line: { color: "#c5ccd3", width: 1 } };
-  }
 
   function filled(x, y, color) {
     return { x, y, mode: "lines", fill: "toself", fillcolor: color, line: { width: 0 },
@@ -57,13 +44,10 @@
     if (data.places) traces.push({ x: [0], y: [0], mode: "markers", hoverinfo: "skip",
       showlegend: false, cliponaxis: false,
       marker: { color: "#d1242f", size: 12, line: { color: "#fff", width: 2 } } });
-    return Plotly.newPlot(place, traces, {
-      font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 }, hovermode: "closest",
-      legend: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
-        bgcolor: "rgba(255,255,255,0.85)" },
-      xaxis: axis("false positive rate", 8, [-0.01, 1.01]),
-      yaxis: axis("true positive rate", 6, [-0.01, 1.01]),
-    }, CONFIG);
+    const range = [-0.01, 1.01];
+    return Plotly.newPlot(place, traces, layout({ legend: charts.legendInside,
+      xaxis: axis("false positive rate", { range }),
+      yaxis: axis("true positive rate", { range }) }), charts.tools());
   }
 
   function drawCalibration(place) {
@@ -77,11 +61,10 @@
       hovertemplate: "predicted %{x:.3f}, seen %{y:.3f}, %{text}<extra></extra>",
       error_y: { type: "data", symmetric: false, color: "#0072B2", thickness: 1.2, width: 4,
         array: groups.map((one) => one.high - one.share),
-        arrayminus: groups.map((one) => one.share - one.low) } }], {
-      font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 }, hovermode: "closest",
-      xaxis: axis("mean predicted probability", 8, [-0.01 * end, end]),
-      yaxis: axis("share that is positive", 6, [-0.01 * end, end]),
-    }, CONFIG);
+        arrayminus: groups.map((one) => one.share - one.low) } }], layout({
+      xaxis: axis("mean predicted probability", { range: [-0.01 * end, end] }),
+      yaxis: axis("share that is positive", { range: [-0.01 * end, end] }),
+    }), charts.tools());
   }
 
   function probability(score) { return 1 / (1 + Math.exp(-score)); }
@@ -134,11 +117,11 @@
     const slider = find("input.place"), typed = find("input.probability");
     slider.addEventListener("input", () => showPlace(Number(slider.value)));
     typed.addEventListener("input", () => {
-      if (typed.value !== "") showPlace(placeOf(Math.min(Math.max(Number(typed.value), 0), 1)));
+      if (typed.value !== "") showPlace(placeOf(clamped(Number(typed.value), 0, 1)));
     });
     // What was typed beyond the ends is shown as what it was taken for.
     typed.addEventListener("change", () => {
-      if (typed.value !== "") typed.value = String(Math.min(Math.max(Number(typed.value), 0), 1));
+      if (typed.value !== "") typed.value = String(clamped(Number(typed.value), 0, 1));
     });
     const called = data.places.tp.map((tp, k) => tp + data.places.fp[k]);
     const buttons = document.querySelectorAll(".decide [data-called]");
