@@ -74,6 +74,8 @@ def summarize(rows):
     """Print a table for each batch size and optimiser."""
     for (size, optimizer), losses in cells(rows).items():
         n_tasks = len(losses[BASE])
+        if n_tasks == 1:
+            continue  # a lead without an error says nothing
         print(f"\nBatches of {size}, {optimizer}, {n_tasks} tasks\n")
         name = f"BCE or {RECIPE}, by held-out rows"
         print_setting({**losses, name: better_by_held_out_rows(losses, RECIPE)})

@@ -28,7 +28,7 @@ try:
     from libauc.optimizers import PESG
     from libauc.sampler import DualSampler
 except ImportError:
-    AUCMLoss = None
+    AUCMLoss = PESG = None
 
 N_FOLDS = 3
 N_STEPS = {8: 1500, 64: 400, 512: 80}

@@ -18,6 +18,7 @@ only, saved in ``networks_quick.csv``.
 
 import argparse
 import csv
+import itertools
 import multiprocessing
 from pathlib import Path
 
@@ -32,8 +33,7 @@ FIELDS = (
     *("task", "positives", "batch", "optimizer", "loss", "rate", "part", "fold"),
     *("valid_auc", "test_auc", "row_error"),
 )
-SETTINGS = ((8, "Adam"), (8, "SGD"), (64, "Adam"), (64, "SGD"), (512, "Adam"))
-SETTINGS = (*SETTINGS, (512, "SGD"))
+SETTINGS = list(itertools.product((8, 64, 512), ("Adam", "SGD")))
 
 
 def run(job):

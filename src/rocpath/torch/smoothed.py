@@ -19,7 +19,7 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_FEW = 512  # rows up to which pairs are quicker than a grid
+_FEW = 256  # rows up to which pairs are quicker than a grid
 _CELLS = 8192  # of the grid: about 1,000 widths
 _CELLS_IN_WIDTH = 8  # the loss is then within 0.001 of the sum over pairs
 _REACH = 5 * _CELLS_IN_WIDTH  # beyond, the normal density is below 1e-6
@@ -36,7 +36,7 @@ def smoothed_auc_loss(
     """Compute one minus the AUC, smoothed so that it has a gradient.
 
     A pair whose positive is ahead by d counts as wrong by Φ(-d / width); as the
-    width goes to 0 the loss goes to 1 - AUC. More than 512 rows are counted on a
+    width goes to 0 the loss goes to 1 - AUC. More than 256 rows are counted on a
     grid, which changes the loss by less than 0.001; scores that spread over more than
     1,000 widths are smoothed by a thousandth of their spread.
 
