@@ -3,12 +3,12 @@
 // AUC is a sum over pairs of lines that changes only when they cross. In a window of steps it never
 // exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
 // pairs whose order differs between the two ends: their gains are added up in O(B log B)
-// (gain_bound.hpp). The window with the largest bound is split until few lines cross inside; then
-// its crossings are listed in order, and AUC is known everywhere in it. What is the area of an
-// order, and what it gains, is asked of `Area`: all of AUC (whole_auc.hpp) or that of a region
-// (partial_auc.hpp). Two windows are explored at
-// a time, each on a core of its own. The search ends when no bound exceeds the best value found by
-// more than the tolerance.
+// (gain_bound.hpp). The window with the largest bound is split, until it is cheaper to name the
+// crossings inside: they bound AUC in thousands of parts at a time (auc_parts.hpp), and where they
+// are few they are listed in order, and AUC is known everywhere. What is the area of an order, and
+// what it gains, is asked of `Area`: all of AUC (whole_auc.hpp) or that of a region
+// (partial_auc.hpp). Two windows are explored at a time, each on a core of its own. The search ends
+// when no bound exceeds the best value found by more than the tolerance.
 //
 // Only steps that a float64 can take count. AUC at such a step is that of the lines as real
 // numbers: what it is between two crossings that differ as float64 numbers, if one lies strictly
@@ -40,7 +40,12 @@ class AucSearch {
  public:
   // `area` is of the same lines.
   AucSearch(const ErrorLines& lines, const Area& area, StepRange domain, double tolerance)
-      : lines_(lines), area_(area), domain_(domain), tolerance_(tolerance), scale_(lines) {
+      : lines_(lines),
+        area_(area),
+        domain_(domain),
+        tolerance_(tolerance),
+        scale_(lines),
+        scratch_{typename Area::Scratch(area), typename Area::Scratch(area)} {
     doubled_perfect_auc_ = static_cast<double>(area.doubled_perfect_auc());
     constexpr double all = 0x1p125;  // more than any AUC
     doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
@@ -49,9 +54,6 @@ class AucSearch {
   }
 
   BestAuc run(const Interrupt& interrupt, const AucProgress& progress) {
-    // Walking costs a few ns a crossing, splitting some hundred a line, and with a tolerance one
-    // more split mostly settles it.
-    const double few_crossings = tolerance_ > 0.0 ? 0.5 : 4.0;  // a line
     // Lines that cross before all float64 steps have crossed.
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
@@ -61,14 +63,14 @@ class AucSearch {
     while (is_open()) {
       interrupt();
       progress(auc(found_.best), auc(windows_.top().bound), n_windows_);
-      explore_two(few_crossings, interrupt);
+      explore_two(interrupt);
     }
     const int128 bound =
         windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
     // In the middle of its plateau a step is farthest from every crossing.
     const StepRange interval = area_.plateau(found_.step, domain_, interrupt);
     return {scale_.inside(interval, found_.step), interval, auc(found_.best),
-            auc(std::max(bound, found_.pruned_bound))};
+            auc(std::max(bound, std::min(found_.pruned_bound, area_.doubled_limit())))};
   }
 
  private:
@@ -84,7 +86,7 @@ class AucSearch {
   // Steps after `range.low`, up to `range.high`.
   struct AucWindow {
     StepRange range{};
-    SharedOrder from;  // the orders at both ends, unless there are too many windows to keep them
+    SharedOrder from;  // the orders at both ends, unless not yet known or too many to keep
     SharedOrder to;
     int128 auc = 0;            // doubled, just after the start
     int128 bound = 0;          // doubled, for every step inside
@@ -146,12 +148,15 @@ class AucSearch {
     windows_.push(std::move(window));
   }
 
-  // Into as many parts as it takes, about, to bring their bounds down to what counts.
-  Vector<double> cuts(const AucWindow& window) const {
+  // How many parts it takes, about, to bring their bounds down to what counts.
+  double n_parts_needed(const AucWindow& window) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
-    const auto room =
-        static_cast<double>(std::max<int128>(found_.best + doubled_tolerance_ - window.auc, 1));
-    const auto n_parts = static_cast<std::size_t>(std::clamp(gain / room, 2.0, 8.0));
+    const int128 room = found_.best + doubled_tolerance_ - window.auc;
+    return gain / static_cast<double>(std::max<int128>(room, 1));
+  }
+
+  Vector<double> cuts(const AucWindow& window) const {
+    const auto n_parts = static_cast<std::size_t>(std::clamp(n_parts_needed(window), 2.0, 8.0));
     Vector<double> cut{window.range.low};
     for (std::size_t k = 1; k < n_parts; ++k) {
       const double step =
@@ -170,10 +175,10 @@ class AucSearch {
   std::vector<AucWindow> parts(const AucWindow& window, std::size_t thread) {
     const Vector<double> cut = cuts(window);
     std::vector<AucWindow> part;
-    SharedOrder from = window.from ? window.from : shared_order(cut.front(), thread);
+    SharedOrder from = window.from;
     for (std::size_t k = 1; k < cut.size() && cut.size() > 2; ++k) {
       const bool is_last = k + 1 == cut.size();
-      SharedOrder to = is_last && window.to ? window.to : shared_order(cut[k], thread);
+      SharedOrder to = is_last ? window.to : shared_order(cut[k], thread);
       part.push_back(bounded({cut[k - 1], cut[k]}, from, to, thread));
       from = std::move(to);
     }
@@ -186,25 +191,49 @@ class AucSearch {
     FoundAuc found;
   };
 
-  Explored explored(const AucWindow& window, double few_crossings, std::size_t thread,
-                    const Interrupt& interrupt) {
-    if (window.n_crossings < few_crossings) return {{}, walked(window, interrupt)};
+  Explored explored(const AucWindow& window, std::size_t thread, const Interrupt& interrupt) {
+    if (!window.from) return ordered(window, thread, interrupt);
+    if (Area::is_to_walk(window.n_crossings, n_parts_needed(window), tolerance_))
+      if (auto open = walked(window, thread, interrupt)) return *std::move(open);
     Explored split{parts(window, thread), found_};
     const double end = window.range.high;
     if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, area_.doubled_at(end));
     return split;
   }
 
+  // Nothing if the area cannot tell more than a split would.
+  std::optional<Explored> walked(const AucWindow& window, std::size_t thread,
+                                 const Interrupt& interrupt) {
+    const auto is_better = [this](int128 bound, int128 best) { return exceeds(bound, best); };
+    const auto walked = area_.walked(
+        {window.range, window.from->order, window.to->order, window.auc, window.n_crossings},
+        found_, scale_, is_better, scratch_[thread], interrupt);
+    if (!walked) return {};
+    Explored open{{}, walked->found};
+    for (const Walked::Part& part : walked->open)
+      open.parts.push_back({part.range, nullptr, nullptr, walked->found.best, part.bound, 0.0});
+    return open;
+  }
+
+  // What comes of a window whose orders are not at hand.
+  Explored ordered(const AucWindow& window, std::size_t thread, const Interrupt& interrupt) {
+    const auto& [low, high] = window.range;
+    AucWindow same =
+        bounded(window.range, shared_order(low, thread), shared_order(high, thread), thread);
+    same.bound = std::min(same.bound, window.bound);
+    if (exceeds(same.bound, found_.best)) return explored(same, thread, interrupt);
+    return {{same}, found_};
+  }
+
   // Explore the window with the largest bound, and the next one too, each on a core of its own.
-  void explore_two(double few_crossings, const Interrupt& interrupt) {
+  void explore_two(const Interrupt& interrupt) {
     const AucWindow first = pop();
     std::future<Explored> other;
     if (is_open()) {
       const auto policy = lines_.size() < 512 ? std::launch::deferred : std::launch::async;
-      other = std::async(
-          policy, [=, this, second = pop()] { return explored(second, few_crossings, 1, [] {}); });
+      other = std::async(policy, [=, this, second = pop()] { return explored(second, 1, [] {}); });
     }
-    const Explored one = explored(first, few_crossings, 0, interrupt);
+    const Explored one = explored(first, 0, interrupt);
     if (other.valid()) take(other.get());
     take(one);
   }
@@ -222,15 +251,6 @@ class AucSearch {
       if (part.auc > found_.best) try_step(part.range.low);
       keep(part);
     }
-  }
-
-  FoundAuc walked(const AucWindow& window, const Interrupt& interrupt) const {
-    constexpr double largest = std::numeric_limits<double>::max();
-    const StepRange range{window.range.low, std::min(window.range.high, largest)};
-    return area_.walked(
-        range, window.from ? window.from->order : order_after(lines_, range.low), window.auc,
-        found_, scale_, [this](int128 bound, int128 best) { return exceeds(bound, best); },
-        interrupt);
   }
 };
 

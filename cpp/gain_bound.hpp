@@ -86,6 +86,25 @@ struct Gain {
   double n_lines;              // that have to be looked at
 };
 
+// A window of steps to be looked into.
+struct WindowToWalk {
+  StepRange range;
+  std::span<const std::uint32_t> from;  // the orders after both ends
+  std::span<const std::uint32_t> to;
+  int128 doubled_auc;  // just after the start
+  double n_crossings;  // a line to be looked at, about
+};
+
+// What was found there, and parts that may hold something better still.
+struct Walked {
+  struct Part {
+    StepRange range;
+    int128 bound;
+  };
+  FoundAuc found;
+  std::vector<Part> open;
+};
+
 // Adds up what the pairs that change their order between two steps can gain at most.
 //
 // When line i rises above line j, AUC changes by fp_i tp_j - fp_j tp_i, of which the positive parts

@@ -7,6 +7,8 @@
 // cross: in a window of steps the area gains at most what the chosen pairs that cross can gain.
 #pragma once
 
+#include <optional>
+
 #include "gain_bound.hpp"
 #include "partial_state.hpp"
 
@@ -22,6 +24,8 @@ class PartialAuc {
     void prefetch(std::uint32_t line) const { __builtin_prefetch(&jump[line]); }
   };
   struct Scratch {
+    explicit Scratch(const PartialAuc&) {}
+
     Chosen chosen;
     Vector<std::uint32_t> place;
   };
@@ -41,6 +45,13 @@ class PartialAuc {
   }
 
   int128 doubled_limit() const { return region_.doubled_perfect_area(); }
+
+  // Is it better to walk through a window of so many crossings a line than to split it? Walking
+  // costs a few ns a crossing, splitting some hundred a line, and with a tolerance one more split
+  // mostly settles it.
+  static bool is_to_walk(double n_crossings, double, double tolerance) {
+    return n_crossings < (tolerance > 0.0 ? 0.5 : 4.0);
+  }
 
   Gain gain(StepRange range, std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
             Scratch& scratch) const {
@@ -68,11 +79,13 @@ class PartialAuc {
 
   // Go through a window in small parts, and list the crossings of those that may hold a better one.
   template <class Exceeds>
-  FoundAuc walked(StepRange range, std::span<const std::uint32_t> order, int128 doubled_area,
-                  FoundAuc found, const StepScale& scale, const Exceeds& exceeds,
-                  const Interrupt& interrupt) const {
-    const ErrorLines lines = lines_within(range, order);
-    if (lines.size() == 0) return found;  // the curve passes below the region
+  std::optional<Walked> walked(const WindowToWalk& window, FoundAuc found, const StepScale& scale,
+                               const Exceeds& exceeds, Scratch&, const Interrupt& interrupt) const {
+    constexpr double largest = std::numeric_limits<double>::max();
+    const StepRange range{window.range.low, std::min(window.range.high, largest)};
+    int128 doubled_area = window.doubled_auc;
+    const ErrorLines lines = lines_within(range, window.from);
+    if (lines.size() == 0) return Walked{found, {}};  // the curve passes below the region
     PartialState state(lines, region_);
     Windows parts(lines);
     Window part;
@@ -99,7 +112,7 @@ class PartialAuc {
       }
       doubled_area = state.doubled_area_of(parts.order());
     }
-    return found;
+    return Walked{found, {}};
   }
 
  private:

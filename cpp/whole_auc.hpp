@@ -1,23 +1,38 @@
 // All of AUC, as the search for its best step asks for it.
 #pragma once
 
+#include <optional>
+
+#include "auc_parts.hpp"
 #include "gain_bound.hpp"
 
 namespace rocpath {
 
 class WholeAuc {
  public:
-  using Scratch = Vector<std::uint32_t>;
+  // Memory to be used again.
+  struct Scratch {
+    explicit Scratch(const WholeAuc& area) : crossings(area.lines_, area.jumps_) {}
+
+    Vector<std::uint32_t> place;
+    AucCrossings crossings;
+    Window listed;
+    CrossingSort sort;
+  };
 
   explicit WholeAuc(const ErrorLines& lines)
       : lines_(lines), jumps_(lines), is_monotone_(jumps_.is_monotone()) {
-    double n_fp = 0.0;
-    double n_tp = 0.0;
+    Mean fp;
+    Mean tp;
+    LargestSize largest;
     for (const ErrorLine& line : lines.line) {
-      n_fp += line.fp != 0 ? 1.0 : 0.0;
-      n_tp += line.tp != 0 ? 1.0 : 0.0;
+      fp.add(line.fp);
+      tp.add(line.tp);
+      largest.add(line.intercept);
+      largest.add(line.slope);
     }
-    doubled_mean_pair_ = static_cast<double>(doubled_perfect_auc()) / (n_fp * n_tp);
+    doubled_mean_pair_ = 2.0 * fp.value() * tp.value();
+    largest_number_ = largest.value();
   }
 
   int128 doubled_perfect_auc() const {
@@ -35,9 +50,9 @@ class WholeAuc {
 
   // What AUC can gain at most between two steps, given the orders after them.
   Gain gain(StepRange, std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
-            Scratch& place) const {
-    const int128 largest = is_monotone_ ? largest_gain<OneSign>(jumps_, from, to, place)
-                                        : largest_gain<BothSigns>(jumps_, from, to, place);
+            Scratch& scratch) const {
+    const int128 largest = is_monotone_ ? largest_gain<OneSign>(jumps_, from, to, scratch.place)
+                                        : largest_gain<BothSigns>(jumps_, from, to, scratch.place);
     return {2 * largest, doubled_mean_pair_, static_cast<double>(lines_.size())};
   }
 
@@ -45,43 +60,108 @@ class WholeAuc {
     return auc_plateau(lines_, jumps_, step, domain, interrupt);
   }
 
-  // Go through a window in small parts, and list the crossings of those that may hold a better one.
+  // Is it better to walk through a window of so many crossings a line than to split it? Measured in
+  // nanoseconds a line: two orders merged and their crossings named, against a new order for a
+  // part.
+  static bool is_to_walk(double n_crossings, double n_parts_needed, double) {
+    return n_crossings < few_crossings ||
+           80.0 + 1.25 * n_crossings < 50.0 * std::min(n_parts_needed, 16.0);
+  }
+
+  // List the crossings of a window in order where they are few. Otherwise bound AUC in its many
+  // parts, and return those that may hold a better one; nothing if they would be too narrow.
   template <class Exceeds>
-  FoundAuc walked(StepRange range, Vector<std::uint32_t> order, int128 doubled_auc, FoundAuc found,
-                  const StepScale& scale, const Exceeds& exceeds,
-                  const Interrupt& interrupt) const {
-    Windows parts(lines_, range.low, std::move(order), jumps_.kind());
-    Window part;
-    for (double from = range.low; from < range.high; from = part.to) {
-      interrupt();
-      parts.next(6 * lines_.size() + 1024, range.high, part);
-      if (part.n_dense_swaps > 0) {
-        doubled_auc = jumps_.doubled_auc(part.dense_order);
-        found.improve(part.to, doubled_at(part.to));
-        continue;
-      }
-      int128 gain = 0;
-      int128 change = 0;
-      for (const Crossing& crossing : part.crossings) {
-        gain += std::max<int128>(jumps_.doubled_auc_change(crossing), 0);
-        change += jumps_.doubled_auc_change(crossing);
-      }
-      if (exceeds(doubled_auc + gain, found.best)) {
-        parts.sort(part);
-        look_into(lines_, jumps_, scale, part, from, doubled_auc, found);
-      } else {
-        found.pruned_bound = std::max(found.pruned_bound, doubled_auc + gain);
-      }
-      doubled_auc += change;
+  std::optional<Walked> walked(const WindowToWalk& window, FoundAuc found, const StepScale& scale,
+                               const Exceeds& exceeds, Scratch& scratch,
+                               const Interrupt& interrupt) const {
+    const double n_crossings = window.n_crossings * static_cast<double>(lines_.size());
+    if (n_crossings < most_listed() && list(window, scratch, interrupt)) {
+      look_into(lines_, jumps_, scale, scratch.listed, window.range.low, window.doubled_auc, found);
+      return Walked{found, {}};
     }
-    return found;
+    const double n_parts = std::clamp(n_crossings / 8.0, 16.0, 4096.0);
+    const StepParts parts(window.range, static_cast<std::size_t>(n_parts));
+    if (!parts.are_wide(largest_number_)) return {};
+    scratch.crossings.prepare(window.from, window.to);
+    const Vector<int128> bound =
+        part_bounds(lines_, parts, window.doubled_auc, scratch.crossings, interrupt);
+    const auto best = std::max_element(bound.begin(), bound.end());
+    if (exceeds(*best, found.best)) {
+      const auto k = static_cast<std::size_t>(best - bound.begin());
+      const double step = scale.middle(parts.steps(k, k + 1));
+      found.improve(step, doubled_at(step));
+    }
+    const double n_listed = most_listed() / std::max(n_crossings, 1.0) * n_parts;
+    return open_parts(parts, bound, std::clamp(n_listed, 1.0, n_parts / 4.0), exceeds, found);
   }
 
  private:
+  static constexpr double few_crossings = 4.0;  // a line: to be listed
+
+  // Of the sizes that are not zero.
+  struct Mean {
+    double sum = 0.0;
+    double n = 0.0;
+
+    void add(std::int64_t number) {
+      sum += std::fabs(static_cast<double>(number));
+      n += number != 0 ? 1.0 : 0.0;
+    }
+    double value() const { return sum / n; }
+  };
+
   const ErrorLines& lines_;
   Kinds jumps_;
   bool is_monotone_;
   double doubled_mean_pair_ = 1.0;
+  double largest_number_ = 0.0;
+
+  double most_listed() const { return few_crossings * static_cast<double>(lines_.size()); }
+
+  // The crossings of a window in order; false if there are many more than expected.
+  bool list(const WindowToWalk& window, Scratch& scratch, const Interrupt& interrupt) const {
+    Window& listed = scratch.listed;
+    listed.to = std::min(window.range.high, std::numeric_limits<double>::max());
+    listed.crossings.clear();
+    const auto too_many = static_cast<std::size_t>(8.0 * most_listed());
+    const auto visit = [&](std::uint32_t seeker, std::size_t first, std::size_t last,
+                           bool is_rising) {
+      for (std::size_t k = first; k < last && listed.crossings.size() < too_many; ++k)
+        if (scratch.crossings.doubled_auc_change(seeker, k, is_rising) != 0)
+          listed.crossings.push_back(scratch.crossings.crossing(seeker, k, is_rising));
+    };
+    scratch.crossings.prepare(window.from, window.to);
+    scratch.crossings.for_each(visit, interrupt);
+    if (listed.crossings.size() >= too_many) return false;
+    sort_by_step(lines_, {window.range.low, listed.to}, listed.crossings, scratch.sort);
+    // Lines that cross after all float64 steps do not cross.
+    while (!listed.crossings.empty() && listed.crossings.back().step > listed.to)
+      listed.crossings.pop_back();
+    return true;
+  }
+
+  // Parts that may hold something better, neighbours together up to a number.
+  template <class Exceeds>
+  static Walked open_parts(const StepParts& parts, const Vector<int128>& bound, double most,
+                           const Exceeds& exceeds, FoundAuc found) {
+    Walked walked{found, {}};
+    for (std::size_t k = 0; k < bound.size();) {
+      if (!exceeds(bound[k], found.best)) {
+        walked.found.pruned_bound = std::max(walked.found.pruned_bound, bound[k++]);
+        continue;
+      }
+      const std::size_t begin = k;
+      const std::size_t limit = std::min(begin + static_cast<std::size_t>(most), bound.size());
+      std::size_t end = begin;
+      for (; k < limit; ++k)
+        if (exceeds(bound[k], found.best)) end = k + 1;
+      k = end;
+      walked.open.push_back({parts.steps(begin, end),
+                             *std::max_element(bound.begin() + static_cast<std::ptrdiff_t>(begin),
+                                               bound.begin() + static_cast<std::ptrdiff_t>(end))});
+    }
+    return walked;
+  }
 };
 
 }  // namespace rocpath

@@ -103,6 +103,22 @@ def test_best_auc_of_many_lines_equals_the_sweep(seed):
     assert rough.value <= best.value <= rough.bound <= rough.value + 0.01
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_best_auc_of_many_lines_with_both_errors_equals_the_sweep(seed):
+    # Tied on a grid; where a line has FP and TP, pairs may be met from both sides.
+    rng = np.random.default_rng(seed)
+    intercept, slope = rng.integers(-60, 61, (2, 500)).astype(float)
+    fewest = -1 if seed % 2 else 0
+    fp, tp = rng.integers(fewest, 4, (2, 500)).astype(float)
+    lines = rp.Lines(intercept, slope, fp, -tp)
+    path = rp.sweep(lines)
+    best = rp.best_auc_step(lines)
+    # Where lines are tied, AUC is the mean of what it is before and after.
+    assert best.value == best.bound == max(path.auc[0], path.auc_after.max())
+    rough = rp.best_auc_step(lines, tol=0.003)
+    assert rough.value <= best.value <= rough.bound <= rough.value + 0.003
+
+
 def test_progress_is_told_and_may_end_the_search():
     rng = np.random.default_rng(0)
     bp = rp.ErrorBreakpoints.from_labels(np.arange(3000) % 5 == 0)
