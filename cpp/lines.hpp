@@ -84,6 +84,7 @@ struct ErrorLines {
   ErrorSums total;   // of all lines, those outside included
   ErrorSums below;   // of the lines outside that are below
   AumPiece outside;  // what the lines outside add to AUM
+  bool is_outside_monotone = true;
   double from = 0.0;
 
   std::size_t size() const { return line.size(); }
@@ -119,9 +120,11 @@ struct ErrorLines {
     below = {below.fp / factor, below.tp / factor};
   }
 
+  // Of all lines, those outside included: among others, monotone ones may have negative AUM.
   bool is_monotone() const {
-    return std::all_of(line.begin(), line.end(),
-                       [](const ErrorLine& one) { return one.fp >= 0 && one.tp >= 0; });
+    return is_outside_monotone && std::all_of(line.begin(), line.end(), [](const ErrorLine& one) {
+             return one.fp >= 0 && one.tp >= 0;
+           });
   }
 };
 

@@ -200,7 +200,9 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
 // The lines that can meet the level within a range of steps, in their order after its start.
 inline ErrorLines near_level(const ErrorLines& lines, StepRange steps, bool is_monotone) {
   const Box box = is_monotone ? level_box(lines, steps) : sign_box(lines, steps);
-  return collapse(lines, box);
+  ErrorLines near = collapse(lines, box);
+  near.is_outside_monotone = is_monotone;
+  return near;
 }
 
 // Put lines into their order after the step `from`.

@@ -140,6 +140,22 @@ def test_aum_of_monotone_errors_is_never_negative():
     assert rp.sweep(lines).aum.min() >= 0
 
 
+def test_aum_below_zero_of_lines_far_from_the_others():
+    # Between -100 and -50 FP is -1, and so is min(FP, FN): AUM there is -50. Lines of
+    # labels above, of which more than a few cross, have an AUM between 0 and 30.
+    rng = np.random.default_rng(0)
+    is_positive = np.arange(60) % 2
+    lines = rp.Lines(
+        [-100, -50, *rng.uniform(-0.5, 0.5, 60)],
+        [0, 0, *rng.normal(size=60)],
+        [-1, 1, *(1 - is_positive)],
+        [0, 0, *-is_positive],
+    )
+    path = rp.aum_path(lines, max_step=0.1)
+    assert -50 < path.aum[0] < -20
+    check_aum_path(path, rp.sweep(lines, max_step=0.1))
+
+
 @given(tenth_lines())
 def test_aum_on_tenths(columns):
     lines = rp.Lines(*columns)
@@ -198,13 +214,14 @@ def test_aum_that_falls_beyond_every_float64():
         assert best.value == pytest.approx(2e150 - 1e-158 * largest)
 
 
+@pytest.mark.parametrize("sigma", [2.4, 3.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_very_uneven_weights(seed):
+def test_very_uneven_weights(seed, sigma):
     rng = np.random.default_rng(seed)
     n = 8000
     y = rng.random(n) < 0.3
     bp = rp.ErrorBreakpoints.from_labels(
-        y, sample_weight=rng.lognormal(0, 2.4, n), denominator="count"
+        y, sample_weight=rng.lognormal(0, sigma, n), denominator="count"
     )
     score, change = rng.normal(size=(2, n))
     lines = rp.Lines.from_predictions(bp, score, change + 0.3 * y)

@@ -112,7 +112,7 @@ class _Looked(NamedTuple):
         _, positive, negative, *_ = self.known
         name = self.known.column
         is_positive = known_positives(self.sample, name, positive, negative)
-        return BinaryLabel(name, positive, negative, is_positive)
+        return BinaryLabel.of(name, positive, negative, is_positive)
 
 
 def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
