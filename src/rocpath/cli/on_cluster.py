@@ -109,10 +109,8 @@ class _Looked(NamedTuple):
     @property
     def label(self) -> BinaryLabel:
         """The labels of the sample."""
-        _, positive, negative, *_ = self.known
-        name = self.known.column
-        is_positive = known_positives(self.sample, name, positive, negative)
-        return BinaryLabel.of(name, positive, negative, is_positive)
+        known = (self.known.column, self.known.positive, self.known.negative)
+        return BinaryLabel.of(*known, known_positives(self.sample, *known))
 
 
 def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator
 
-from rocpath.ranking.log_odds import LogOddsClassifier
+from rocpath.ranking.scores import LogOddsClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
