@@ -179,15 +179,15 @@ def in_memory(n_rows):
 
 
 class Table:
-    """What was measured, printed as it comes and saved in the end."""
+    """What was measured, printed and saved as it comes."""
 
     columns = (
         "source,rows,case,seconds,worker_cpu_seconds,client_cpu_seconds,passes,"
         "client_peak_gb"
     )
 
-    def __init__(self):
-        self.rows = []
+    def __init__(self, out):
+        self.out, self.rows = out, []
 
     def note(self, source, n_rows, case, times, passes, peak):
         self.rows.append((source, n_rows, case, *times, passes, peak))
@@ -197,6 +197,7 @@ class Table:
             f"and {here:6.2f} s  {passes} passes  {peak:.2f} GB",
             flush=True,
         )
+        self.save()
 
     def run(self, client, source, n_rows, lazy, cases):
         for name, case in cases.items():
@@ -218,8 +219,8 @@ class Table:
                 return row[4] + row[5]
         return None
 
-    def saved(self, out):
-        with open(out, "w") as file:
+    def save(self):
+        with open(self.out, "w") as file:
             file.write(f"{self.columns}\n")
             for source, n_rows, case, *times, passes, peak in self.rows:
                 seconds = ",".join(f"{one:.3f}" for one in times)
@@ -320,14 +321,13 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     sizes = options.rows or ([30_000, 100_000] if options.quick else [10**6, 10**7])
-    table = Table()
-    with tempfile.TemporaryDirectory() as folder:
-        measured(table, sizes, options.memory, folder)
-    tell(table, sizes)
     out = options.out or Path(__file__).with_suffix(".csv")
     if options.quick and not options.out:
         out = Path(__file__).with_name("dask_scale_quick.csv")
-    table.saved(out)
+    table = Table(out)
+    with tempfile.TemporaryDirectory() as folder:
+        measured(table, sizes, options.memory, folder)
+    tell(table, sizes)
 
 
 if __name__ == "__main__":
