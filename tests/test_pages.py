@@ -152,3 +152,13 @@ def test_no_steps_can_be_shown_up_to_zero(max_step):
     lines = rp.Lines([0.0, 1.0], [1.0, 0.0], [1, 0], [0, -1])
     with pytest.raises(ValueError, match="max_step must be above 0"):
         explorer_html(lines, max_step=max_step)
+
+
+@pytest.mark.usefixtures("_small_plotly")
+def test_bars_share_one_scale_with_zero_where_it_belongs():
+    html = fit_report_html(
+        title="t", metrics={}, roc={}, coefficients=[("a", 2.0), ("b", -1.0)]
+    )
+    # 220 pixels for -1 to 2: zero lies a third from the left.
+    bars = re.findall(r'<rect x="(.*?)" width="(.*?)" height="12" fill="#[d0]', html)
+    assert bars == [("73.3", "146.7"), ("0.0", "73.3")]

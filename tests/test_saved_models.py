@@ -153,3 +153,14 @@ def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(saved_models, "LARGEST_MODEL", 4 * 2**20)
     with pytest.raises(ValueError, match="would unpack to 5 MiB, more than the 4 MiB"):
         rp.load_model(file)
+
+
+def test_a_table_of_words_alone_is_fitted_and_scored(tmp_path):
+    y = np.arange(60) % 3 == 0
+    rows = pl.DataFrame({"word": np.where(y, "a", "b"), "y": np.where(y, "yes", "no")})
+    table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
+    rows.write_csv(table)
+    argv = ["fit", table, "--label", "y", "--out", out, "--fast", "--quiet"]
+    assert main(argv) == 0
+    assert main(["predict", out, table, "--out", str(tmp_path / "scores.csv")]) == 0
+    assert rp.load_model(out).predict(rows).tolist() == rows["y"].to_list()

@@ -64,6 +64,13 @@ class Findings(NamedTuple):
         return {method: roc_curve(bp, -one) for method, one in predicted}
 
     @property
+    def tried(self) -> Tried:
+        """What was tried to find the model."""
+        one = self.regressor
+        losses = one.alphas_, one.monitor_mean_, one.monitor_error_
+        return Tried(*losses, one.alpha_, len(self.coefficients), one.monitor)
+
+    @property
     def intercept(self) -> float:
         """The mean log penalty of the sequences."""
         return float(self.regressor.predict(self.comparison.problem.X).mean())
@@ -71,7 +78,7 @@ class Findings(NamedTuple):
 
 def report(found: Findings, request: Request) -> str:
     """Make the page about a fit."""
-    regressor, comparison = found.regressor, found.comparison
+    comparison = found.comparison
     problem = comparison.problem
     settings = {
         "cost": request.cost,
@@ -92,14 +99,7 @@ def report(found: Findings, request: Request) -> str:
         sequences=_reported(found, request),
         coefficients=found.coefficients,
         intercept=found.intercept,
-        tried=Tried(
-            regressor.alphas_,
-            regressor.monitor_mean_,
-            regressor.monitor_error_,
-            regressor.alpha_,
-            len(found.coefficients),
-            regressor.monitor,
-        ),
+        tried=found.tried,
         settings=settings,
         is_time=found.is_time,
         left_out=[str(one) for one in found.left_out],
@@ -120,11 +120,7 @@ def figures(
         },
         roc=found.roc,
         coefficients=found.coefficients,
-        tried=(
-            found.regressor.alphas_,
-            found.regressor.monitor_mean_,
-            found.regressor.monitor_error_,
-        ),
+        tried=found.tried[:3],
     )
     pictures: dict[str, bytes | str] = {
         f"{name}.png": png_bytes(figure) for name, figure in drawn.items()

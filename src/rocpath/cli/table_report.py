@@ -120,8 +120,8 @@ def headline(fit: TableFit, found: Findings) -> str:
     positive, negative = fit.label.positive, fit.label.negative
     if found.view is None:
         return (
-            f"{fit.method} was fitted to all rows and judged by none: run the fit "
-            "without --fast, or evaluate it on other rows."
+            f"{_capital(fit.method)} was fitted to all rows and judged by none: run "
+            "the fit without --fast, or evaluate it on other rows."
         )
     metric, lift = fit.comparison.metrics[fit.method], found.view.lift
     area = metric[fit.comparison.judged_by]

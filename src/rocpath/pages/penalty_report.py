@@ -10,7 +10,7 @@ import numpy as np
 
 from rocpath.changepoint import Labels, label_errors, target_interval
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import along_curve, extremes
+from rocpath.pages.step_view import drawn_curve, extremes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -246,18 +246,13 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
 
 
 def _curve(name: str, curve: RocCurve) -> dict[str, Any]:
-    kept = along_curve(curve.fpr, curve.tpr)
     # Constants are added to the predictions: the piece around 0 is what they do as
     # they are.
     low, high = curve.threshold.T
     at = int(((low <= 0) & (high > 0)).argmax())
-    return {
-        "name": escape(name),
-        "auc": curve.auc,
-        "fpr": curve.fpr[kept],
-        "tpr": curve.tpr[kept],
-        "predicted": [curve.fpr[at], curve.tpr[at]],
-    }
+    predicted = [curve.fpr[at], curve.tpr[at]]
+    drawn = drawn_curve(name, curve.fpr, curve.tpr)
+    return drawn | {"auc": curve.auc, "predicted": predicted}
 
 
 def _finite(value: float) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from scipy.special import expit
 from rocpath.arguments import finite_vector, same_length
 from rocpath.pages.explorer import explorer_values
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import along_curve
+from rocpath.pages.step_view import drawn_curve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,7 +184,5 @@ def _curve(name: str, fpr: ArrayLike, tpr: ArrayLike) -> dict[str, Any]:
     x = finite_vector(f"fpr of {name!r}", fpr)
     y = finite_vector(f"tpr of {name!r}", tpr)
     same_length(fpr=x, tpr=y)
-    kept = along_curve(x, y)
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    # Plotly reads the names as HTML.
-    return {"name": escape(short, quote=False), "fpr": x[kept], "tpr": y[kept]}
+    return drawn_curve(short, x, y)

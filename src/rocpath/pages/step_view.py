@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -164,6 +165,15 @@ def along_curve(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.in
     # would fall into one bin, and a loop would be cut off.
     length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
     return extremes(length / (length[-1] or 1.0), y)
+
+
+def drawn_curve(
+    name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return a ROC curve for a script, thinned, with a name as HTML."""
+    kept = along_curve(fpr, tpr)
+    # Plotly reads the names as HTML.
+    return {"name": escape(name, quote=False), "fpr": fpr[kept], "tpr": tpr[kept]}
 
 
 def _sampled_auc(lines: Lines, end: float) -> Curve:

@@ -139,7 +139,6 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
 
     # Only this part shows a sample: curves and marks are of all lines.
     shown = line_sample(lines, _MOST_LINES)
-    alpha = float(np.clip(20 / shown.slope.size, 0.2, 1.0))
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []
     for is_kind, color, name in (
@@ -152,7 +151,10 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
             low = shown.intercept[is_kind]
             high = low + max_step * shown.slope[is_kind]
             ends = [[(0, a), (max_step, b)] for a, b in zip(low, high, strict=True)]
-            ax.add_collection(LineCollection(ends, colors=color, lw=1.0, alpha=alpha))
+            # Few lines over many, and dark enough to be seen there.
+            alpha = float(np.clip(100 / low.size, 0.2, 1.0))
+            style = {"alpha": alpha, "zorder": 3.0 - is_kind.mean()}
+            ax.add_collection(LineCollection(ends, colors=color, lw=1.0, **style))
             # In the legend, where the faint lines themselves would hardly be seen.
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()

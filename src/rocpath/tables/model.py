@@ -79,7 +79,8 @@ class TableModel:
         label: KnownLabels,
     ) -> TableModel:
         """Put a fitted pipeline together with what was seen of its columns."""
-        X = frame.select(features.number).to_numpy()
+        # A table without numbers gives an empty array of another type.
+        X = frame.select(features.number).to_numpy().astype(np.float64, copy=False)
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         return cls(

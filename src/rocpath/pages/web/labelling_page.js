@@ -37,10 +37,8 @@
       button.append(element("span", { class: "swatch", "aria-hidden": "true" }), text,
         element("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
       button.addEventListener("click", () => { page.setKind(kind); page.large.focus(); });
-      page.find(".kinds").prepend(button);
+      page.find("[data-do=delete]").before(button);
     });
-    page.find(".kinds").prepend(...[...page.find(".kinds").querySelectorAll("[data-kind]")]
-      .reverse());
   }
 
   /* A small multiple for each sequence, drawn when it comes into sight. */
