@@ -49,7 +49,8 @@ docs: $(VENV)/installed-docs
 # with the packages of $(VENV). Tests of what only calls it (pages, plots, commands, estimators) are
 # left out, and Hypothesis draws fewer examples: `make fuzz` draws more, and faster.
 SANITIZED_TESTS := $(addprefix tests/test_,$(addsuffix .py,best_auc best_steps breakpoints descent \
-	exact_answers interval_regression labels line_search reference roc segmentation selection))
+	exact_answers interval_regression labelled_segmentation labels line_search partial_auc \
+	partial_search reference roc segmentation selection))
 
 sanitize: $(VENV)/installed
 	$(BIN)/python -m venv $(VENV)/sanitize
