@@ -270,18 +270,18 @@ def warm_up(client):
     classifier_case(*lazy, client)
 
 
-def measured(table, sizes, memory, folder):
-    from distributed import Client, LocalCluster
+def cluster(limit):
+    from distributed import LocalCluster
 
-    def cluster(limit):
-        return LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit=limit,
-            dashboard_address=":0",
-        )
+    return LocalCluster(
+        n_workers=2, threads_per_worker=1, memory_limit=limit, dashboard_address=":0"
+    )
 
-    n_rows = sizes[-1]
+
+def measure_made(table, sizes, memory):
+    """Rows made in the workers, and the same in memory."""
+    from distributed import Client
+
     with cluster(memory) as workers, Client(workers) as client:
         warm_up(client)
         for n in sizes:
@@ -290,15 +290,22 @@ def measured(table, sizes, memory, folder):
             if n <= 10**6:
                 *times, peak = in_memory(n)
                 table.note("memory", n, "AUCClassifier", (*times, 0.0), 0, peak)
+
+
+def measure_parquet(table, n_rows, memory, folder):
+    """Rows of Parquet files, kept by workers or read in every pass."""
+    import dask.dataframe as dd
+    from distributed import Client
+
+    with cluster(memory) as workers, Client(workers) as client:
+        warm_up(client)
         clock = Clock(client)
         lazy = written_rows(client, folder, n_rows)
         table.note("parquet", n_rows, "writing", clock.read(), 0, client_peak())
         table.run(client, "parquet", n_rows, lazy, OURS)
-    # Half of the memory has no room for all rows: they are read in every pass.
+    # Half of the memory has no room for all rows.
     with cluster(f"{memory_bytes(memory) // 2}B") as workers, Client(workers) as client:
         warm_up(client)
-        import dask.dataframe as dd
-
         frame = dd.read_parquet(f"{folder}/*.parquet")
         lazy = frame.drop(columns="y"), frame["y"]
         names = ("minimize_aum, 1 steps", "AUCClassifier")
@@ -317,6 +324,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="10^5 rows at most")
     parser.add_argument("--rows", type=int, nargs="+", default=None)
     parser.add_argument("--memory", default="3GB", help="of each worker")
+    parser.add_argument("--parquet-only", action="store_true")
     parser.add_argument("--out", default=None)
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -325,9 +333,11 @@ def main():
     if options.quick and not options.out:
         out = Path(__file__).with_name("dask_scale_quick.csv")
     table = Table(out)
+    if not options.parquet_only:
+        measure_made(table, sizes, options.memory)
+        tell(table, sizes)
     with tempfile.TemporaryDirectory() as folder:
-        measured(table, sizes, options.memory, folder)
-    tell(table, sizes)
+        measure_parquet(table, sizes[-1], options.memory, folder)
 
 
 if __name__ == "__main__":
