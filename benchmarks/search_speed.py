@@ -21,7 +21,7 @@ SIZES = {
     "best_aum_step": [10**4, 10**5, 10**6, 5 * 10**6, 10**7],
     "aum_path": [10**4, 10**5, 10**6],
     "best_auc_step": [10**4, 10**5],
-    "best_auc_step, tol=1e-4": [10**4, 10**5],
+    "best_auc_step, tol=1e-4": [10**4, 10**5, 10**6],
     "best_auc_step, max_fpr=.1": [10**4, 10**5],
     "sweep, first minimum": [10**3, 3000, 10**4],
 }
@@ -30,8 +30,9 @@ BARS = {
     ("best_aum_step", 5 * 10**6): 6,
     ("aum_path", 10**5): 50,
     ("best_auc_step", 10**4): 3,
-    ("best_auc_step", 10**5): 150,
+    ("best_auc_step", 10**5): 20,
     ("best_auc_step, tol=1e-4", 10**5): 20,
+    ("best_auc_step, tol=1e-4", 10**6): 150,
 }
 SEARCH = {
     "best_aum_step": rp.best_aum_step,

@@ -130,7 +130,7 @@ class AucCrossings {
   void sort(Run others, Run seekers, Visit& visit, const Interrupt& interrupt) {
     constexpr std::size_t few = 8;
     if (others.size() <= few) return sort_few(others, seekers, visit);
-    if (others.size() > 100'000) interrupt();
+    if (others.size() > 10'000) interrupt();
     const std::size_t middle = others.begin + others.size() / 2;
     const auto first = seeker_.begin() + static_cast<std::ptrdiff_t>(seekers.begin);
     const auto last = seeker_.begin() + static_cast<std::ptrdiff_t>(seekers.end);

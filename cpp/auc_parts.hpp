@@ -20,9 +20,11 @@ class StepParts {
         margin_(std::max(std::fabs(range.low), std::fabs(range.high)) * 0x1p-49 * scale_) {}
 
   // Are the parts much wider than what steps are rounded by? A quotient of differences is off by
-  // less than 2^-51 of itself, unless numbers overflow or steps are next to the smallest ones.
+  // less than 2^-51 of itself, unless numbers overflow or steps are next to the smallest ones. The
+  // margin is zero, or not a number, where the width of the range overflows.
   bool are_wide(double largest_number) const {
-    return margin_ < 0x1p-6 && largest_number < 0x1p1000 && range_.high - range_.low > 0x1p-900;
+    return margin_ > 0.0 && margin_ < 0x1p-6 && largest_number < 0x1p1000 &&
+           range_.high - range_.low > 0x1p-900;
   }
 
   // From which part on a gain counts, and a loss, when the lines a and (intercept, slope) cross.
