@@ -110,11 +110,13 @@ wheel:
 	env -i HOME="$$HOME" PATH="$(CURDIR)/build/wheel/env/bin" OMP_NUM_THREADS=1 \
 		build/wheel/env/bin/python .ci/test_wheel.py $(WHEEL_TESTS)
 
-# Times of two commits side by side, the older one first.
-ASV_FROM ?= main~1
+# Times of the last release and of this commit, side by side; kept in benchmarks/speed_history.csv.
+ASV_FROM ?= f3d1c0b
 asv: $(VENV)/installed
 	$(BIN)/pip install --quiet asv virtualenv
-	OMP_NUM_THREADS=1 $(BIN)/asv continuous --split $(ASV_FROM) main
+	$(BIN)/asv machine --yes
+	for commit in $(ASV_FROM) HEAD; do OMP_NUM_THREADS=1 $(BIN)/asv run "$$commit^!" || exit 1; done
+	$(BIN)/python benchmarks/speed_history.py
 
 # The tests with the lowest versions that pyproject.toml allows.
 LOWEST_TESTS ?= tests
