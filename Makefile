@@ -120,11 +120,11 @@ asv: $(VENV)/installed
 
 # The tests with the lowest versions that pyproject.toml allows.
 LOWEST_TESTS ?= tests
-lowest: $(VENV)/installed
-	$(BIN)/pip install --quiet uv
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/lowest
-	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
-		".[test,plot,report,cli]"
+lowest:
+	$(PYTHON) -m venv --clear build/lowest
+	build/lowest/bin/pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python \
+		--resolution lowest-direct ".[test,plot,report,cli]"
 	cd build && lowest/bin/python -m pytest $(addprefix ../,$(LOWEST_TESTS)) -p no:cacheprovider
 
 # Editable: Python is read from src/, and a changed C++ file is compiled at the next import.
