@@ -115,6 +115,9 @@ def search_parts():
     core.column_sums(X.toarray(), gradient)
     places = X.indptr.astype(np.int64), X.indices.astype(np.int64)
     core.sparse_column_sums(*places, X.data, gradient, 4)
+    scores = np.unique(prediction[::2]), np.unique(prediction[1::2])
+    counted = [(score, np.arange(1, 1 + score.size)) for score in scores]
+    core.doubled_pairs(*counted[0], *counted[1])
 
 
 def segment():
