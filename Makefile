@@ -115,16 +115,17 @@ ASV_FROM ?= f3d1c0b
 asv: $(VENV)/installed
 	$(BIN)/pip install --quiet asv virtualenv
 	$(BIN)/asv machine --yes
-	for commit in $(ASV_FROM) HEAD; do OMP_NUM_THREADS=1 $(BIN)/asv run "$$commit^!" || exit 1; done
+	for commit in $(ASV_FROM) HEAD; do OMP_NUM_THREADS=1 $(BIN)/asv run -a processes=1 "$$commit^!" || exit 1; done
 	$(BIN)/python benchmarks/speed_history.py
 
-# The tests with the lowest versions that pyproject.toml allows.
+# The tests with the lowest versions that pyproject.toml allows. A pyparsing of today warns of the
+# names that the lowest matplotlib calls it by.
 LOWEST_TESTS ?= tests
 lowest:
 	$(PYTHON) -m venv --clear build/lowest
 	build/lowest/bin/pip install --quiet uv
 	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python \
-		--resolution lowest-direct ".[test,plot,report,cli]"
+		--resolution lowest-direct ".[test,plot,report,cli]" "pyparsing>=3.2,<3.3"
 	cd build && lowest/bin/python -m pytest $(addprefix ../,$(LOWEST_TESTS)) -p no:cacheprovider
 
 # Editable: Python is read from src/, and a changed C++ file is compiled at the next import.

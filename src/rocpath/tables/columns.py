@@ -74,6 +74,8 @@ def _plain_numbers(
     """
     schema = table.schema
     numeric = [name for name in names if schema[name].is_numeric()]
+    if not numeric:
+        return {}
     columns = table.select(pl.col(numeric).cast(pl.Float64))
     X = columns.to_numpy()
     if np.fmax.reduce(np.abs(X), axis=None, initial=0.0) > LARGEST_NUMBER:
