@@ -100,17 +100,12 @@ class _Looked(NamedTuple):
     known: KnownLabels
     n_files: int
     sample: pl.DataFrame
+    label: BinaryLabel  # of the sample
     audit: list[ColumnAudit]
 
     @property
     def n_rows(self) -> int:
         return self.known.n_positive + self.known.n_negative
-
-    @property
-    def label(self) -> BinaryLabel:
-        """The labels of the sample."""
-        known = (self.known.column, self.known.positive, self.known.negative)
-        return BinaryLabel.of(*known, known_positives(self.sample, *known))
 
 
 def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
@@ -127,18 +122,19 @@ def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
     for name in request.left_out:
         column(sample, name, "--drop")
     features, audit = feature_columns(sample, {label, *request.left_out}, request.types)
+    kinds = (label, known.positive, known.negative)
+    sampled = BinaryLabel.of(*kinds, known_positives(sample, *kinds))
+    audit = suspect_leaks(sample, features, audit, sampled.is_positive)
     columns = table_inputs(features, is_dense=False).fit(features.of(sample))
     reading = _Reading(features, columns, label, known.positive)
-    return _Looked(reading, known, len(names), sample, audit)
+    return _Looked(reading, known, len(names), sample, sampled, audit)
 
 
 def _check_and_note(looked: _Looked, request: Request, *, quiet: bool) -> None:
     if request.positive is None and not request.accepts_positive:
         doubt(looked.known)
     if not quiet:
-        features, is_positive = looked.reading.features, looked.label.is_positive
-        audit = suspect_leaks(looked.sample, features, looked.audit, is_positive)
-        note_columns(looked.known, features, audit)
+        note_columns(looked.known, looked.reading.features, looked.audit)
 
 
 def _files(
@@ -166,9 +162,7 @@ def _files(
             model,
             OURS,
             comparison,
-            suspect_leaks(
-                looked.sample, reading.features, looked.audit, label.is_positive
-            ),
+            looked.audit,
             NO_PROMISE,
         )
         files = contents(fit, findings(fit))
