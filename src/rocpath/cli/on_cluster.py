@@ -17,7 +17,12 @@ from sklearn.pipeline import Pipeline
 from rocpath.cli import many_files
 from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import read_table, write_folder
-from rocpath.cli.table_fit import doubt, note_columns, show_comparison
+from rocpath.cli.table_fit import (
+    FEWEST_TO_JUDGE,
+    doubt,
+    note_columns,
+    show_comparison,
+)
 from rocpath.cli.table_report import TableFit, contents, findings
 from rocpath.cli.terminal import progress_bar, say
 from rocpath.pages.score_view import NO_PROMISE
@@ -42,7 +47,6 @@ if TYPE_CHECKING:
     from rocpath.tables.columns import FeatureColumns
 
 _SAMPLED_ROWS = 20_000  # of all files, by which columns and methods are judged
-_FEWEST_TO_JUDGE = 10  # rows of a class among them
 
 
 def refuse_beyond_ranking(model: str, n_promises: int, png: str | None) -> None:
@@ -175,7 +179,7 @@ def _files(
 def _n_fits(request: Request, label: BinaryLabel) -> int:
     # Of too few rows of a class no comparison tells anything.
     n_fewest = min(label.n_positive, label.n_negative)
-    if request.is_fast or n_fewest < _FEWEST_TO_JUDGE:
+    if request.is_fast or n_fewest < FEWEST_TO_JUDGE:
         return 0
     return len(METHODS) * folds_for(label)
 
