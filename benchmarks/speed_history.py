@@ -1,10 +1,10 @@
 """Keep the times that asv measured, one row a benchmark and commit, and draw them.
 
 ``make asv`` runs asv for the last release and for this commit, and then this script: it
-reads what asv left in ``build/asv/results`` and adds it to ``speed_history.csv`` beside
-it, in units of ``np.argsort`` of a million float64 in the same run, so that machines
-compare. Draws ``speed_history.png``: a line a benchmark, from commit to commit, as a
-multiple of its first time.
+reads what asv left in ``build/asv/results`` and adds it to ``speed_history.csv``, in
+units of ``np.argsort`` of a million float64 in the same run, so that machines compare.
+Draws ``speed_history.png``: these times from commit to commit, a panel a benchmark and
+a line for each of its parameters.
 """
 
 import csv

@@ -76,10 +76,6 @@ class AumPiece {
     return std::fabs(value) <= rounding * (intercept_size_ + slope_size_ * step) ? 0.0 : value;
   }
 
-  friend bool is_same(const AumPiece& a, const AumPiece& b) {
-    return a.slope_sum.high == b.slope_sum.high && a.slope_sum.low == b.slope_sum.low;
-  }
-
  private:
   // What millions of double-double additions may be off by, relative to the sizes of the terms. An
   // AUM below that is zero: it is only ever reported, no decision depends on it.

@@ -23,7 +23,7 @@ X, digit = load_digits(return_X_y=True)
 y = digit == 8
 
 # %%
-# The rival is logistic regression, standardised, with its penalty tuned by AUC.
+# The rival is logistic regression, standardised, with its L2 term tuned by AUC.
 # ``AUCClassifier`` needs neither: it standardises inside and chooses by rows held out.
 logistic = GridSearchCV(
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),

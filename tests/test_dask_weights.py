@@ -62,6 +62,16 @@ def test_weighted_auc_is_that_of_weighted_pairs(kind):
         assert abs(near - got) <= 0.01
 
 
+def test_weights_of_classes_may_be_of_any_two_sizes():
+    # Within a class all rows count alike: the AUC is that without weights.
+    X, y = rows(60)
+    for small, large in ((1e-10, 1e12), (1e-300, 1e15)):
+        for weight in (np.where(y == 1, small, large), np.where(y == 1, large, small)):
+            labels, scores, counted = parted(y, X[:, 0], weight)
+            got = auc(labels, scores, sample_weight=counted)
+            assert got == pytest.approx(auc(labels, scores), rel=1e-14)
+
+
 def test_whole_weights_are_rows_given_as_often():
     X, y = rows(200)
     weight = weights("whole numbers", y.size)

@@ -203,6 +203,7 @@ BAD = [
     ({"min_length": 0}, ValueError, "min_length must be a whole number from 1 up"),
     ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
     ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),
+    ({"position": [1, 2, 3, np.inf]}, ValueError, "got inf at index 3 after 3.0"),
 ]
 
 

@@ -142,13 +142,14 @@ def check_increase(
     rule: str, position: NDArray[np.float64], *, after: float = -np.inf, offset: int = 0
 ) -> None:
     """Raise unless positions, counted from offset, increase from the one before."""
-    step = np.diff(position, prepend=after)
+    before = np.concatenate(([after], position[:-1]))
     # NaN fails this comparison too.
-    if not (step > 0).all() or not np.isfinite(position[-1]):
-        worst = int((step > 0).argmin())
-        before = position[worst - 1] if worst else after
+    is_good = (position > before) & np.isfinite(position)
+    if not is_good.all():
+        worst = int(is_good.argmin())
         raise ValueError(
-            f"{rule}, got {position[worst]} at index {offset + worst} after {before}."
+            f"{rule}, got {position[worst]} at index {offset + worst} after "
+            f"{before[worst]}."
         )
 
 

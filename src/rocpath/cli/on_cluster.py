@@ -17,7 +17,12 @@ from sklearn.pipeline import Pipeline
 from rocpath.cli import many_files
 from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import read_table, write_folder
-from rocpath.cli.table_fit import doubt, note_columns, show_comparison
+from rocpath.cli.table_fit import (
+    FEWEST_TO_JUDGE,
+    doubt,
+    note_columns,
+    show_comparison,
+)
 from rocpath.cli.table_report import TableFit, contents, findings
 from rocpath.cli.terminal import progress_bar, say
 from rocpath.pages.score_view import NO_PROMISE
@@ -42,7 +47,6 @@ if TYPE_CHECKING:
     from rocpath.tables.columns import FeatureColumns
 
 _SAMPLED_ROWS = 20_000  # of all files, by which columns and methods are judged
-_FEWEST_TO_JUDGE = 10  # rows of a class among them
 
 
 def refuse_beyond_ranking(model: str, n_promises: int, png: str | None) -> None:
@@ -100,17 +104,12 @@ class _Looked(NamedTuple):
     known: KnownLabels
     n_files: int
     sample: pl.DataFrame
+    label: BinaryLabel  # of the sample
     audit: list[ColumnAudit]
 
     @property
     def n_rows(self) -> int:
         return self.known.n_positive + self.known.n_negative
-
-    @property
-    def label(self) -> BinaryLabel:
-        """The labels of the sample."""
-        known = (self.known.column, self.known.positive, self.known.negative)
-        return BinaryLabel.of(*known, known_positives(self.sample, *known))
 
 
 def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
@@ -127,18 +126,19 @@ def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
     for name in request.left_out:
         column(sample, name, "--drop")
     features, audit = feature_columns(sample, {label, *request.left_out}, request.types)
+    kinds = (label, known.positive, known.negative)
+    sampled = BinaryLabel.of(*kinds, known_positives(sample, *kinds))
+    audit = suspect_leaks(sample, features, audit, sampled.is_positive)
     columns = table_inputs(features, is_dense=False).fit(features.of(sample))
     reading = _Reading(features, columns, label, known.positive)
-    return _Looked(reading, known, len(names), sample, audit)
+    return _Looked(reading, known, len(names), sample, sampled, audit)
 
 
 def _check_and_note(looked: _Looked, request: Request, *, quiet: bool) -> None:
     if request.positive is None and not request.accepts_positive:
         doubt(looked.known)
     if not quiet:
-        features, is_positive = looked.reading.features, looked.label.is_positive
-        audit = suspect_leaks(looked.sample, features, looked.audit, is_positive)
-        note_columns(looked.known, features, audit)
+        note_columns(looked.known, looked.reading.features, looked.audit)
 
 
 def _files(
@@ -166,9 +166,7 @@ def _files(
             model,
             OURS,
             comparison,
-            suspect_leaks(
-                looked.sample, reading.features, looked.audit, label.is_positive
-            ),
+            looked.audit,
             NO_PROMISE,
         )
         files = contents(fit, findings(fit))
@@ -181,7 +179,7 @@ def _files(
 def _n_fits(request: Request, label: BinaryLabel) -> int:
     # Of too few rows of a class no comparison tells anything.
     n_fewest = min(label.n_positive, label.n_negative)
-    if request.is_fast or n_fewest < _FEWEST_TO_JUDGE:
+    if request.is_fast or n_fewest < FEWEST_TO_JUDGE:
         return 0
     return len(METHODS) * folds_for(label)
 

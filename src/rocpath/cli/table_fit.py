@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rocpath.tables.model import TableModel
     from rocpath.tables.rankers import ModelChoice
 
-_FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
+FEWEST_TO_JUDGE = 10  # rows of a class; with fewer a note warns
 
 
 class Request(NamedTuple):
@@ -233,7 +233,7 @@ def note_columns(
             say(f"note: column {one.column!r} is taken for a {one.kind}: {one.why}.")
     # The fit goes on: a ranking may be right though its AUC cannot be known.
     fewest = min(label.n_positive, label.n_negative)
-    if fewest < _FEWEST_TO_JUDGE:
+    if fewest < FEWEST_TO_JUDGE:
         say(f"note: one label has only {fewest} rows; too few to know an AUC.")
 
 

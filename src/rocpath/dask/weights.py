@@ -91,8 +91,11 @@ class WeightUnits(NamedTuple):
         self, is_positive: NDArray[np.bool_], weight: NDArray[np.float64]
     ) -> CountedLabels:
         """Count rows in these units."""
-        counts = (one.counts(weight) for one in (self.positive, self.negative))
-        return CountedLabels(is_positive, np.where(is_positive, *counts))
+        counts = np.empty(weight.size, dtype=np.int64)
+        # Each class by itself: in units of the other, weights may be beyond 64 bits.
+        for one, members in zip(self, (~is_positive, is_positive), strict=True):
+            counts[members] = one.counts(weight[members])
+        return CountedLabels(is_positive, counts)
 
 
 def counted_labels(
