@@ -159,6 +159,12 @@ class AumSearch {
   // Halve the range, and forget lines away from the level, until few are left.
   template <class HasReached>
   Near halved(Near near, HasReached has_reached) const {
+    // From coefficients of zero all lines meet at the beginning: halving towards it would go on to
+    // the smallest number there is.
+    if (near.lines.size() > few && has_reached(near.lines, near.steps.low)) {
+      near.steps.high = near.steps.low;
+      near.lines = near_level(near.lines, near.steps, true);
+    }
     while (near.lines.size() > few) {
       interrupt_();
       const double step = scale_.middle(near.steps);
