@@ -82,11 +82,11 @@ def draw(rows):
     for _, commit, benchmark, parameters, ratio in rows:
         curve = in_sorts.setdefault(benchmark, {}).setdefault(parameters, {})
         curve[commit] = float(ratio)
-    n_columns = 4
+    n_columns = 3
     figure, axes = plt.subplots(
         math.ceil(len(in_sorts) / n_columns),
         n_columns,
-        figsize=(11, 6.5),
+        figsize=(12, 9),
         sharex=True,
         layout="constrained",
         squeeze=False,
@@ -98,7 +98,7 @@ def draw(rows):
         ax.set_title(benchmark, fontsize=10)
         ax.set_xticks(range(len(commits)), commits)
         ax.margins(x=0.2)
-        ax.legend(fontsize=7, frameon=False)
+        ax.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
         ax.grid(alpha=0.3)
     for ax in axes.flat[len(in_sorts) :]:
         ax.set_axis_off()

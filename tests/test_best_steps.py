@@ -266,3 +266,15 @@ def test_bad_arguments_are_named(search):
         search(lines, max_step=-1)
     with pytest.raises(ValueError, match="tol must be a number from 0 up, got nan"):
         rp.best_auc_step(lines, tol=np.nan)
+
+
+@pytest.mark.parametrize("n", [100, 6000])
+def test_lines_that_all_meet_at_the_beginning_stay_there(n):
+    # Thresholds are slope * step, so AUM is a multiple of the step: 0 at the beginning,
+    # and above it after, as no direction drawn at random ranks so many rows rightly.
+    rng = np.random.default_rng(0)
+    is_positive = rng.permutation(n) < n // 4
+    bp = rp.ErrorBreakpoints.from_labels(is_positive)
+    lines = rp.Lines.from_predictions(bp, np.zeros(n), rng.normal(size=n))
+    best = rp.best_aum_step(lines)
+    assert (best.step, best.interval, best.value) == (0.0, (0.0, 0.0), 0.0)
