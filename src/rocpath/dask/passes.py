@@ -155,9 +155,10 @@ class Passes:
         """Run tasks and combine their results, in order, as a tree."""
         # A tree, so that no worker and no client ever holds the results of all parts.
         n_parts, level = len(tasks), _sums(tasks, combine)
+        kept: list[Any] = []
         if self.client is not None and self._progress is not None and len(level) > 1:
             self._show(name, 0, n_parts)
-            level = self.keep(level)
+            kept = level = self.keep(level)
             with _told_apart(self.client):
                 for n_done, _ in _batches(self.client, futures_of(level)):
                     self._show(name, min(n_done * _FAN_IN, n_parts), n_parts)
@@ -165,6 +166,8 @@ class Passes:
         while len(level) > 1:
             level = _sums(level, combine)
         (result,) = self.results(name, level, reads_x=reads_x)
+        # Held up to here: tasks that take them would not keep them from being dropped.
+        self.forget(kept)
         return result
 
 
