@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import rocpath as rp
-from command_tables import fails, labelled_table, read
+from command_tables import fails, labelled_table
 from rocpath.cli import main
 from rocpath.tables import saved_models
 
@@ -90,7 +91,8 @@ def test_it_is_a_fitted_classifier(dated):
 
 
 def test_the_version_is_that_of_the_package():
-    assert rp.__version__ in read("pyproject.toml")
+    settings = Path(__file__).parent.parent / "pyproject.toml"
+    assert rp.__version__ in settings.read_text()
     assert "__version__" in dir(rp)
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = rp.no_such_name

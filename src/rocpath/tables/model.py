@@ -44,6 +44,7 @@ _MADE: tuple[list[type], ...] = (
 _FAR = 1.0  # widths of the range seen, beyond its ends
 _MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
 _MOST_IMPORTANCES = 300  # columns whose importance is measured: one takes a prediction
+_NOTHING = np.zeros((0, 0))  # numbers of a table without any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +80,8 @@ class TableModel:
         label: KnownLabels,
     ) -> TableModel:
         """Put a fitted pipeline together with what was seen of its columns."""
-        # A table without numbers gives an empty array of another type.
-        X = frame.select(features.number).to_numpy().astype(np.float64, copy=False)
+        # Of no columns at all older versions of Polars make no array.
+        X = frame.select(features.number).to_numpy() if features.number else _NOTHING
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         return cls(

@@ -40,7 +40,12 @@ _TRUSTED = [
     "rocpath.ranking.fit.History",
     "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
     "scipy.interpolate._bsplines.BSpline",
+    # Boosting; the later ones are trusted by skops itself in newer versions.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.tree._tree.Tree",
 ]
 _MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}
