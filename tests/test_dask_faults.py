@@ -1,5 +1,6 @@
 """What goes wrong on a cluster: lost workers, bad tasks, closed clients, Ctrl-C."""
 
+import gc
 import os
 import signal
 import threading
@@ -208,6 +209,21 @@ def test_client_closed_under_a_fit_is_told(client):
     with pytest.raises(RuntimeError, match="client"):
         AUCClassifier(client=other).fit(slowly, y)
     assert no_task_runs(client, seconds=5.0)
+
+
+def test_inputs_of_tasks_are_held_until_these_have_run(client):
+    with Passes(client) as passes:
+        kept = passes.keep(passes.each(one_more, range(40)))
+        assert passes.results("first", kept) == list(range(1, 41))
+        tasks = passes.each(one_more, kept)
+        del kept
+        gc.collect()
+        time.sleep(0.5)  # in which the scheduler would hear that nothing holds them
+        assert passes.results("second", tasks) == list(range(2, 42))
+
+
+def one_more(number, _state):
+    return number + 1
 
 
 def large(block):

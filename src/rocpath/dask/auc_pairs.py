@@ -240,7 +240,6 @@ def _scored(
         units = agreed_units(passes, parts, facts.classes[1:])
     state = facts.classes[1:], units
     scored = passes.keep(passes.each(_counted_scores, parts, state=state))
-    passes.forget(parts)
     return scored, sum(facts.n_rows)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from concurrent.futures import CancelledError as LocalCancelledError
+from concurrent.futures import wait
 from contextlib import contextmanager
 from math import inf
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +17,6 @@ from distributed import (
     CancelledError,
     Client,
     KilledWorker,
-    as_completed,
     default_client,
     futures_of,
 )
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _FAN_IN = 16  # results that one task adds up; a tree of sums has such nodes
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1  # seconds between two looks at tasks
 _SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need some, and Dask spills at 0.6
 
 
@@ -53,6 +56,9 @@ class Passes:
         self._progress = progress
         # Weak, so that workers drop what nothing here needs any more.
         self._kept: WeakSet[Any] = WeakSet()
+        # What tasks take, held until a pass ends: they do not hold it themselves, and a
+        # scheduler reads a graph later than what was let go after it was sent.
+        self._held: list[Any] = []
 
     def __enter__(self) -> Self:
         return self
@@ -87,6 +93,7 @@ class Passes:
         # Not pure: to hash the arguments would take longer than many a task.
         task = delayed(function, pure=False)
         shared = delayed(state, pure=False, traverse=False)
+        self._held.append(columns)
         return [task(*entries, shared) for entries in zip(*columns, strict=True)]
 
     def keep(self, tasks: Sequence[Any]) -> list[Any]:
@@ -96,6 +103,7 @@ class Passes:
         with _told_apart(self.client):
             kept = list(self.client.persist(list(tasks)))
         self._kept.update(futures_of(kept))
+        self._held.append(kept)
         return kept
 
     def forget(self, kept: Iterable[Any]) -> None:
@@ -118,11 +126,21 @@ class Passes:
         if self.client is None:
             found = list(compute(*tasks))
             self._show(name, len(tasks), len(tasks))
-            return found
-        with _told_apart(self.client):
-            futures = self.client.compute(list(tasks))
+        else:
+            found = self._computed(self.client, name, tasks, each)
+        # Graphs are read in turn, so all that were sent before this one were.
+        self._held.clear()
+        return found
+
+    def _computed(
+        self, client: Client, name: str, tasks: Sequence[Any], each: Any
+    ) -> Any:
+        with _told_apart(client):
+            futures = client.compute(list(tasks))
+            # One that is being closed takes tasks, and then never says that they ended.
+            _must_run(client)
             try:
-                return self._gathered(self.client, name, futures, each)
+                return self._gathered(client, name, futures, each)
             finally:
                 # Also after Ctrl-C: what waits is dropped, what runs ends by itself.
                 for future in futures:
@@ -132,13 +150,16 @@ class Passes:
         self, client: Client, name: str, futures: list[Any], each: Any
     ) -> Any:
         # All at once unless somebody looks on: every message takes its time.
-        if each is not None or self._progress is not None:
-            for n_done, batch in _batches(client, futures):
+        if each is None and self._progress is None:
+            return _gather(client, futures)
+        found: dict[Any, Any] = {}
+        for n_done, batch in _batches(client, futures):
+            for future, result in zip(batch, _gather(client, batch), strict=True):
+                found[future.key] = result
                 if each is not None:
-                    for result in client.gather(batch):
-                        each(result)
-                self._show(name, n_done, len(futures))
-        return client.gather(futures)
+                    each(result)
+            self._show(name, n_done, len(futures))
+        return [found[future.key] for future in futures]
 
     def _show(self, name: str, n_done: int, n_tasks: int) -> None:
         if self._progress is not None:
@@ -155,10 +176,9 @@ class Passes:
         """Run tasks and combine their results, in order, as a tree."""
         # A tree, so that no worker and no client ever holds the results of all parts.
         n_parts, level = len(tasks), _sums(tasks, combine)
-        kept: list[Any] = []
         if self.client is not None and self._progress is not None and len(level) > 1:
             self._show(name, 0, n_parts)
-            kept = level = self.keep(level)
+            level = self.keep(level)
             with _told_apart(self.client):
                 for n_done, _ in _batches(self.client, futures_of(level)):
                     self._show(name, min(n_done * _FAN_IN, n_parts), n_parts)
@@ -166,8 +186,6 @@ class Passes:
         while len(level) > 1:
             level = _sums(level, combine)
         (result,) = self.results(name, level, reads_x=reads_x)
-        # Held up to here: tasks that take them would not keep them from being dropped.
-        self.forget(kept)
         return result
 
 
@@ -179,19 +197,44 @@ def _sums(tasks: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any
     ]
 
 
+# Both look at the client while they wait: Dask waits for ever for one that another
+# thread closes.
+
+
 def _batches(client: Client, futures: list[Any]) -> Iterator[tuple[int, list[Any]]]:
     """Give how many are done, and those that just were, until all are."""
-    n_done = 0
-    for batch in as_completed(futures, loop=client.loop).batches():
-        n_done += len(batch)
-        yield n_done, batch
+    waiting, pause = list(futures), _SHORTEST_PAUSE
+    while waiting:
+        _must_run(client)
+        batch = [future for future in waiting if future.done()]
+        if batch:
+            just_done = set(batch)
+            waiting = [future for future in waiting if future not in just_done]
+            yield len(futures) - len(waiting), batch
+        # Short passes are not held up, and long ones not asked all the time.
+        pause = _SHORTEST_PAUSE if batch else min(2 * pause, _LONGEST_PAUSE)
+        time.sleep(pause)
+
+
+def _gather(client: Client, futures: list[Any]) -> list[Any]:
+    """Bring results here."""
+    gathering = asyncio.run_coroutine_threadsafe(
+        client.gather(futures, asynchronous=True),
+        client.loop.asyncio_loop,  # type: ignore[union-attr]
+    )
+    try:
+        while not gathering.done():
+            _must_run(client)
+            wait([gathering], timeout=_LONGEST_PAUSE)
+        return list(gathering.result())
+    finally:
+        gathering.cancel()
 
 
 @contextmanager
 def _told_apart(client: Client) -> Iterator[None]:
     """Turn what a cluster raises into errors that say what to do."""
-    if client.status != "running":
-        raise _not_running(client)
+    _must_run(client)
     try:
         yield
     # Dask says which task failed, which is nothing that a user has written.
@@ -206,6 +249,10 @@ def _told_apart(client: Client) -> Iterator[None]:
             "the tasks were cancelled before they ended: the client was closed or "
             "restarted, or it lost its scheduler."
         ) from error
+    except Exception:
+        # First what may be behind it: "IOLoop is closed" tells nobody what happened.
+        _must_run(client)
+        raise
 
 
 def _running(client: Client | None) -> Client | None:
@@ -219,18 +266,20 @@ def _running(client: Client | None) -> Client | None:
         raise TypeError(
             f"client must be a distributed.Client, got {type(client).__name__}."
         )
-    if client.status != "running":
-        raise _not_running(client)
+    _must_run(client)
     return client
 
 
-def _not_running(client: Client) -> RuntimeError:
-    return RuntimeError(
-        f"client must be connected to its scheduler, got one that is {client.status}."
-    )
+def _must_run(client: Client) -> None:
+    if client.status != "running":
+        raise RuntimeError(
+            f"client must be connected to its scheduler, got one that is "
+            f"{client.status}."
+        )
 
 
 def _workers(client: Client) -> dict[str, Any]:
-    # All of them: by default only the first few are told.
-    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    with _told_apart(client):
+        # All of them: by default only the first few are told.
+        workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
     return workers
