@@ -105,15 +105,10 @@ struct BestPiece {
   }
 };
 
-// Add data to all pieces, and return the one with the smallest base.
+// Add data to all pieces.
 template <class Cost>
-BestPiece add(CostFunction& function, const CostPiece& more) {
-  BestPiece least;
-  for (FunctionPiece& piece : function) {
-    Cost::merge(piece.cost, more);
-    least.improve(piece.cost.base, piece.node);
-  }
-  return least;
+void add(CostFunction& function, const CostPiece& more) {
+  for (FunctionPiece& piece : function) Cost::merge(piece.cost, more);
 }
 
 // Lowers functions to offers.
@@ -172,8 +167,8 @@ class Lowering {
     if (low < offered.high) function.push_front(offered);
   }
 
-  // Mostly a constant wins at both ends and nowhere else. Then take the ends off, in place, which
-  // needs a third of the time of writing all pieces anew; otherwise do nothing, and say so.
+  // Mostly a constant wins at one end or both and nowhere else. Then take the ends off, in place,
+  // which needs a third of the time of writing all pieces anew; otherwise do nothing, and say so.
   static bool cut_ends(CostFunction& function, double value) {
     const auto gap = [&](const FunctionPiece& p) { return value - p.cost.base; };
     const auto is_lost = [&](const FunctionPiece& p) {
@@ -187,20 +182,19 @@ class Lowering {
     };
     std::size_t first = 0, last = function.size() - 1;
     // The function is continuous: where a piece ends above the constant, the next one begins so.
-    if (has_low(function[0]) || has_high(function[last])) return false;
-    for (; first < last && !has_high(function[first]); ++first)
+    const bool wins_low = !has_low(function[0]), wins_high = !has_high(function[last]);
+    for (; wins_low && first < last && !has_high(function[first]); ++first)
       if (!is_lost(function[first])) return false;
-    for (; first < last && !has_low(function[last]); --last)
+    for (; wins_high && first < last && !has_low(function[last]); --last)
       if (!is_lost(function[last])) return false;
     bool is_kept = gap(function[first]) > 0.0 && gap(function[last]) > 0.0;
-    for (std::size_t k = first + 1; k < last; ++k) is_kept &= has_high(function[k]);
+    for (std::size_t k = first; k < last; ++k) is_kept &= has_high(function[k]);
     if (!is_kept) return false;
     FunctionPiece& lowest = function[first];
     FunctionPiece& highest = function[last];
-    const double from =
-        std::clamp(Cost::lower_root(lowest.cost, gap(lowest)), lowest.low, lowest.high);
-    const double to =
-        std::clamp(Cost::upper_root(highest.cost, gap(highest)), highest.low, highest.high);
+    double from = lowest.low, to = highest.high;
+    if (wins_low) from = std::clamp(Cost::lower_root(lowest.cost, gap(lowest)), from, lowest.high);
+    if (wins_high) to = std::clamp(Cost::upper_root(highest.cost, gap(highest)), highest.low, to);
     if (!(from < lowest.high && to > highest.low && from < to)) return false;
     lowest.low = from;
     highest.high = to;
@@ -271,11 +265,14 @@ class Lowering {
     return std::fabs(difference) <= 1e-14 * std::max(a.base, b.base) ? 0.0 : difference;
   }
 
-  void take(FunctionPiece piece, double low, double high) {
+  // Requires: what was taken last ends at `low`.
+  void take(const FunctionPiece& piece, double low, double high) {
     if (!(low < high)) return;
-    piece.low = low;
-    piece.high = high;
-    lowered_.append(piece);
+    if (lowered_.empty() || lowered_.back().node != piece.node) {
+      lowered_.push_back(piece);
+      lowered_.back().low = low;
+    }
+    lowered_.back().high = high;
   }
 
   CostFunction lowered_;
