@@ -25,7 +25,7 @@ struct HugePages {
 
   T* allocate(std::size_t n) {
     constexpr std::size_t huge_page = std::size_t{1} << 21;
-    const bool is_large = n * sizeof(T) >= 2 * huge_page;
+    const bool is_large = n * sizeof(T) >= huge_page;
     const std::size_t bytes = is_large ? (n * sizeof(T) + huge_page - 1) / huge_page * huge_page
                                        : std::max<std::size_t>(n * sizeof(T), 1);
     void* memory = is_large ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
