@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
+_FEW_ROWS = 1024  # of a path, in far less time than it takes to tell how many it has
 _ROW_BYTES = 56  # of a StepPath: five columns of float64, one of int64, two of int32
 
 
@@ -90,16 +91,26 @@ def sweep(
         crossing_limit = min(limit, crossing_limit)
     step_limit = _checked_max_step(max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
-    max_rows = available_memory() // _ROW_BYTES
-    columns = _core.sweep(
-        lines.core,
-        stop=getattr(_core.Stop, stop or "never"),
-        max_crossings=crossing_limit,
-        max_step=step_limit,
-        **region,
-        n_expected=_expected_rows(lines, stop, crossing_limit, step_limit, max_rows),
-        max_rows=max_rows,
-    )
+
+    def search(n_expected: int, max_rows: int) -> dict[str, Any]:
+        return _core.sweep(
+            lines.core,
+            stop=getattr(_core.Stop, stop or "never"),
+            max_crossings=crossing_limit,
+            max_step=step_limit,
+            **region,
+            n_expected=n_expected,
+            max_rows=max_rows,
+        )
+
+    columns = None
+    if stop is not None:
+        # It may come within few rows: to find out how many would take longer.
+        columns = search(_FEW_ROWS, _FEW_ROWS)
+    if columns is None or columns["is_too_long"]:
+        max_rows = available_memory() // _ROW_BYTES
+        n_expected = _expected_rows(lines, stop, crossing_limit, step_limit, max_rows)
+        columns = search(n_expected, max_rows)
     if columns.pop("is_too_long"):
         n_crossings = _core.count_crossings(lines.core, step_limit)
         raise _too_long(min(n_crossings, crossing_limit) + 1)
@@ -239,17 +250,15 @@ def _expected_rows(
     """Return for how many rows of a sweep to have memory, or refuse too many."""
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_rows = min(len(lines) * (len(lines) - 1) // 2, max_crossings) + 1
-    few = 1024
-    if stop == "first_min_aum" and lines.is_monotone and n_rows > few:
+    if stop == "first_min_aum" and lines.is_monotone:
         # The minimum is known in far less time than its path takes. A path that asks
         # for more memory again and again takes twice as long as one that has it.
         best = _core.best_aum_step(lines.core, max_step=max_step)
         max_step = best["interval"][0]
     elif stop is not None:
-        # Mostly it comes within few rows; the core asks for more as it goes.
-        return min(n_rows, few)
+        return min(n_rows, 2 * _FEW_ROWS)  # the core asks for more as it goes
     is_whole = np.isinf(max_step)
-    if n_rows > (max_rows if is_whole else few):
+    if n_rows > (max_rows if is_whole else _FEW_ROWS):
         # Counted only now, by a merge sort: many pairs never cross at a positive step.
         n_crossings = _core.count_crossings(lines.core, max_step)
         n_rows = min(n_crossings, max_crossings) + 1
@@ -257,7 +266,7 @@ def _expected_rows(
         return n_rows
     if is_whole and stop is None:
         raise _too_long(n_rows)
-    return few  # for rows may be far fewer than crossings, where many lines meet
+    return _FEW_ROWS  # for rows may be far fewer than crossings, where many lines meet
 
 
 def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
