@@ -103,10 +103,8 @@ def sweep(
             max_rows=max_rows,
         )
 
-    columns = None
-    if stop is not None:
-        # It may come within few rows: to find out how many would take longer.
-        columns = search(_FEW_ROWS, _FEW_ROWS)
+    # A stop may come within few rows: to find out how many would take longer.
+    columns = search(_FEW_ROWS, _FEW_ROWS) if stop is not None else None
     if columns is None or columns["is_too_long"]:
         max_rows = available_memory() // _ROW_BYTES
         n_expected = _expected_rows(lines, stop, crossing_limit, step_limit, max_rows)
