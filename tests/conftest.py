@@ -67,7 +67,11 @@ def browser(tmp_path_factory):
 def client():
     """Start two workers, each a process with a nanny, for the tests of Dask."""
     distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
     with (
+        # A cluster gives up a worker that is away at this time after it was lost, also
+        # when it came back and a later test has just killed it again.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
