@@ -48,6 +48,24 @@ def test_sweep_equals_the_definitions_at_every_crossing(columns):
     assert path.queue_size[-1] == 0
 
 
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("stop", ["first_min_aum", "first_max_auc"])
+def test_a_stop_cuts_the_whole_path_short(n, stop):
+    rng = np.random.default_rng(n)
+    y = np.arange(n) % 3 == 0
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    lines = rp.Lines.from_predictions(bp, rng.normal(size=n), y + rng.normal(size=n))
+    whole, part = rp.sweep(lines), rp.sweep(lines, stop=stop)
+    n_rows = len(part.step)
+    # Of 300 lines AUM is smallest after far more rows than are looked at first.
+    assert (n_rows > 2000) == (n == 300 and stop == "first_min_aum")
+    assert n_rows < len(whole.step)
+    for name in ("step", "aum", "aum_slope_after", "auc", "auc_after", "n_swaps"):
+        np.testing.assert_array_equal(
+            getattr(whole, name)[:n_rows], getattr(part, name)
+        )
+
+
 @given(any_lines)
 def test_swaps_count_every_crossing_pair_once(columns):
     exact = set(oracle.as_lines(*columns))
