@@ -125,7 +125,8 @@ lowest:
 	$(PYTHON) -m venv --clear build/lowest
 	build/lowest/bin/pip install --quiet uv
 	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python \
-		--resolution lowest-direct ".[test,plot,report,cli]" "pyparsing>=3.2,<3.3"
+		--resolution lowest-direct -C build-dir=build/lowest/core \
+		".[test,plot,report,cli]" "pyparsing>=3.2,<3.3"
 	cd build && lowest/bin/python -m pytest $(addprefix ../,$(LOWEST_TESTS)) -p no:cacheprovider
 
 # Editable: Python is read from src/, and a changed C++ file is compiled at the next import.

