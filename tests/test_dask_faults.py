@@ -125,7 +125,7 @@ def n_parts_held(client, expected):
     def held(dask_worker):
         return sum("_part" in str(key) for key in dask_worker.data)
 
-    for _ in range(40):
+    for _ in range(200):
         n_held = sum(client.run(held).values())
         if n_held == expected:
             break
@@ -147,7 +147,7 @@ def test_task_that_raises_is_told_as_it_is(client):
     assert no_task_runs(client)
 
 
-def no_task_runs(client, seconds=2.0):
+def no_task_runs(client, seconds=10.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if not any(client.processing().values()):
@@ -170,7 +170,7 @@ def test_ctrl_c_stops_at_once_and_leaves_no_task(client):
     with pytest.raises(KeyboardInterrupt):
         AUCClassifier(client=client).fit(slowly, y)
     assert time.monotonic() - start < 20.0
-    assert no_task_runs(client, seconds=5.0)
+    assert no_task_runs(client)
 
 
 def test_two_fits_at_once_on_one_client(client):
@@ -208,7 +208,7 @@ def test_client_closed_under_a_fit_is_told(client):
     threading.Timer(0.5, other.close).start()
     with pytest.raises(RuntimeError, match="client"):
         AUCClassifier(client=other).fit(slowly, y)
-    assert no_task_runs(client, seconds=5.0)
+    assert no_task_runs(client)
 
 
 def test_inputs_of_tasks_are_held_until_these_have_run(client):
