@@ -121,7 +121,8 @@ def main():
     for words, is_rare in (("fewer", True), ("more", False)):
         print(f"\n{words.capitalize()} than {RARE:.0%} positives")
         rows = saved_rows(PATH)
-        summarize([r for r in rows if (float(r["positives"]) < RARE) == is_rare])
+        rows = [r for r in rows if (float(r["positives"]) < RARE) == is_rare]
+        summarize(rows, "BCE and pairwise, repeated")
 
 
 if __name__ == "__main__":

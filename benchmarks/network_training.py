@@ -19,7 +19,7 @@ from torch.nn import functional
 
 import rocpath as rp
 import rocpath.torch as rt
-from network_summary import RECIPE
+from network_summary import LIBAUC, RECIPE
 from network_tasks import RARE, folds, make_network, repeated, shuffled
 
 try:
@@ -335,7 +335,7 @@ def judge(task, optimizer, size, ways):
         plan = make_plan(y, size, libauc_rows)
         rates = rates_from(RATE["PESG"][size])
         kept = train_libauc(task, stack, plan, rates)
-        chosen["AUCM (LibAUC)"] = rates, *choose(task, stack, kept, plan.held_out)
+        chosen[LIBAUC] = rates, *choose(task, stack, kept, plan.held_out)
     base = None
     for name, (rates, (check, rate, valid, rows)) in chosen.items():
         scores = stack.evaluated(rows, task.X_test)
