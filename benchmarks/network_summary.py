@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 BASE = "BCE"
-RECIPE = "pairwise, balanced batches"
+RECIPE = "BCE and pairwise if rare, repeated"  # of `network_choice.py`
+LIBAUC = "AUCM (LibAUC)"
 
 
 class Cell(NamedTuple):
@@ -70,12 +71,16 @@ def print_setting(losses):
         )
 
 
-def summarize(rows):
+def summarize(rows, recipe=RECIPE):
     """Print a table for each batch size and optimiser."""
     for (size, optimizer), losses in cells(rows).items():
         n_tasks = len(losses[BASE])
         if n_tasks == 1:
             continue  # a lead without an error says nothing
         print(f"\nBatches of {size}, {optimizer}, {n_tasks} tasks\n")
-        name = f"BCE or {RECIPE}, by held-out rows"
-        print_setting({**losses, name: better_by_held_out_rows(losses, RECIPE)})
+        careful = {
+            f"BCE or {name}, by held-out rows": better_by_held_out_rows(losses, name)
+            for name in (recipe, LIBAUC)
+            if name in losses
+        }
+        print_setting({**losses, **careful})

@@ -19,6 +19,7 @@ IMAGES = {"mnist": 8, "fashion_mnist": 6, "cifar10_part": 0, "stl10_part": 0}
 TABLES = ("abalone19", "page_blocks0", "mammography", "spambase", "a9a", "covtype")
 MOST_ROWS = 2000
 MOST_TEST_ROWS = 10_000
+RARE = 0.2  # a share of positives below which they are repeated
 
 
 class Task(NamedTuple):
@@ -71,13 +72,13 @@ def _pooled(X, name):
 
 
 @functools.cache
-def load_table(name):
+def load_table(name, positive_class=5):
     with np.load(DATA / "tabular" / f"{name}.npz") as file:
         table = dict(file)
     if name == "a9a":
         parts = (table["X_data"], table["X_indices"], table["X_indptr"])
         table["X"] = sparse.csr_matrix(parts, shape=table["X_shape"]).toarray()
-    y = table["label"] == 5 if name == "covtype" else table["y"] == 1
+    y = table["label"] == positive_class if name == "covtype" else table["y"] == 1
     return table_task(table["X"], y)
 
 
@@ -131,3 +132,12 @@ def balanced(y, size, n_steps, seed):
     rng = np.random.RandomState(seed)
     weight = np.where(y, 0.5 / y.sum(), 0.5 / (~y).sum())
     return rng.choice(len(y), size=(n_steps, size), p=weight)
+
+
+def repeated(y, size, n_steps, seed):
+    """Shuffle, with copies of the positives if they are rare: as many as negatives."""
+    if y.mean() >= RARE:
+        return shuffled(y, size, n_steps, seed)
+    copies = np.repeat(np.flatnonzero(y), (~y).sum() // y.sum())
+    rows = np.append(np.flatnonzero(~y), copies)
+    return rows[shuffled(rows, size, n_steps, seed)]

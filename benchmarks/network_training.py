@@ -19,7 +19,8 @@ from torch.nn import functional
 
 import rocpath as rp
 import rocpath.torch as rt
-from network_tasks import balanced, folds, make_network, shuffled
+from network_summary import LIBAUC, RECIPE
+from network_tasks import RARE, folds, make_network, repeated, shuffled
 
 try:
     # Its sampler imports torchvision, but has no use for it where labels are given.
@@ -33,11 +34,12 @@ except ImportError:
 N_FOLDS = 3
 N_STEPS = {8: 1500, 64: 400, 512: 80}
 PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # of the steps, after which to judge
-RATES = {
-    "Adam": (3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
-    # Losses that weigh rare rows more have gradients that are larger by as much.
-    "SGD": (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1),
-    "PESG": (0.1, 0.3, 1.0, 3.0),
+# The smallest rate, for SGD times what a loss wants. Of large batches there are fewer
+# steps, which may be longer.
+RATE = {
+    "Adam": {8: 1e-3, 64: 2e-3, 512: 4e-3},
+    "PESG": {8: 0.1, 64: 0.2, 512: 0.4},
+    "SGD": {8: 1, 64: 5, 512: 30},
 }
 EVALUATED = 1000  # rows at once
 
@@ -56,10 +58,6 @@ def focal(scores, target):
     return (balance * (1 - torch.exp(-log_loss)) ** 2 * log_loss).mean()
 
 
-def bce_and_pairwise(scores, target):
-    return bce(scores, target) + rt.pairwise_squared_hinge(scores, target)
-
-
 def weighted_bce(share):
     weight = torch.tensor((1 - share) / share)
     return lambda scores, target, _: bce(scores, target, weight)
@@ -72,33 +70,60 @@ def streaming_aum(share):
     )
 
 
+def streaming_aum_repeated(share):
+    """Build AUMLoss for the share of positives after rare ones are repeated."""
+    return streaming_aum(0.5 if share < RARE else share)
+
+
 def plain(loss):
     return lambda _: lambda scores, target, _: loss(scores, target)
 
 
+def with_bce(make):
+    """Add cross-entropy to a loss."""
+
+    def make_sum(share):
+        loss = make(share)
+        return lambda *batch: bce(*batch[:2]) + loss(*batch)
+
+    return make_sum
+
+
+pairwise, smoothed = plain(rt.pairwise_squared_hinge), plain(rt.smoothed_auc_loss)
+
+
 class Way(NamedTuple):
-    """How to train: the share of positives to a loss, and which rows to draw."""
+    """How to train: a loss for a share of positives, rates, and which rows to draw."""
 
     loss: Callable
+    sgd_rate: float  # losses that weigh rare rows more want less
     draw: Callable = shuffled
+
+    def rates(self, optimizer, size):
+        scale = self.sgd_rate if optimizer == "SGD" else 1
+        return rates_from(RATE[optimizer][size] * scale)
+
+
+def rates_from(smallest):
+    return [round(smallest * factor, 6) for factor in (1, 3, 10, 30)]
 
 
 WAYS = {
-    "BCE": Way(plain(bce)),
-    "weighted BCE": Way(weighted_bce),
-    "BCE, balanced batches": Way(plain(bce), balanced),
-    "focal": Way(plain(focal)),
-    "pairwise squared hinge": Way(plain(rt.pairwise_squared_hinge)),
-    "pairwise, balanced batches": Way(plain(rt.pairwise_squared_hinge), balanced),
-    "BCE and pairwise, balanced batches": Way(plain(bce_and_pairwise), balanced),
-    "AUM of the batch": Way(plain(rt.aum_loss)),
-    "AUM streaming": Way(streaming_aum),
-    "smoothed AUC": Way(plain(rt.smoothed_auc_loss)),
+    "BCE": Way(plain(bce), 3e-3),
+    "weighted BCE": Way(weighted_bce, 1e-3),
+    "focal": Way(plain(focal), 1e-2),
+    "pairwise": Way(pairwise, 1e-3),
+    "AUM of the batch": Way(plain(rt.aum_loss), 3e-3),
+    "AUM streaming": Way(streaming_aum, 3e-4),
+    "smoothed AUC": Way(smoothed, 3e-3),
+    "BCE, repeated": Way(plain(bce), 3e-3, repeated),
+    "AUM of the batch, repeated": Way(plain(rt.aum_loss), 3e-3, repeated),
+    RECIPE: Way(with_bce(pairwise), 1e-3, repeated),
 }
 
 
 class Stack:
-    """Many networks of one shape, each a row of one matrix."""
+    """Many networks of one shape, each a row of a matrix."""
 
     def __init__(self, X):
         self.network = make_network(X)
@@ -111,20 +136,20 @@ class Stack:
         # The last column is the threshold of losses that have one.
         self.start = functional.pad(torch.stack(rows), (0, 1))
 
-    def scores(self, rows, X, in_dims=(0, 0)):
-        """Apply each network to its own rows of X, or all to the same."""
+    def scores(self, rows, X):
+        """Apply all networks to the same X."""
         sizes = [shape.numel() for _, shape in self.parts]
 
-        def one(row, X):
+        def one(row):
             pieces = zip(self.parts, row[:-1].split(sizes), strict=True)
             named = {name: piece.view(shape) for (name, shape), piece in pieces}
             return functional_call(self.network, named, (X,))
 
-        return vmap(one, in_dims=in_dims)(rows, X)
+        return vmap(one)(rows)
 
     def evaluated(self, rows, X):
         with torch.no_grad():
-            parts = [self.scores(rows, part, (0, None)) for part in X.split(EVALUATED)]
+            parts = [self.scores(rows, part) for part in X.split(EVALUATED)]
         # A network that has diverged ranks nothing.
         return torch.cat(parts, dim=1).double().nan_to_num(0.0, 0.0, 0.0)
 
@@ -157,60 +182,46 @@ class SGD:
 
 
 class Plan(NamedTuple):
-    """Which rows each step takes, and when to judge."""
+    """Which rows each step takes, those held out, and when to judge."""
 
-    drawn: dict  # by way of drawing: step, fold, row
+    taken: torch.Tensor  # step, fold, row
     held_out: list
     checked: set
 
 
-def make_plan(y, size, n_steps, draws):
-    fold = folds(y, N_FOLDS)
+def make_plan(y, size, draw):
+    fold, n_steps = folds(y, N_FOLDS), N_STEPS[size]
     inside = [np.flatnonzero(fold != k) for k in range(N_FOLDS)]
-    drawn = {
-        draw: torch.tensor(
-            np.stack(
-                [
-                    rows[draw(y[rows], size, n_steps, k)]
-                    for k, rows in enumerate(inside)
-                ],
-                axis=1,
-            )
-        )
-        for draw in draws
-    }
+    taken = [rows[draw(y[rows], size, n_steps, k)] for k, rows in enumerate(inside)]
     held_out = [torch.tensor(np.flatnonzero(fold == k)) for k in range(N_FOLDS)]
-    return Plan(drawn, held_out, {round(part * n_steps) for part in PARTS})
+    checked = {round(part * n_steps) for part in PARTS}
+    return Plan(torch.tensor(np.stack(taken, axis=1)), held_out, checked)
 
 
-def train(task, stack, optimizer, size):
-    """Return the networks at each check: check, way, rate, fold, parameter."""
-    rates, n_steps = RATES[optimizer], N_STEPS[size]
-    share = float(task.y.float().mean())
-    losses = [way.loss(share) for way in WAYS.values()]
-    draws = [way.draw for way in WAYS.values()]
-    plan = make_plan(task.y.numpy(), size, n_steps, set(draws))
-    shape = (len(WAYS), len(rates), N_FOLDS)
-    rows = stack.start.repeat(len(WAYS) * len(rates), 1)
-    rate = torch.tensor(rates).repeat_interleave(N_FOLDS).repeat(len(WAYS))[:, None]
-    stepper = {"Adam": Adam, "SGD": SGD}[optimizer](rows, rate)
+def train(task, stack, plan, losses, rates, optimizer):
+    """Return the networks at each check: check, fold, loss, rate, parameter."""
+    rate = torch.tensor(rates)
+    rows = stack.start[:, None, None].repeat(1, *rate.shape, 1)
+    stepper = {"Adam": Adam, "SGD": SGD}[optimizer](rows, rate[..., None])
 
     def total(rows, X, y):
-        columns = (stack.scores(rows, X), y, rows[:, -1])
-        parts = zip(losses, *(c.chunk(len(WAYS)) for c in columns), strict=True)
-        return sum(vmap(loss)(*part).sum() for loss, *part in parts)
+        scores = vmap(stack.scores)(rows.flatten(1, 2), X).view(*rows.shape[:3], -1)
+        target = y[:, None].expand(-1, rate.shape[1], -1).flatten(0, 1)
+        columns = zip(losses, scores.unbind(1), rows[..., -1].unbind(1), strict=True)
+        return sum(
+            vmap(loss)(score.flatten(0, 1), target, threshold.flatten()).sum()
+            for loss, score, threshold in columns
+        )
 
     kept, gradient = [], None
-    for step in range(n_steps):
-        taken = torch.stack([plan.drawn[draw][step] for draw in draws])
-        taken = taken[:, None].expand(*shape, size).reshape(-1, size)
+    for step, taken in enumerate(plan.taken):
         batch = task.X[taken], task.y[taken]
         # As a list of operations, without what finds them anew each time.
         gradient = gradient or make_fx(grad(total))(rows, *batch)
         stepper.step(rows, gradient(rows, *batch))
         if step + 1 in plan.checked:
-            kept.append(rows.clone().view(*shape, -1))
-    return torch.stack(kept), plan.held_out
+            kept.append(rows.clone())
+    return torch.stack(kept)
 
 
 def libauc_rows(y, size, n_steps, seed):
@@ -225,7 +236,7 @@ def aucm(scores, target, a, b, alpha):
     """Compute LibAUC's AUCMLoss of half positives, which vmap cannot look into."""
     h, y = torch.sigmoid(scores), target.float()
     apart = (h - a) ** 2 * y + (h - b) ** 2 * (1 - y) + 2 * alpha * h * (1 - 2 * y)
-    return 0.5 * apart.mean() + 0.5 * alpha - 0.25 * alpha**2
+    return 0.5 * apart.mean(-1, keepdim=True) + 0.5 * alpha - 0.25 * alpha**2
 
 
 def check_aucm():
@@ -239,35 +250,33 @@ def check_aucm():
     torch.testing.assert_close(value, ours)
 
 
-def train_libauc(task, stack, size):
-    """As `train`, of one way: LibAUC's own optimiser and sampler."""
+def train_libauc(task, stack, plan, rates):
+    """As `train`, but LibAUC's own loss and optimiser."""
     check_aucm()
-    rates, n_steps = RATES["PESG"], N_STEPS[size]
-    plan = make_plan(task.y.numpy(), size, n_steps, [libauc_rows])
-    rows = stack.start.repeat(len(rates), 1).requires_grad_()
-    a, b, alpha = (torch.zeros(len(rows), 1, requires_grad=True) for _ in range(3))
+    rate = torch.tensor(rates)[:, None]
+    rows = stack.start[:, None].repeat(1, len(rate), 1).requires_grad_()
+    shape = (*rows.shape[:2], 1)
+    a, b, alpha = (torch.zeros(shape, requires_grad=True) for _ in range(3))
     loss = types.SimpleNamespace(a=a, b=b, alpha=alpha, margin=1.0)
     stepper = PESG([rows], loss_fn=loss, verbose=False)
     # It multiplies by the rate, so that each network can have its own.
-    rate = torch.tensor(rates).repeat_interleave(N_FOLDS)[:, None]
     stepper.param_groups[0]["lr"] = rate
 
     def total(rows, a, b, alpha, X, y):
-        scores = stack.scores(rows, X)
-        return vmap(aucm)(scores, y, a[:, 0], b[:, 0], alpha[:, 0]).sum()
+        scores = vmap(stack.scores)(rows, X)
+        return aucm(scores, y[:, None], a, b, alpha).sum()
 
     kept, gradient = [], None
     tensors = (rows, a, b, alpha)
-    for step in range(n_steps):
-        taken = plan.drawn[libauc_rows][step].repeat(len(rates), 1)
+    for step, taken in enumerate(plan.taken):
         inputs = [one.detach() for one in tensors] + [task.X[taken], task.y[taken]]
         gradient = gradient or make_fx(grad(total, (0, 1, 2, 3)))(*inputs)
         for one, part in zip(tensors, gradient(*inputs), strict=True):
             one.grad = part
         stepper.step()
         if step + 1 in plan.checked:
-            kept.append(rows.detach().clone().view(1, len(rates), N_FOLDS, -1))
-    return torch.stack(kept), plan.held_out
+            kept.append(rows.detach().clone()[:, None])
+    return torch.stack(kept)
 
 
 def auc_of(scores, y):
@@ -300,32 +309,39 @@ def row_error(scores, base, y):
 def choose(task, stack, kept, held_out):
     """Return the place of the best check and rate by held-out rows, for each way."""
     auc = np.empty(kept.shape[:-1])
-    for check, fold in np.ndindex(len(kept), N_FOLDS):
-        rows = kept[check, :, :, fold]
-        out = held_out[fold]
+    for check, fold in np.ndindex(*auc.shape[:2]):
+        rows, out = kept[check, fold], held_out[fold]
         scores = stack.evaluated(rows.flatten(0, 1), task.X[out])
-        auc[check, :, :, fold] = np.reshape(auc_of(scores, task.y[out]), rows.shape[:2])
-    mean = auc.mean(axis=3)
+        auc[check, fold] = np.reshape(auc_of(scores, task.y[out]), rows.shape[:2])
+    mean = auc.mean(axis=1)
     for way in range(mean.shape[1]):
         check, rate = np.unravel_index(mean[:, way].argmax(), mean[:, way].shape)
-        yield check, rate, auc[check, way, rate], kept[check, way, rate]
+        yield check, rate, auc[check, :, way, rate], kept[check, :, way, rate]
 
 
-def judge(task, optimizer, size):
+def judge(task, optimizer, size, ways):
     """Give loss, rate, part of the steps, fold, two AUCs and an error, by network."""
-    stack = Stack(task.X)
-    groups = [(WAYS, RATES[optimizer], train(task, stack, optimizer, size))]
+    stack, y, share = Stack(task.X), task.y.numpy(), float(task.y.float().mean())
+    chosen = {}
+    for draw in dict.fromkeys(way.draw for way in ways.values()):
+        plan = make_plan(y, size, draw)
+        group = {name: way for name, way in ways.items() if way.draw == draw}
+        losses = [way.loss(share) for way in group.values()]
+        rates = [way.rates(optimizer, size) for way in group.values()]
+        kept = train(task, stack, plan, losses, rates, optimizer)
+        best = choose(task, stack, kept, plan.held_out)
+        chosen.update(zip(group, zip(rates, best, strict=True), strict=True))
     if AUCMLoss is not None:
-        way = {"AUCM (LibAUC)": None}
-        groups.append((way, RATES["PESG"], train_libauc(task, stack, size)))
+        plan = make_plan(y, size, libauc_rows)
+        rates = rates_from(RATE["PESG"][size])
+        kept = train_libauc(task, stack, plan, rates)
+        chosen[LIBAUC] = rates, *choose(task, stack, kept, plan.held_out)
     base = None
-    for names, rates, (kept, held_out) in groups:
-        chosen = choose(task, stack, kept, held_out)
-        for name, (check, rate, valid, rows) in zip(names, chosen, strict=True):
-            scores = stack.evaluated(rows, task.X_test)
-            base = scores if base is None else base
-            error = row_error(scores, base, task.y_test)
-            columns = enumerate(zip(valid, auc_of(scores, task.y_test), strict=True))
-            for fold, (valid_auc, test_auc) in columns:
-                setting = (name, rates[rate], PARTS[check], fold)
-                yield *setting, valid_auc, test_auc, error
+    for name, (rates, (check, rate, valid, rows)) in chosen.items():
+        scores = stack.evaluated(rows, task.X_test)
+        base = scores if base is None else base
+        error = row_error(scores, base, task.y_test)
+        columns = enumerate(zip(valid, auc_of(scores, task.y_test), strict=True))
+        for fold, (valid_auc, test_auc) in columns:
+            setting = (name, rates[rate], PARTS[check], fold)
+            yield *setting, *(round(float(x), 6) for x in (valid_auc, test_auc, error))

@@ -8,43 +8,53 @@ For each loss and each of its learning rates three networks are trained, each wi
 one third of the rows. Their mean AUC on those thirds says which rate and how many steps
 to take; AUC on the test rows is that of these three networks. LibAUC's AUCMLoss runs
 with its own optimiser and sampler, if ``libauc`` is installed. Its sampler balances the
-classes, so other losses run with such batches too.
+classes, so other losses run with rare positives repeated, too.
 
-Prints mean test AUC with standard errors, and saves every network in ``networks.csv``.
-A run that was stopped goes on from there; ``--batch 8 --optimizer Adam`` does only
-those. Needs ROCPATH_DATA and torch. ``--quick`` is a smaller run of minutes, by Adam
-only, saved in ``networks_quick.csv``.
+Prints mean test AUC with standard errors, and saves every network in ``networks.csv``,
+with the seconds that all networks of a task took. A run that was stopped goes on from
+there; ``--batch 8 --optimizer Adam`` does only those. Needs ROCPATH_DATA and torch.
+``--quick`` is a smaller run of minutes, by Adam only, saved in ``networks_quick.csv``.
 """
 
 import argparse
 import csv
 import itertools
 import multiprocessing
+import os
+import time
 from pathlib import Path
 
 import torch
 
-import network_training
-from network_summary import summarize
-from network_tasks import IMAGES, TABLES, load_images, load_table
+from network_summary import RECIPE, summarize
+from network_tasks import IMAGES, RARE, TABLES, load_images, load_table
+from network_training import WAYS, judge
 
 HERE = Path(__file__).parent
 FIELDS = (
     *("task", "positives", "batch", "optimizer", "loss", "rate", "part", "fold"),
-    *("valid_auc", "test_auc", "row_error"),
+    *("valid_auc", "test_auc", "row_error", "seconds"),
 )
 SETTINGS = list(itertools.product((8, 64, 512), ("Adam", "SGD")))
+# glibc gives large blocks back at once, and to get them anew takes most of the time.
+KEEP_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": "4000000000",
+    "MALLOC_TRIM_THRESHOLD_": "4000000000",
+}
 
 
 def run(job):
     """Return the rows of the CSV file for one task."""
     (name, share), size, optimizer = job
+    begin = time.perf_counter()
     torch.set_num_threads(1)
     task = load_images(name, share) if name in IMAGES else load_table(name)
-    return [
-        (name, share or "", size, optimizer, *row)
-        for row in network_training.judge(task, optimizer, size)
-    ]
+    # What `network_choice.py` has chosen, which is cross-entropy if none is rare.
+    is_rare = task.y.float().mean() < RARE
+    ways = WAYS if is_rare else {**WAYS, RECIPE: WAYS["BCE"]}
+    rows = list(judge(task, optimizer, size, ways))
+    seconds = round(time.perf_counter() - begin, 1)
+    return [(name, share or "", size, optimizer, *row, seconds) for row in rows]
 
 
 def jobs(*, quick):
@@ -56,6 +66,13 @@ def jobs(*, quick):
     for setting in settings:
         for task in [*tables, *((name, share) for share in shares for name in images)]:
             yield task, *setting
+
+
+def in_processes(function, jobs, n_processes):
+    """Give what a function returns for each job, in any order."""
+    os.environ.update(KEEP_MEMORY)
+    with multiprocessing.get_context("spawn").Pool(n_processes) as pool:
+        yield from pool.imap_unordered(function, jobs, chunksize=1)
 
 
 def saved_rows(path):
@@ -81,12 +98,13 @@ def main():
         and options.optimizer in (None, optimizer)
         and (task[0], str(task[1] or ""), str(size), optimizer) not in is_done
     ]
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(options.processes) as pool, path.open("a", newline="") as file:
-        for result in pool.imap_unordered(run, left):
+    begin = time.perf_counter()
+    with path.open("a", newline="") as file:
+        for result in in_processes(run, left, options.processes):
             csv.writer(file, lineterminator="\n").writerows(result)
             file.flush()
     summarize(saved_rows(path))
+    print(f"\n{len(left)} runs took {time.perf_counter() - begin:.0f} s.")
 
 
 if __name__ == "__main__":
