@@ -92,7 +92,26 @@ def test_logistic_regression_has_the_penalty_that_a_grid_search_finds(weight):
     assert area[list(rankers._C).index(found.C)] > area.max() - 0.004
     assert area.max() > area[-1] + 0.02
     again = LogisticRegression(C=found.C, max_iter=1000, class_weight=weight).fit(X, y)
-    np.testing.assert_allclose(found.coef_, again.coef_, atol=1e-4)
+    # The same ranking; its log-odds are scaled to those of the rows held out.
+    lengths = [np.linalg.norm(model.coef_) for model in (found, again)]
+    np.testing.assert_allclose(
+        found.coef_ / lengths[0], again.coef_ / lengths[1], atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("method", [rankers.LOGISTIC, rankers.BALANCED])
+def test_log_odds_fit_new_rows_however_strong_the_penalty(method, monkeypatch):
+    monkeypatch.setattr(rankers, "_C", np.array([1e-6]))
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 2))
+    # Log-odds 3 x - 2, of which so strong a penalty alone leaves nothing.
+    y = rng.random(4000) < 1 / (1 + np.exp(2 - 3 * X[:, 0]))
+    steps = rankers.fitted_steps(method, X, y, random_state=0)
+    (_, scale), (_, model) = steps
+    assert (model.coef_ / scale.scale_)[0, 0] == pytest.approx(3.0, abs=0.4)
+    assert model.predict_proba(scale.transform(X))[:, 1].mean() == pytest.approx(
+        y.mean(), abs=0.02
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
