@@ -52,7 +52,7 @@ class LabelledRows:
             rank[members] = rng.permutation(np.count_nonzero(members))
         return cls(X, is_positive, sample_weight, rank, max_fpr)
 
-    def at(self, chosen: NDArray[np.bool_]) -> LabelledRows:
+    def at(self, chosen: NDArray[np.bool_ | np.intp]) -> LabelledRows:
         """Select rows."""
         return LabelledRows(
             self.X[chosen],

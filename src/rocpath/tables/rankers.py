@@ -24,6 +24,8 @@ from rocpath.auc_statistics.influence import place_rows
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
+from rocpath.ranking.held_out import Scored
+from rocpath.ranking.labelled_rows import LabelledRows
 from rocpath.ranking.members import portfolio
 
 if TYPE_CHECKING:
@@ -52,9 +54,6 @@ OF_CHOICE: dict[str, tuple[str, ...]] = {
 # Rivals are tuned anew for every part held out, so their grids are wide in steps of
 # ten, or few in number.
 _INNER_FOLDS = 3
-# Of log-odds, as in AUCClassifier: standard deviations that a score counts at most, and
-# a slope with which the order of scores survives rounding.
-_FARTHEST_SCORE, _SMALLEST_SLOPE = 5.0, 1e-3
 _C = np.logspace(-4, 2, 7)
 _LEAVES = (3, 12)
 _MOST_TREES = 120
@@ -147,22 +146,29 @@ def _tuned_logistic(
     max_fpr: float = 1.0,
 ) -> LogisticRegression:
     Z, back = row_space(X)
+    rows = LabelledRows(Z, y == 1, np.ones(y.size), np.arange(y.size))
     area = np.zeros(_C.size)
-    score = np.zeros((_C.size, y.size))  # of rows held out, in standard deviations
+    score = np.zeros((_C.size, y.size))  # of rows held out, standardized
     for train, test in _inner_folds(y, random_state):
+        inside, outside = rows.at(train), rows.at(test)
         # From the strongest L2 to the weakest, each from the solution before.
         model = LogisticRegression(max_iter=300, class_weight=weight, warm_start=True)
         for place, C in enumerate(_C):
-            model.set_params(C=C).fit(Z[train], y[train])
-            mean, spread = _mean_and_spread(model.decision_function(Z[train]))
-            score[place, test] = (model.decision_function(Z[test]) - mean) / spread
+            model.set_params(C=C).fit(inside.X, y[train])
+            standard = inside.standardized(model.coef_[0])
+            score[place, test] = outside.predictions(standard)
             area[place] += _auc(y[test], score[place, test], max_fpr)
     # Without folds all are alike, and the middle is taken.
     chosen = int(area.argmax()) if area.any() else _C.size // 2
     model = LogisticRegression(C=_C[chosen], max_iter=1000, class_weight=weight)
     model.fit(Z, y)
     if area.any():
-        _set_log_odds(model, Z, y, score[chosen])
+        # AUC does not feel how far an L2 has shrunk all coefficients alike, and often
+        # likes much of it: every row would then have about the same probability.
+        odds = Scored(rows, score[chosen]).log_odds(
+            rows.standardized(model.coef_[0]), (y.size - y.sum(), y.sum())
+        )
+        model.coef_, model.intercept_ = odds.coef[None], np.array([odds.intercept])
     elif weight is not None:
         # Weights moved the log-odds of all rows; moved back, they are those of rows
         # as they occur. The ranking stays as it is.
@@ -171,27 +177,6 @@ def _tuned_logistic(
         model.coef_ = model.coef_ @ back
         model.n_features_in_ = X.shape[1]
     return model
-
-
-def _set_log_odds(
-    model: LogisticRegression,
-    X: Matrix,
-    y: NDArray[np.int_],
-    held_out: NDArray[np.float64],
-) -> None:
-    """Scale a model such that its log-odds fit the rows held out; their order stays."""
-    # AUC does not feel how far an L2 has shrunk all coefficients alike, and often likes
-    # much of it: every row would then have about the same probability.
-    near = np.clip(held_out, -_FARTHEST_SCORE, _FARTHEST_SCORE)[:, None]
-    odds = LogisticRegression().fit(near, y)
-    mean, spread = _mean_and_spread(model.decision_function(X))
-    slope = max(odds.coef_[0, 0], _SMALLEST_SLOPE) / spread
-    model.coef_ *= slope
-    model.intercept_ = slope * (model.intercept_ - mean) + odds.intercept_
-
-
-def _mean_and_spread(score: NDArray[np.float64]) -> tuple[float, float]:
-    return float(score.mean()), float(score.std()) or 1.0
 
 
 def dense(X: Matrix) -> NDArray[np.float64]:
