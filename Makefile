@@ -48,9 +48,11 @@ docs: $(VENV)/installed-docs
 # The tests of the core against one built with AddressSanitizer and UBSan, in a place of its own,
 # with the packages of $(VENV). Tests of what only calls it (pages, plots, commands, estimators) are
 # left out, and Hypothesis draws fewer examples: `make fuzz` draws more, and faster.
-SANITIZED_TESTS := $(addprefix tests/test_,$(addsuffix .py,best_auc best_steps breakpoints descent \
-	exact_answers interval_regression labelled_segmentation labels line_search partial_auc \
-	partial_search reference roc segmentation selection))
+SANITIZED_TESTS := $(addprefix tests/,$(addsuffix .py,test_best_auc test_best_steps \
+	test_breakpoints test_descent test_exact_answers test_line_search test_partial_auc \
+	test_partial_search test_reference test_roc changepoint/test_interval_regression \
+	changepoint/test_labeled_segmentation changepoint/test_labels changepoint/test_segmentation \
+	changepoint/test_selection))
 
 sanitize: $(VENV)/installed
 	$(BIN)/python -m venv $(VENV)/sanitize

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TESTS = ["core_builds", "roc", "reference", "best_steps", "best_auc", "segmentation"]
+TESTS = [
+    "test_core_builds",
+    "test_roc",
+    "test_reference",
+    "test_best_steps",
+    "test_best_auc",
+    "changepoint/test_segmentation",
+]
 
 # Of the package only the installed one, never the sources beside these tests.
 os.environ.setdefault("ROCPATH_TEST_PROFILE", "brief")
@@ -19,6 +26,6 @@ package = Path(importlib.util.find_spec("rocpath").origin)
 assert "site-packages" in package.parts, f"rocpath is read from {package}"
 assert importlib.util.find_spec("rocpath._core_base"), "this is no portable build"
 
-tests = sys.argv[1:] or [f"tests/test_{name}.py" for name in TESTS]
+tests = sys.argv[1:] or [f"tests/{name}.py" for name in TESTS]
 paths = [str(ROOT / name) for name in tests]
 sys.exit(pytest.main([*paths, "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]))

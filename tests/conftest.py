@@ -29,8 +29,8 @@ FLAGS = (
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
     """Fit a table with the command once; tests only read what it wrote."""
-    from command_tables import labelled_table
     from rocpath.cli import main
+    from tests.cli.command_tables import labelled_table
 
     folder = tmp_path_factory.mktemp("fitted")
     table = str(folder / "table.csv")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
 import rocpath as rp
-from strategies import any_lines, tenth_lines
+from tests import oracle
+from tests.strategies import any_lines, tenth_lines
 
 
 def check_best_auc(columns, max_step, two_sided):

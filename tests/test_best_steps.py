@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
 import rocpath as rp
-from strategies import any_lines, changepoint_lines, label_lines
-from test_reference import CASES
-from test_reference import lines as case_lines
+from tests import oracle
+from tests.strategies import any_lines, changepoint_lines, label_lines
+from tests.test_reference import CASES
+from tests.test_reference import lines as case_lines
 
 
 def rounding(path, step):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import rocpath as rp
-from strategies import changepoint_breakpoints
+from tests.strategies import changepoint_breakpoints
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import oracle
 import rocpath as rp
-from strategies import any_lines, tenth_lines
-from test_best_steps import check_aum_path, check_best_aum
+from tests import oracle
+from tests.strategies import any_lines, tenth_lines
+from tests.test_best_steps import check_aum_path, check_best_aum
 
 INFINITY = float("inf")
 

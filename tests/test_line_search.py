@@ -5,9 +5,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import oracle
 import rocpath as rp
-from strategies import any_lines, changepoint_lines, label_lines, small
+from tests import oracle
+from tests.strategies import any_lines, changepoint_lines, label_lines, small
 
 
 def rows_by_float_step(exact):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-import oracle_auc
 import rocpath as rp
+from tests import oracle_auc
 
 rates = st.sampled_from([0.05, 0.25, 1 / 3, 0.5, 0.75])
 

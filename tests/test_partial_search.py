@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
-import oracle_auc
 import rocpath as rp
-from strategies import tenth_lines
+from tests import oracle, oracle_auc
+from tests.strategies import tenth_lines
 
 fractions = st.sampled_from([Fraction(k, n) for n in (2, 3, 7, 10, 20) for k in (1,)])
 regions = st.one_of(

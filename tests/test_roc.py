@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-import oracle
 import rocpath as rp
-from strategies import changepoint_breakpoints, label_lines, small
+from tests import oracle
+from tests.strategies import changepoint_breakpoints, label_lines, small
 
 
 @st.composite

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from command_tables import fails, labelled_table, read, write
 from rocpath.cli import files, main
 from rocpath.tables.audit import parsed_types, reading_of
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.labels import binary_label
+from tests.cli.command_tables import fails, labelled_table, read, write
 
 DAY = 18_365  # the 13th of April 2020, counted from 1970
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_changepoint as oracle
 import rocpath._core as _core
 from rocpath import changepoint as cp
 from rocpath.changepoint.segmentation import SegmentCost
+from tests import oracle_changepoint as oracle
 
 kinds = st.sampled_from(["normal", "poisson"])
 constraints = st.sampled_from([None, "up_down"])

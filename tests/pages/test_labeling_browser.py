@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from browsing import find, wait_until
-from command_tables import read, write
-from labelling_steps import (
+from rocpath import changepoint as cp
+from rocpath.cli import main
+from tests.cli.command_tables import read, write
+from tests.pages.browsing import find, wait_until
+from tests.pages.labeling_steps import (
     KEPT,
     N,
     click,
@@ -22,8 +24,6 @@ from labelling_steps import (
     settled,
     text,
 )
-from rocpath import changepoint as cp
-from rocpath.cli import main
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>, "quoted"'
 KINDS = (

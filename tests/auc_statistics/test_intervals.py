@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
-import oracle_auc
 import rocpath as rp
 from rocpath.auc_statistics.influence import auc_with_influence, falling_order
+from tests import oracle_auc
 
 rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import rocpath as rp
-from browsing import find, wait_until
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
 from rocpath.pages.score_view import Promises, score_view
 from rocpath.pages.step_view import step_view
+from tests.pages.browsing import find, wait_until
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 MOVE = """

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 import skops.io
 
-from command_tables import fails, labelled_table, long_tables, read, write
 from rocpath.cli import main
+from tests.cli.command_tables import fails, labelled_table, long_tables, read, write
 
 
 @pytest.mark.parametrize(

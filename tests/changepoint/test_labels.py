@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_changepoint as oracle
 import rocpath as rp
 from rocpath import changepoint as cp
+from tests import oracle_changepoint as oracle
 
 KINDS = [
     "no_change",

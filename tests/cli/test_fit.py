@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from command_tables import fails, labelled_table, read
 from rocpath.cli import main, terminal
+from tests.cli.command_tables import fails, labelled_table, read
 
 
 def test_a_fast_fit_compares_nothing(tmp_path, capsys, fitted):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocpath as rp
-from strategies import changepoint_breakpoints, small, vectors
+from tests.strategies import changepoint_breakpoints, small, vectors
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import rocpath.torch as rt  # noqa: E402

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from command_tables import fails, long_tables, read, write
 from rocpath import changepoint as cp
 from rocpath.cli import main
 from rocpath.pages.labelling import labelling_html
+from tests.cli.command_tables import fails, long_tables, read, write
 
 X = np.array([1.0, 1, 5, 5, 5, 2])
 

@@ -12,13 +12,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from command_tables import fails, labelled_table, read
 from rocpath.auc_statistics.intervals import compare_auc
 from rocpath.cli import comparison, main
 from rocpath.ranking import convex_problem
 from rocpath.tables import rankers
 from rocpath.tables.columns import FeatureColumns
 from rocpath.tables.labels import BinaryLabel
+from tests.cli.command_tables import fails, labelled_table, read
 
 LABEL = BinaryLabel.of("y", "yes", "no", np.arange(1000) < 135)
 

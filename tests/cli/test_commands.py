@@ -15,8 +15,8 @@ import skops.io
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from command_tables import fails, labelled_table, long_tables, read, write
 from rocpath.cli import files, main
+from tests.cli.command_tables import fails, labelled_table, long_tables, read, write
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
 

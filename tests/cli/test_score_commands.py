@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from command_tables import fails, labelled_table, read
 from rocpath.cli import main
 from rocpath.cli.score_tables import holm
+from tests.cli.command_tables import fails, labelled_table, read
 
 
 @pytest.fixture

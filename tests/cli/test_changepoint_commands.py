@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from command_tables import fails, long_tables, read, write
 from rocpath.cli import main
+from tests.cli.command_tables import fails, long_tables, read, write
 
 START = datetime(2024, 5, 1, 10, 20)
 BAD = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_changepoint as oracle
 from rocpath import changepoint as cp
+from tests import oracle_changepoint as oracle
 
 CHANGE_KINDS = ["no_change", "one_change", "at_least_one_change"]
 PEAK_KINDS = ["no_peaks", "peaks", "peak_start", "peak_end"]

@@ -13,9 +13,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import rocpath as rp
-from command_tables import fails, labelled_table
 from rocpath.cli import main
 from rocpath.tables import saved_models
+from tests.cli.command_tables import fails, labelled_table
 
 
 def saved_state(folder):
@@ -91,7 +91,7 @@ def test_it_is_a_fitted_classifier(dated):
 
 
 def test_the_version_is_that_of_the_package():
-    settings = Path(__file__).parent.parent / "pyproject.toml"
+    settings = Path(__file__).parents[2] / "pyproject.toml"
     assert rp.__version__ in settings.read_text()
     assert "__version__" in dir(rp)
     with pytest.raises(AttributeError, match="no_such_name"):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from browsing import find, wait_until
 from rocpath.pages.labelling import labelling_html
+from tests.pages.browsing import find, wait_until
 
 N = 100
 KEPT = "return Object.values(localStorage).map((one) => JSON.parse(one))[0] || []"

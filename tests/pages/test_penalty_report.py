@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import rocpath as rp
-from browsing import find, wait_until
 from rocpath import changepoint as cp
 from rocpath.pages.penalty_report import (
     ReportedSequence,
@@ -15,6 +14,7 @@ from rocpath.pages.penalty_report import (
     label_verdicts,
     penalty_report_html,
 )
+from tests.pages.browsing import find, wait_until
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 X = np.array([1.0, 1, 5, 5, 5, 2])

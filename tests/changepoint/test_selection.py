@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_changepoint as oracle
 from rocpath import changepoint as cp
+from tests import oracle_changepoint as oracle
 
 costs = st.lists(st.integers(0, 12).map(float), min_size=1, max_size=8)
 
