@@ -84,7 +84,7 @@ build/fuzz/check: $(CPP)
 	mkdir -p $(@D)
 	$(CXX) -O3 $(FUZZ_FLAGS) tests/fuzz/main.cpp -o $@
 
-# Any bytes, for calls that do not end and undefined behaviour; needs clang 16 or later.
+# Any bytes, for calls that do not end and undefined behavior; needs clang 16 or later.
 CLANGXX ?= clang++-19
 fuzz-libfuzzer: build/fuzz/libfuzzer
 	mkdir -p build/fuzz/corpus

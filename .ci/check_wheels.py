@@ -51,7 +51,7 @@ def faults(wheel):
     if any(re.match(r"_core\..*(so|pyd)$", name) for name in inside):
         yield "has a core for one machine only"
     if not any(name.endswith("/licenses/LICENSE") for name in inside):
-        yield "has no licence"
+        yield "has no license"
 
 
 def main():

@@ -2,7 +2,7 @@
 
 Repeated stratified 5-fold cross-validation; of more than 20,000 rows, two folds of each
 repetition, baselines tuned on 10,000 rows and then fitted to all. Every baseline is
-standardised, and tuned by AUC in five folds inside the fold; AUCClassifier has its
+standardized, and tuned by AUC in five folds inside the fold; AUCClassifier has its
 default parameters. Prints a table of paired differences with their standard errors, to
 each baseline and to the best of them after the fact, and saves ``accuracy.csv`` with
 every fold. Then prints CPU times: LogisticRegressionCV, and on the covtype set one
@@ -81,7 +81,7 @@ def fixed(baseline, C, X):
 
 
 def fit(baseline, X, y):
-    """Standardise, tune and fit; many rows are tuned by some of them."""
+    """Standardize, tune and fit; many rows are tuned by some of them."""
     scaler = StandardScaler(with_mean=not sparse.issparse(X))
     if len(y) < MANY_ROWS:
         return make_pipeline(scaler, tuned(baseline, X)).fit(X, y)

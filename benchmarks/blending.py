@@ -1,7 +1,7 @@
 """Compare ways to blend models by test AUC, all given the same scores.
 
 Every table is split into 2 x 5 folds. The models of the default portfolio of AUCBlender
-and a forest, neighbours and naive Bayes score the training rows out of fold and are
+and a forest, neighbors and naive Bayes score the training rows out of fold and are
 fitted to all of them; every blend is then made from the same scores, and judged on the
 test fold.
 
@@ -9,10 +9,10 @@ test fold.
 - mean, rank mean: of probabilities, of ranks.
 - stacking: what scikit-learn's StackingClassifier does as it comes, a logistic
   regression on what predict_proba gives (the kernel machine's decision_function).
-- stacking, log-odds: the same on standardised log-odds; tuned: its penalty chosen among
+- stacking, log-odds: the same on standardized log-odds; tuned: its penalty chosen among
   seven by AUC in five folds.
 - greedy: selection with replacement, 100 rounds (Caruana et al.), on probabilities and
-  on standardised log-odds.
+  on standardized log-odds.
 - hillclimbers: the PyPI package of that name on probabilities, where it is installed
   (nothing else here needs it: ``pip install --no-deps hillclimbers colorama``).
 - AUCBlender: fit_scores.
@@ -96,9 +96,9 @@ FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 def estimators(shape, *, is_quick):
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=0)
-    neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(25))
+    neighbors = make_pipeline(StandardScaler(), KNeighborsClassifier(25))
     bayes = make_pipeline(StandardScaler(), GaussianNB())
-    extra = [("forest", forest), ("neighbours", neighbours), ("bayes", bayes)]
+    extra = [("forest", forest), ("neighbors", neighbors), ("bayes", bayes)]
     chosen = [*portfolio(*shape, is_dense=True, random_state=0), *extra]
     slow = ("linear", "boosting", "forest") if is_quick else ()
     return [(name, model) for name, model in chosen if name not in slow]

@@ -69,7 +69,7 @@ def changed(module, name, value):
 
 
 def tried(constants, judge):
-    """Yield constant, value, judgement and CPU seconds; first with all as they are."""
+    """Yield constant, value, judgment and CPU seconds; first with all as they are."""
     yield "", "own", *timed(judge)
     for constant, (module, name, values) in constants.items():
         for value in values:

@@ -1,7 +1,7 @@
 """Time one step of training by each loss of `networks.py`, in a plain loop.
 
 The network of one hidden layer on mammography, by Adam, LibAUC's loss by its own
-optimiser: milliseconds of the processor, on one thread, the median of 100 steps. Prints
+optimizer: milliseconds of the processor, on one thread, the median of 100 steps. Prints
 a table and saves ``network_speed.csv``. Needs ROCPATH_DATA and torch.
 """
 

@@ -72,7 +72,7 @@ def print_setting(losses):
 
 
 def summarize(rows, recipe=RECIPE):
-    """Print a table for each batch size and optimiser."""
+    """Print a table for each batch size and optimizer."""
     for (size, optimizer), losses in cells(rows).items():
         n_tasks = len(losses[BASE])
         if n_tasks == 1:

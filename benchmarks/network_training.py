@@ -251,7 +251,7 @@ def check_aucm():
 
 
 def train_libauc(task, stack, plan, rates):
-    """As `train`, but LibAUC's own loss and optimiser."""
+    """As `train`, but LibAUC's own loss and optimizer."""
     check_aucm()
     rate = torch.tensor(rates)[:, None]
     rows = stack.start[:, None].repeat(1, len(rate), 1).requires_grad_()

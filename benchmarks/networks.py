@@ -7,7 +7,7 @@ layer on six tables. Batches of 8, 64 and 512 rows, by Adam and by SGD with mome
 For each loss and each of its learning rates three networks are trained, each without
 one third of the rows. Their mean AUC on those thirds says which rate and how many steps
 to take; AUC on the test rows is that of these three networks. LibAUC's AUCMLoss runs
-with its own optimiser and sampler, if ``libauc`` is installed. Its sampler balances the
+with its own optimizer and sampler, if ``libauc`` is installed. Its sampler balances the
 classes, so other losses run with rare positives repeated, too.
 
 Prints mean test AUC with standard errors, and saves every network in ``networks.csv``,
@@ -58,7 +58,7 @@ def run(job):
 
 
 def jobs(*, quick):
-    """Give tasks with batch and optimiser."""
+    """Give tasks with batch and optimizer."""
     tables = [(name, None) for name in (TABLES[:3] if quick else TABLES)]
     shares = (0.05,) if quick else (0.01, 0.1, 0.05)
     images = list(IMAGES)[1:3] if quick else IMAGES

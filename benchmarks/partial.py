@@ -1,9 +1,9 @@
 """Compare rankings by the area left of a false positive rate, on rows not seen.
 
 Repeated stratified 5-fold cross-validation, at max_fpr .05 and .1. AUCClassifier is
-fitted for that area (``max_fpr=``) and for all of AUC; baselines are standardised, and
+fitted for that area (``max_fpr=``) and for all of AUC; baselines are standardized, and
 tuned in five folds inside the fold by that area. Prints paired differences with their
-standard errors, and saves ``partial.csv`` with every fold: areas are standardised
+standard errors, and saves ``partial.csv`` with every fold: areas are standardized
 (McClish), 1/2 for chance and 1 for the best.
 
 Tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows, so that it
@@ -39,7 +39,7 @@ MOST_COLUMNS = 30
 
 
 def fitted_baselines(name, X, y):
-    """Standardise, tune by the area of each rate, and fit a model for each."""
+    """Standardize, tune by the area of each rate, and fit a model for each."""
     if name == "balanced SVM":
         model = LinearSVC(class_weight="balanced", dual=False, max_iter=1000)
         grid = C_SVM

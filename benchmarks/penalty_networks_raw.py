@@ -2,7 +2,7 @@
 
 The raw sequences of neuroblastoma_systematic are not published with its features, so
 sequences are simulated: 600 of 100 to 400 observations with noise of very different
-size, and of different correlation between neighbours, with labels that say of some
+size, and of different correlation between neighbors, with labels that say of some
 regions whether there is a change. A third at a time is for the test.
 
 A network of filters on the raw sequence and one of a hidden layer on

@@ -138,13 +138,13 @@ def labels_and_lengths(rows, n=100_000, n_labels=100):
         def run(x=x, kind=kind, constraint=constraint, **more):
             return cp.segment_penalty(x, 40.0, cost=kind, constraint=constraint, **more)
 
-        labelled, free = ratio_of_medians(lambda run=run: run(labels=labels), run)
+        labeled, free = ratio_of_medians(lambda run=run: run(labels=labels), run)
         longer, _ = ratio_of_medians(lambda run=run: run(min_length=10), run)
         print(
-            f"| {kind} {constraint or ''} | {free:.3f} | {labelled:.3f} | "
-            f"{labelled / free:.2f} | {longer:.3f} | {longer / free:.2f} |"
+            f"| {kind} {constraint or ''} | {free:.3f} | {labeled:.3f} | "
+            f"{labeled / free:.2f} | {longer:.3f} | {longer / free:.2f} |"
         )
-        rows.append(("segment_penalty, 100 labels", n, "", kind, constraint, labelled))
+        rows.append(("segment_penalty, 100 labels", n, "", kind, constraint, labeled))
         rows.append(("segment_penalty, length 10", n, "", kind, constraint, longer))
 
 

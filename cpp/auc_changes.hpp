@@ -82,7 +82,7 @@ inline std::size_t row_size(std::span<const Crossing> crossings) {
 }
 
 // The best step met so far, with twice its AUC.
-struct FoundAuc {
+struct FoundAUC {
   int128 best;
   double step;
   int128 pruned_bound;  // of the stretches left out because of the tolerance
@@ -97,7 +97,7 @@ struct FoundAuc {
 // Look at the float64 steps of a window, after `since`, where twice the AUC is given: in every
 // stretch between two rows of crossings, and at every row. Requires: sorted crossings.
 inline void look_into(const ErrorLines& lines, const Kinds& jumps, const StepScale& scale,
-                      const Window& part, double since, int128 doubled_auc, FoundAuc& found) {
+                      const Window& part, double since, int128 doubled_auc, FoundAUC& found) {
   const auto improve_inside = [&](StepRange range) {
     if (doubled_auc <= found.best) return;
     const double step = scale.middle(range);

@@ -2,7 +2,7 @@
 //
 // Two lines change AUC only if one has false positives and the other true ones. The lines of the
 // rarer of these two classes, the seekers, look for the others that they cross: the order after the
-// first step is sorted by rank in the second one, and when two neighbouring runs are merged, the
+// first step is sorted by rank in the second one, and when two neighboring runs are merged, the
 // others that a seeker crosses stand side by side at the border of the other run. So no pair is
 // looked at that does not cross: O(B log B) and the crossings, of which each costs a nanosecond or
 // two. An insertion sort of all lines, of which most are of one class, took seventy.
@@ -12,7 +12,7 @@
 
 namespace rocpath {
 
-class AucCrossings {
+class AUCCrossings {
  public:
   // Lines that are looked for. In arrays, so that many crossing steps are computed at a time.
   struct Others {
@@ -35,7 +35,7 @@ class AucCrossings {
     }
   };
 
-  AucCrossings(const ErrorLines& lines, const Kinds& jumps) : lines_(lines), jumps_(jumps) {
+  AUCCrossings(const ErrorLines& lines, const Kinds& jumps) : lines_(lines), jumps_(jumps) {
     std::size_t n_fp = 0;
     std::size_t n_tp = 0;
     for (const ErrorLine& line : lines.line) {
@@ -190,7 +190,7 @@ class AucCrossings {
     }
   }
 
-  // Merge two neighbouring runs; what is in place already stays untouched.
+  // Merge two neighboring runs; what is in place already stays untouched.
   void merge(Run both, std::size_t middle) {
     std::size_t to = middle;
     while (to > both.begin && others_.rank[to - 1] > others_.rank[middle]) --to;

@@ -56,10 +56,10 @@ class StepParts {
 
 // Twice the largest AUC in every part, at most. Requires: wide parts, prepared crossings.
 inline Vector<int128> part_bounds(const ErrorLines& lines, const StepParts& parts,
-                                  int128 doubled_auc, AucCrossings& crossings,
+                                  int128 doubled_auc, AUCCrossings& crossings,
                                   const Interrupt& interrupt) {
   Vector<int128> change(parts.size() + 1);
-  const AucCrossings::Others& others = crossings.others();
+  const AUCCrossings::Others& others = crossings.others();
   constexpr std::size_t many = 256;
   std::array<std::uint32_t, many> part;
   // Of a seeker and lines that are alike, all crossings are gains, or all are losses: then the

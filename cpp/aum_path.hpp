@@ -12,7 +12,7 @@
 
 namespace rocpath {
 
-struct AumPath {
+struct AUMPath {
   Vector<double> step;
   Vector<double> aum;
   Vector<double> aum_slope_after;
@@ -24,12 +24,12 @@ struct AumPath {
   }
 };
 
-class AumPathSearch {
+class AUMPathSearch {
  public:
-  AumPathSearch(const ErrorLines& lines, Interrupt interrupt)
+  AUMPathSearch(const ErrorLines& lines, Interrupt interrupt)
       : scale_(lines), is_monotone_(lines.is_monotone()), interrupt_(std::move(interrupt)) {}
 
-  AumPath run(const ErrorLines& lines, double max_step) {
+  AUMPath run(const ErrorLines& lines, double max_step) {
     search(lines, {0.0, max_step});
     return std::move(path_);
   }
@@ -38,7 +38,7 @@ class AumPathSearch {
   StepScale scale_;
   bool is_monotone_;
   Interrupt interrupt_;
-  AumPath path_;
+  AUMPath path_;
 
   // `n_stuck` halvings in a row have not reduced the lines.
   void search(const ErrorLines& lines, StepRange steps, int n_stuck = 0) {
@@ -75,8 +75,8 @@ class AumPathSearch {
   }
 };
 
-inline AumPath aum_path(const ErrorLines& lines, double max_step, Interrupt interrupt) {
-  return AumPathSearch(lines, std::move(interrupt)).run(lines, max_step);
+inline AUMPath aum_path(const ErrorLines& lines, double max_step, Interrupt interrupt) {
+  return AUMPathSearch(lines, std::move(interrupt)).run(lines, max_step);
 }
 
 }  // namespace rocpath

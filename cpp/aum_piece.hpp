@@ -9,14 +9,14 @@ namespace rocpath {
 
 // AUM(s) = intercept_sum + s * slope_sum, sums over lines of weight * intercept and weight * slope
 // (eq. AUM_s). A line's weight is the fall of min(FP, FN) from below it to above it.
-class AumPiece {
+class AUMPiece {
  public:
   DoubleDouble intercept_sum;
   DoubleDouble slope_sum;
 
-  AumPiece() = default;
+  AUMPiece() = default;
   // Sums that were taken elsewhere, with the sums of the sizes of their terms.
-  AumPiece(DoubleDouble intercepts, DoubleDouble slopes, double intercept_size, double slope_size)
+  AUMPiece(DoubleDouble intercepts, DoubleDouble slopes, double intercept_size, double slope_size)
       : intercept_sum(intercepts),
         slope_sum(slopes),
         intercept_size_(intercept_size),
@@ -29,15 +29,15 @@ class AumPiece {
     slope_size_ += std::fabs(weight.high * slope);
   }
 
-  void add(const AumPiece& other) {
+  void add(const AUMPiece& other) {
     intercept_sum = intercept_sum + other.intercept_sum;
     slope_sum = slope_sum + other.slope_sum;
     intercept_size_ += other.intercept_size_;
     slope_size_ += other.slope_size_;
   }
 
-  void subtract(const AumPiece& other) {
-    AumPiece negative = other;
+  void subtract(const AUMPiece& other) {
+    AUMPiece negative = other;
     negative.intercept_sum = -other.intercept_sum;
     negative.slope_sum = -other.slope_sum;
     add(negative);
@@ -87,7 +87,7 @@ class AumPiece {
 // AUM at a kink. The float64 step may lie on either side of the exact one: where AUM is flat on one
 // side, it has the flat value there; otherwise, of the two pieces, the upper one holds on both
 // sides of a convex kink, and the lower one on both sides of a concave kink.
-inline double aum_at_kink(const AumPiece& before, double slope_before, const AumPiece& after,
+inline double aum_at_kink(const AUMPiece& before, double slope_before, const AUMPiece& after,
                           double slope_after, double step) {
   if (slope_after == 0.0) return after.flat_value();
   if (slope_before == 0.0) return before.flat_value();

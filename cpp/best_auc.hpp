@@ -28,7 +28,7 @@ namespace rocpath {
 // Told now and then: best value so far, bound, number of windows.
 using AucProgress = std::function<void(double, double, std::uint64_t)>;
 
-struct BestAuc {
+struct BestAUC {
   double step;         // strictly inside the interval, or its only point
   StepRange interval;  // around the step, where AUC keeps the best value
   double value;
@@ -36,10 +36,10 @@ struct BestAuc {
 };
 
 template <class Area>
-class AucSearch {
+class AUCSearch {
  public:
   // `area` is of the same lines.
-  AucSearch(const ErrorLines& lines, const Area& area, StepRange domain, double tolerance)
+  AUCSearch(const ErrorLines& lines, const Area& area, StepRange domain, double tolerance)
       : lines_(lines),
         area_(area),
         domain_(domain),
@@ -53,7 +53,7 @@ class AucSearch {
     found_ = {at_start, 0.0, at_start};
   }
 
-  BestAuc run(const Interrupt& interrupt, const AucProgress& progress) {
+  BestAUC run(const Interrupt& interrupt, const AucProgress& progress) {
     // Lines that cross before all float64 steps have crossed.
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
@@ -77,14 +77,14 @@ class AucSearch {
   using Order = Vector<std::uint32_t>;
 
   // The lines just after a step, and twice the AUC there.
-  struct OrderAndAuc {
+  struct OrderAndAUC {
     Order order;
     int128 auc;
   };
-  using SharedOrder = std::shared_ptr<const OrderAndAuc>;
+  using SharedOrder = std::shared_ptr<const OrderAndAUC>;
 
   // Steps after `range.low`, up to `range.high`.
-  struct AucWindow {
+  struct AUCWindow {
     StepRange range{};
     SharedOrder from;  // the orders at both ends, unless not yet known or too many to keep
     SharedOrder to;
@@ -92,7 +92,7 @@ class AucSearch {
     int128 bound = 0;          // doubled, for every step inside
     double n_crossings = 0.0;  // a line to be looked at, about
 
-    bool operator<(const AucWindow& other) const { return bound < other.bound; }
+    bool operator<(const AUCWindow& other) const { return bound < other.bound; }
   };
 
   const ErrorLines& lines_;
@@ -104,8 +104,8 @@ class AucSearch {
   int128 doubled_tolerance_ = 0;
   std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
   std::array<typename Area::Scratch, 2> scratch_;
-  std::priority_queue<AucWindow> windows_;
-  FoundAuc found_{};
+  std::priority_queue<AUCWindow> windows_;
+  FoundAUC found_{};
   std::uint64_t n_windows_ = 0;
 
   double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
@@ -124,10 +124,10 @@ class AucSearch {
   SharedOrder shared_order(double step, std::size_t thread) {
     Order order = order_after(lines_, step, sort_[thread]);
     const int128 auc = area_.doubled(order);
-    return std::make_shared<const OrderAndAuc>(std::move(order), auc);
+    return std::make_shared<const OrderAndAUC>(std::move(order), auc);
   }
 
-  AucWindow bounded(StepRange range, SharedOrder from, SharedOrder to, std::size_t thread) {
+  AUCWindow bounded(StepRange range, SharedOrder from, SharedOrder to, std::size_t thread) {
     const int128 start = from->auc;
     const Gain gain = area_.gain(range, from->order, to->order, scratch_[thread]);
     const int128 bound = start + gain.doubled;
@@ -140,7 +140,7 @@ class AucSearch {
   }
 
   // Keep a window, unless it cannot hold anything better.
-  void keep(AucWindow window) {
+  void keep(AUCWindow window) {
     constexpr std::size_t most_with_orders = 64;
     ++n_windows_;
     if (window.bound <= found_.best) return;
@@ -149,13 +149,13 @@ class AucSearch {
   }
 
   // How many parts it takes, about, to bring their bounds down to what counts.
-  double n_parts_needed(const AucWindow& window) const {
+  double n_parts_needed(const AUCWindow& window) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
     const int128 room = found_.best + doubled_tolerance_ - window.auc;
     return gain / static_cast<double>(std::max<int128>(room, 1));
   }
 
-  Vector<double> cuts(const AucWindow& window) const {
+  Vector<double> cuts(const AUCWindow& window) const {
     const auto n_parts = static_cast<std::size_t>(std::clamp(n_parts_needed(window), 2.0, 8.0));
     Vector<double> cut{window.range.low};
     for (std::size_t k = 1; k < n_parts; ++k) {
@@ -172,9 +172,9 @@ class AucSearch {
   }
 
   // The parts of a window, in order; none if its end is the only float64 in it.
-  std::vector<AucWindow> parts(const AucWindow& window, std::size_t thread) {
+  std::vector<AUCWindow> parts(const AUCWindow& window, std::size_t thread) {
     const Vector<double> cut = cuts(window);
-    std::vector<AucWindow> part;
+    std::vector<AUCWindow> part;
     SharedOrder from = window.from;
     for (std::size_t k = 1; k < cut.size() && cut.size() > 2; ++k) {
       const bool is_last = k + 1 == cut.size();
@@ -187,11 +187,11 @@ class AucSearch {
 
   // What comes of a window: smaller ones, or the best step in it.
   struct Explored {
-    std::vector<AucWindow> parts;
-    FoundAuc found;
+    std::vector<AUCWindow> parts;
+    FoundAUC found;
   };
 
-  Explored explored(const AucWindow& window, std::size_t thread, const Interrupt& interrupt) {
+  Explored explored(const AUCWindow& window, std::size_t thread, const Interrupt& interrupt) {
     if (!window.from) return ordered(window, thread, interrupt);
     if (Area::is_to_walk(window.n_crossings, n_parts_needed(window), tolerance_))
       if (auto open = walked(window, thread, interrupt)) return *std::move(open);
@@ -202,7 +202,7 @@ class AucSearch {
   }
 
   // Nothing if the area cannot tell more than a split would.
-  std::optional<Explored> walked(const AucWindow& window, std::size_t thread,
+  std::optional<Explored> walked(const AUCWindow& window, std::size_t thread,
                                  const Interrupt& interrupt) {
     const auto is_better = [this](int128 bound, int128 best) { return exceeds(bound, best); };
     const auto walked = area_.walked(
@@ -216,9 +216,9 @@ class AucSearch {
   }
 
   // What comes of a window whose orders are not at hand.
-  Explored ordered(const AucWindow& window, std::size_t thread, const Interrupt& interrupt) {
+  Explored ordered(const AUCWindow& window, std::size_t thread, const Interrupt& interrupt) {
     const auto& [low, high] = window.range;
-    AucWindow same =
+    AUCWindow same =
         bounded(window.range, shared_order(low, thread), shared_order(high, thread), thread);
     same.bound = std::min(same.bound, window.bound);
     if (exceeds(same.bound, found_.best)) return explored(same, thread, interrupt);
@@ -227,7 +227,7 @@ class AucSearch {
 
   // Explore the window with the largest bound, and the next one too, each on a core of its own.
   void explore_two(const Interrupt& interrupt) {
-    const AucWindow first = pop();
+    const AUCWindow first = pop();
     std::future<Explored> other;
     if (is_open()) {
       const auto policy = lines_.size() < 512 ? std::launch::deferred : std::launch::async;
@@ -238,8 +238,8 @@ class AucSearch {
     take(one);
   }
 
-  AucWindow pop() {
-    AucWindow window = windows_.top();
+  AUCWindow pop() {
+    AUCWindow window = windows_.top();
     windows_.pop();
     return window;
   }
@@ -247,7 +247,7 @@ class AucSearch {
   void take(const Explored& one) {
     found_.improve(one.found.step, one.found.best);
     found_.pruned_bound = std::max(found_.pruned_bound, one.found.pruned_bound);
-    for (const AucWindow& part : one.parts) {
+    for (const AUCWindow& part : one.parts) {
       if (part.auc > found_.best) try_step(part.range.low);
       keep(part);
     }
@@ -255,14 +255,14 @@ class AucSearch {
 };
 
 // Requires: monotone errors, unless the region is everywhere.
-inline BestAuc best_auc_step(const ErrorLines& lines, StepRange domain, double tolerance,
+inline BestAUC best_auc_step(const ErrorLines& lines, StepRange domain, double tolerance,
                              const RegionRates& rates, const Interrupt& interrupt,
                              const AucProgress& progress) {
   if (rates.is_everywhere())
-    return AucSearch(lines, WholeAuc(lines), domain, tolerance).run(interrupt, progress);
+    return AUCSearch(lines, WholeAUC(lines), domain, tolerance).run(interrupt, progress);
   const Region region(lines.total, rates);
-  const PartialAuc area(lines, region);
-  return AucSearch(lines, area, domain, tolerance).run(interrupt, progress);
+  const PartialAUC area(lines, region);
+  return AUCSearch(lines, area, domain, tolerance).run(interrupt, progress);
 }
 
 }  // namespace rocpath

@@ -27,12 +27,12 @@ inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
 }
 
 // AUM at a step and its slope just after; the sign of the slope is exact. Lines in any order.
-struct AumAfter {
+struct AUMAfter {
   double value;
   double slope;
 };
 
-inline AumAfter aum_after(ErrorLines lines, double step) {
+inline AUMAfter aum_after(ErrorLines lines, double step) {
   lines.from = step;
   sort_lines(lines);
   const OrderState state(lines);
@@ -41,14 +41,14 @@ inline AumAfter aum_after(ErrorLines lines, double step) {
 
 // The minimum that was found among some lines. Where AUM falls up to the end, its value there is
 // computed anew: carried on from the last row it would keep the rounding of a larger one.
-inline BestAum best_of(const FirstMinimum& first, const ErrorLines& lines, double end,
+inline BestAUM best_of(const FirstMinimum& first, const ErrorLines& lines, double end,
                        const StepScale& scale) {
-  BestAum best = first.best(end, scale);
+  BestAUM best = first.best(end, scale);
   if (!first.is_reached()) best.value = aum_after(lines, best.step).value;
   return best;
 }
 
-inline BestAum first_min_aum_step(const ErrorLines& lines, double max_step,
+inline BestAUM first_min_aum_step(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
   return best_of(first_min_aum(lines, max_step, interrupt), lines, max_step, StepScale(lines));
 }
@@ -104,18 +104,18 @@ ErrorLines collapsed(const Lines& lines, const Box& box) {
 }
 
 template <class AllLines>
-class AumSearch {
+class AUMSearch {
  public:
-  AumSearch(const AllLines& lines, double max_step, Interrupt interrupt)
+  AUMSearch(const AllLines& lines, double max_step, Interrupt interrupt)
       : lines_(lines),
         max_step_(max_step),
         interrupt_(std::move(interrupt)),
         scale_(lines.size() > many ? thinned(lines) : all_lines()) {}
 
-  BestAum run() const {
+  BestAUM run() const {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
     const FirstMinimum first = walked(near);
-    BestAum best = best_of(first, near.lines, max_step_, scale_);
+    BestAUM best = best_of(first, near.lines, max_step_, scale_);
     best.value = std::max(best.value, 0.0);  // convex AUM is, but for rounding
     // A flat minimum may go on beyond the range.
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {

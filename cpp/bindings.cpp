@@ -26,7 +26,7 @@ Lines lines_of(const Breakpoints& bp, const Array<double>& prediction,
           moving.largest};
 }
 
-nb::dict to_dict(const rocpath::BestAuc& best) {
+nb::dict to_dict(const rocpath::BestAUC& best) {
   nb::dict result;
   result["step"] = best.step;
   result["interval"] = std::pair(best.interval.low, best.interval.high);
@@ -35,7 +35,7 @@ nb::dict to_dict(const rocpath::BestAuc& best) {
   return result;
 }
 
-nb::dict to_dict(rocpath::AumPath path) {
+nb::dict to_dict(rocpath::AUMPath path) {
   nb::dict columns;
   columns["step"] = to_array(std::move(path.step));
   columns["aum"] = to_array(std::move(path.aum));
@@ -86,7 +86,7 @@ Array<std::uint32_t> sorted_order(const Array<double>& key) {
 
 nb::dict best_aum_step(const Lines& lines, double max_step) {
   return to_dict(
-      released([&] { return rocpath::AumSearch(lines.arrays(), max_step, SignalCheck()).run(); }));
+      released([&] { return rocpath::AUMSearch(lines.arrays(), max_step, SignalCheck()).run(); }));
 }
 
 nb::dict first_min_aum(const Lines& lines, double max_step) {
@@ -118,7 +118,7 @@ Array<double> aum_gradient(const Breakpoints& bp, const Array<double>& predictio
 
 std::pair<Array<double>, Array<double>> aum_derivatives(const Breakpoints& bp,
                                                         const Array<double>& prediction) {
-  rocpath::AumDerivatives both = released(
+  rocpath::AUMDerivatives both = released(
       [&] { return rocpath::aum_derivatives(bp.arrays(), view(prediction), bp.is_monotone); });
   return {to_array(std::move(both.left)), to_array(std::move(both.right))};
 }

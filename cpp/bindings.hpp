@@ -97,7 +97,7 @@ struct Lines {
   }
 };
 
-inline nb::dict to_dict(const BestAum& best) {
+inline nb::dict to_dict(const BestAUM& best) {
   nb::dict result;
   result["step"] = best.step;
   result["interval"] = std::pair(best.interval.low, best.interval.high);

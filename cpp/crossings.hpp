@@ -10,7 +10,7 @@
 //
 // What "after a step" means. The lines stand in their order *after* a float64 step when all
 // crossings have happened whose nearest float64 is not beyond it (`order_after`). Every float64
-// strictly between two neighbouring steps of crossings sees that order. *At* the step itself, taken
+// strictly between two neighboring steps of crossings sees that order. *At* the step itself, taken
 // as the number it is, some of its crossings may be still to come (`order_at`): where they share
 // the row with others, no other float64 may see such an order.
 #pragma once
@@ -236,7 +236,7 @@ struct OrderBuffers {
   double steepest = -1.0;  // slope of all lines; not yet known
 };
 
-// Sort by the rounded keys, and by `is_below` where neighbours may be out of order: where their
+// Sort by the rounded keys, and by `is_below` where neighbors may be out of order: where their
 // keys are not farther apart than what the keys are rounded by, and `approach`.
 template <class IsBelow>
 Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow is_below,

@@ -5,7 +5,7 @@
 
 namespace rocpath {
 
-struct BestAum {
+struct BestAUM {
   StepRange interval{};  // all steps with the smallest AUM
   double step = 0.0;     // one of them, inside if there is an inside
   double value = 0.0;
@@ -37,7 +37,7 @@ class FirstMinimum {
   bool is_over() const { return is_over_; }        // it has risen
 
   // The minimum, if AUM goes on as it does after the last row up to the step `end`.
-  BestAum best(double end, const StepScale& scale) const {
+  BestAUM best(double end, const StepScale& scale) const {
     if (!is_reached_) {
       // Where AUM falls without an end, lines cross beyond all float64 steps.
       const double last = std::min(end, std::numeric_limits<double>::max());

@@ -101,7 +101,7 @@ struct Walked {
     StepRange range;
     int128 bound;
   };
-  FoundAuc found;
+  FoundAUC found;
   std::vector<Part> open;
 };
 

@@ -5,7 +5,7 @@
 //
 // where low and high are the ends of the intervals, moved inwards by the margin (so low may exceed
 // high), possibly infinite. Newton's method: the loss is replaced by its second-order expansion,
-// exact as long as no row passes an end; coordinate descent minimises that plus the L1 term over
+// exact as long as no row passes an end; coordinate descent minimizes that plus the L1 term over
 // the coefficients that are not zero or must become so; a line search goes there. A solution is
 // accepted when no coordinate violates the optimality conditions by more than the tolerance. Time
 // of a step, with a active coefficients: n a^2 + n p; a handful of steps for each alpha.
@@ -25,7 +25,7 @@
 namespace rocpath {
 
 struct IntervalData {
-  std::span<const double> feature;  // standardised, one feature after the other
+  std::span<const double> feature;  // standardized, one feature after the other
   std::span<const double> low;
   std::span<const double> high;
 
@@ -68,7 +68,7 @@ class IntervalDescent {
     double violation = update_gradient(alpha);
     for (n_steps_ = 0; n_steps_ < max_steps && violation > tolerance; ++n_steps_) {
       update_curvature();
-      minimise_expansion(alpha, 0.01 * violation);
+      minimize_expansion(alpha, 0.01 * violation);
       if (!search_line(alpha)) break;
       violation = update_gradient(alpha);
       check();
@@ -135,7 +135,7 @@ class IntervalDescent {
   }
 
   // Sets the move to the minimum of the expansion plus the L1 term.
-  void minimise_expansion(double alpha, double tolerance) {
+  void minimize_expansion(double alpha, double tolerance) {
     const std::size_t size = active_.size() + 1;
     move_.assign(size, 0.0);
     std::vector<double> slope(size, intercept_gradient_);  // of the expansion, at the move

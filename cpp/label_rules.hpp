@@ -1,6 +1,6 @@
-// Labelled regions as rules for a search: which changes may happen where.
+// Labeled regions as rules for a search: which changes may happen where.
 //
-// (Hocking & Srivastava's labelled optimal partitioning, for all kinds of labels.) Inside a region
+// (Hocking & Srivastava's labeled optimal partitioning, for all kinds of labels.) Inside a region
 // that counts changes there are two layers of cost functions: nothing counted yet, and as much as
 // is needed. A counted change leads from the first to the second; at the region's end the first is
 // dropped. Outside there is one layer.

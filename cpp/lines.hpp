@@ -83,7 +83,7 @@ struct ErrorLines {
   double divisor = 1.0;
   ErrorSums total;   // of all lines, those outside included
   ErrorSums below;   // of the lines outside that are below
-  AumPiece outside;  // what the lines outside add to AUM
+  AUMPiece outside;  // what the lines outside add to AUM
   bool is_outside_monotone = true;
   double from = 0.0;
 

@@ -68,8 +68,8 @@ class JumpSums {
     slope_size_ += std::fabs(count * line.slope);
   }
 
-  AumPiece times(double unit) const {
-    return AumPiece(two_sum(intercept_.high, intercept_.low) * unit,
+  AUMPiece times(double unit) const {
+    return AUMPiece(two_sum(intercept_.high, intercept_.low) * unit,
                     two_sum(slope_.high, slope_.low) * unit, intercept_size_ * std::fabs(unit),
                     slope_size_ * std::fabs(unit));
   }

@@ -26,10 +26,10 @@ class OrderState {
   }
 
   std::span<const std::uint32_t> order() const { return ranks_.order(); }
-  const AumPiece& aum() const { return aum_; }
+  const AUMPiece& aum() const { return aum_; }
   // Twice the sum over pairs, an integer in fp_unit * tp_unit.
   int128 doubled_auc() const { return doubled_auc_; }
-  // Neighbours that will cross at some later step: the size of the paper's interval queue.
+  // Neighbors that will cross at some later step: the size of the paper's interval queue.
   std::size_t n_converging() const { return n_converging_; }
 
   // How often AUM has become another function of the step.
@@ -38,12 +38,12 @@ class OrderState {
   // The slope of AUM; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
 
-  // The paper's update: two neighbours exchange ranks; only the slot between them changes.
-  void swap_neighbours(std::uint32_t lower, std::uint32_t upper) {
+  // The paper's update: two neighbors exchange ranks; only the slot between them changes.
+  void swap_neighbors(std::uint32_t lower, std::uint32_t upper) {
     const std::size_t middle = ranks_.rank(upper);
     const ErrorLine& a = lines_.line[lower];
     const ErrorLine& b = lines_.line[upper];
-    // These two converge no more; each has a new neighbour.
+    // These two converge no more; each has a new neighbor.
     n_converging_ -= 1 + (is_converging_below(middle - 1) + is_converging_below(middle + 1));
     std::swap(slot_[middle - 1].slope, slot_[middle].slope);
     n_converging_ += is_converging_below(middle - 1) + is_converging_below(middle + 1);
@@ -77,12 +77,12 @@ class OrderState {
   // Apply all crossings of one step; returns how many groups of lines met.
   std::size_t apply(std::span<const Crossing> crossings) {
     if (crossings.size() == 1) {
-      swap_neighbours(crossings[0].lower, crossings[0].upper);
+      swap_neighbors(crossings[0].lower, crossings[0].upper);
       return 1;
     }
     for (const Crossing& crossing : crossings)
       doubled_auc_ += auc_change(lines_.line[crossing.lower], lines_.line[crossing.upper]);
-    AumPiece change;
+    AUMPiece change;
     const auto leave = [&](std::size_t first_rank, std::size_t last_rank) {
       change = {};
       change.subtract(contribution(first_rank, last_rank));
@@ -100,7 +100,7 @@ class OrderState {
     return ranks_.apply(crossings, leave, arrive);
   }
 
-  // Take a wholly new order; returns how many groups of neighbours changed.
+  // Take a wholly new order; returns how many groups of neighbors changed.
   std::size_t reorder(std::span<const std::uint32_t> order) {
     std::size_t n_groups = 0;
     std::size_t reach = 0;
@@ -116,7 +116,7 @@ class OrderState {
 
  private:
   // What lies between two ranks, with the slope of the line above: what a crossing asks of its
-  // neighbours stands together in memory.
+  // neighbors stands together in memory.
   struct Slot {
     std::int64_t fp = 0;  // FP and TP: sums over the lines below
     std::int64_t tp = 0;
@@ -127,7 +127,7 @@ class OrderState {
   const ErrorLines& lines_;
   Ranks ranks_;
   Vector<Slot> slot_;  // slot r lies below rank r; slot B above all
-  AumPiece aum_;
+  AUMPiece aum_;
   std::uint64_t n_aum_changes_ = 0;
   bool may_underflow_ = false;
   int128 doubled_auc_ = 0;
@@ -181,8 +181,8 @@ class OrderState {
   }
 
   // What the lines at these ranks add to AUM.
-  AumPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
-    AumPiece piece;
+  AUMPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
+    AUMPiece piece;
     for (std::size_t r = first_rank; r <= last_rank; ++r) {
       const Line& line = lines_.line[ranks_[r]];
       piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), line.intercept, line.slope);

@@ -18,7 +18,7 @@ nb::dict to_dict(const rocpath::ErrorLines& inside) {
     std::transform(inside.line.begin(), inside.line.end(), values.begin(), of);
     return to_array(std::move(values));
   };
-  const rocpath::AumPiece& outside = inside.outside;
+  const rocpath::AUMPiece& outside = inside.outside;
   nb::dict columns;
   columns["intercept"] = column([](const rocpath::ErrorLine& line) { return line.intercept; });
   columns["slope"] = column([](const rocpath::ErrorLine& line) { return line.slope; });
@@ -50,7 +50,7 @@ rocpath::ErrorLines from_dict(const nb::dict& columns, const Lines& like, double
   const Array<double> sum = floats("sums");
   for (std::size_t k = 0; k < sum.size(); k += 6) {
     const double* one = sum.data() + k;
-    inside.outside.add(rocpath::AumPiece({one[0], one[1]}, {one[2], one[3]}, one[4], one[5]));
+    inside.outside.add(rocpath::AUMPiece({one[0], one[1]}, {one[2], one[3]}, one[4], one[5]));
   }
   inside.from = from;
   return inside;
@@ -73,7 +73,7 @@ nb::dict best_aum_step_in_parts(
   };
   return to_dict(released([&] {
     const rocpath::PartedLines lines{n_lines, sample.arrays(), collapse};
-    return rocpath::AumSearch(lines, max_step, SignalCheck()).run();
+    return rocpath::AUMSearch(lines, max_step, SignalCheck()).run();
   }));
 }
 

@@ -14,7 +14,7 @@
 
 namespace rocpath {
 
-class PartialAuc {
+class PartialAUC {
  public:
   // How much of every line counts.
   struct Chosen {
@@ -24,14 +24,14 @@ class PartialAuc {
     void prefetch(std::uint32_t line) const { __builtin_prefetch(&jump[line]); }
   };
   struct Scratch {
-    explicit Scratch(const PartialAuc&) {}
+    explicit Scratch(const PartialAUC&) {}
 
     Chosen chosen;
     Vector<std::uint32_t> place;
   };
 
   // Requires: monotone errors.
-  PartialAuc(const ErrorLines& lines, const Region& region)
+  PartialAUC(const ErrorLines& lines, const Region& region)
       : lines_(lines), region_(region), start_(lines, region) {}
 
   int128 doubled_perfect_auc() const {
@@ -72,14 +72,14 @@ class PartialAuc {
     // Towards smaller steps, look at the mirror image.
     ErrorLines mirrored = lines_;
     for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
-    const PartialAuc mirror(mirrored, region_);
+    const PartialAUC mirror(mirrored, region_);
     return {-mirror.end_of_plateau(-step, -domain.low, doubled_area, interrupt),
             end_of_plateau(step, domain.high, doubled_area, interrupt)};
   }
 
   // Go through a window in small parts, and list the crossings of those that may hold a better one.
   template <class Exceeds>
-  std::optional<Walked> walked(const WindowToWalk& window, FoundAuc found, const StepScale& scale,
+  std::optional<Walked> walked(const WindowToWalk& window, FoundAUC found, const StepScale& scale,
                                const Exceeds& exceeds, Scratch&, const Interrupt& interrupt) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange range{window.range.low, std::min(window.range.high, largest)};
@@ -191,7 +191,7 @@ class PartialAuc {
   // Look at the float64 steps of a window, after `since`: in every stretch between two rows of
   // crossings, and at every row. Requires: sorted crossings, the state before them.
   void look_into(PartialState& state, const StepScale& scale, const Window& part, double since,
-                 FoundAuc& found) const {
+                 FoundAUC& found) const {
     const auto improve_inside = [&](StepRange range) {
       if (state.doubled_area() <= found.best) return;
       const double step = scale.middle(range);
@@ -204,7 +204,7 @@ class PartialAuc {
       improve_inside({since, step});
       // A tie of two is not better than what is before and after it.
       const bool is_single = row.size() == 1 && state.doubled_area() <= found.best;
-      if (is_single) state.swap_neighbours(row.front());
+      if (is_single) state.swap_neighbors(row.front());
       const bool is_better = is_single && state.doubled_area() > found.best;
       if (is_better) found.improve(step, doubled_at(step));
       if (!is_single) found.improve(step, state.apply_at(step, row));

@@ -36,7 +36,7 @@ class PartialState {
       const std::size_t middle = ranks_.rank(row[0].upper);
       const int128 others = doubled_area_ - contribution(middle - 1, middle);
       const int128 at = others + doubled_area_tied(middle - 1, middle);
-      swap_neighbours(row[0]);
+      swap_neighbors(row[0]);
       return at;
     }
     return apply(row, [this](std::size_t first_rank, std::size_t last_rank) {
@@ -45,7 +45,7 @@ class PartialState {
   }
 
   // Apply the only crossing of a step: the area at the step is not beyond those before and after.
-  void swap_neighbours(const Crossing& crossing) {
+  void swap_neighbors(const Crossing& crossing) {
     const std::size_t middle = ranks_.rank(crossing.upper);
     const ErrorSums& low = jump_[crossing.lower];
     const ErrorSums& high = jump_[crossing.upper];

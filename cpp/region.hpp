@@ -31,12 +31,12 @@ inline Ratio simplest_between(Ratio low, Ratio high) {
 // The simplest fraction whose nearest float64 is the rate: 1/10 for 0.1. Requires: 2^-60 <= rate
 // <= 1.
 inline Ratio simplest_fraction(double rate) {
-  const auto halfway = [rate](double neighbour) {
+  const auto halfway = [rate](double neighbor) {
     int exponent = 0;
     std::frexp(rate, &exponent);
-    const int shift = 55 - exponent;  // the neighbour may have one binary place more
+    const int shift = 55 - exponent;  // the neighbor may have one binary place more
     const auto whole = [shift](double a) { return static_cast<int128>(std::ldexp(a, shift)); };
-    return Ratio{whole(rate) + whole(neighbour), static_cast<int128>(1) << (shift + 1)};
+    return Ratio{whole(rate) + whole(neighbor), static_cast<int128>(1) << (shift + 1)};
   };
   return simplest_between(halfway(std::nextafter(rate, 0.0)), halfway(std::nextafter(rate, 2.0)));
 }

@@ -158,14 +158,14 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
   }
 }
 
-struct AumDerivatives {
+struct AUMDerivatives {
   Vector<double> left;
   Vector<double> right;
 };
 
-inline AumDerivatives aum_derivatives(const BreakpointArrays& bp,
+inline AUMDerivatives aum_derivatives(const BreakpointArrays& bp,
                                       std::span<const double> prediction, bool is_monotone) {
-  AumDerivatives result{Vector<double>(prediction.size()), Vector<double>(prediction.size())};
+  AUMDerivatives result{Vector<double>(prediction.size()), Vector<double>(prediction.size())};
   for_each_derivative(bp, prediction, is_monotone,
                       [&](std::size_t example, double left, double right) {
                         result.left[example] += left;

@@ -1,6 +1,6 @@
 // Every crossing in order: AUM and AUC as functions of the step size (the paper's line search).
 //
-// The paper keeps a queue of the next crossings of neighbouring lines. Here the steps are cut into
+// The paper keeps a queue of the next crossings of neighboring lines. Here the steps are cut into
 // windows instead, whose crossings are found and sorted together (windows.hpp), and the paper's
 // constant-time updates apply them one after the other (order_state.hpp). Memory is O(B), a
 // crossing costs O(1), and an early stop costs at most two windows too much.
@@ -28,9 +28,9 @@ struct Limits {
 };
 
 // AUC of the order that a sweep has reached, or of a region's part of it; always doubled.
-class SweptAuc {
+class SweptAUC {
  public:
-  SweptAuc(const ErrorLines& lines, const RegionRates& rates)
+  SweptAUC(const ErrorLines& lines, const RegionRates& rates)
       : region_(lines.total, rates),
         doubled_perfect_(as_double(2 * static_cast<int128>(lines.total.fp) * lines.total.tp)) {
     if (rates.is_everywhere()) return;
@@ -93,7 +93,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
              Expect expect = {}) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   OrderState state(lines);
-  SweptAuc swept_auc(lines, limits.region);
+  SweptAUC swept_auc(lines, limits.region);
   Windows windows(lines);
   const bool is_monotone = lines.is_monotone();
   FirstMinimum first_min;
@@ -104,7 +104,7 @@ double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& int
     return counts != 0.0 && divided == 0.0 ? std::copysign(tiny, counts) : divided;
   };
   // AUM and AUC after the last row. Most crossings leave both alone, and what they take is spared.
-  AumPiece last_aum = state.aum();
+  AUMPiece last_aum = state.aum();
   std::uint64_t n_aum_changes = state.n_aum_changes();
   double slope = rate(state.slope());
   int128 last_doubled_auc = swept_auc.at_start(lines, state);

@@ -8,19 +8,19 @@
 
 namespace rocpath {
 
-class WholeAuc {
+class WholeAUC {
  public:
   // Memory to be used again.
   struct Scratch {
-    explicit Scratch(const WholeAuc& area) : crossings(area.lines_, area.jumps_) {}
+    explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {}
 
     Vector<std::uint32_t> place;
-    AucCrossings crossings;
+    AUCCrossings crossings;
     Window listed;
     CrossingSort sort;
   };
 
-  explicit WholeAuc(const ErrorLines& lines)
+  explicit WholeAUC(const ErrorLines& lines)
       : lines_(lines), jumps_(lines), is_monotone_(jumps_.is_monotone()) {
     Mean fp;
     Mean tp;
@@ -71,7 +71,7 @@ class WholeAuc {
   // List the crossings of a window in order where they are few. Otherwise bound AUC in its many
   // parts, and return those that may hold a better one; nothing if they would be too narrow.
   template <class Exceeds>
-  std::optional<Walked> walked(const WindowToWalk& window, FoundAuc found, const StepScale& scale,
+  std::optional<Walked> walked(const WindowToWalk& window, FoundAUC found, const StepScale& scale,
                                const Exceeds& exceeds, Scratch& scratch,
                                const Interrupt& interrupt) const {
     const double n_crossings = window.n_crossings * static_cast<double>(lines_.size());
@@ -140,10 +140,10 @@ class WholeAuc {
     return true;
   }
 
-  // Parts that may hold something better, neighbours together up to a number.
+  // Parts that may hold something better, neighbors together up to a number.
   template <class Exceeds>
   static Walked open_parts(const StepParts& parts, const Vector<int128>& bound, double most,
-                           const Exceeds& exceeds, FoundAuc found) {
+                           const Exceeds& exceeds, FoundAUC found) {
     Walked walked{found, {}};
     for (std::size_t k = 0; k < bound.size();) {
       if (!exceeds(bound[k], found.best)) {

@@ -115,7 +115,7 @@ class Windows {
   // unsorted. The vectors of `window` are used again.
   void next(std::uint64_t target, double max_step, Window& window) {
     window.n_dense_swaps = 0;
-    if (is_sparse_) reach_neighbours();
+    if (is_sparse_) reach_neighbors();
     for (;;) {
       const double next_step = std::nextafter(from_, max_step);
       window.to = std::max(next_step, std::min(from_ + width_, max_step));
@@ -161,8 +161,8 @@ class Windows {
   std::size_t n_exchanges_ = 0;
   bool is_sparse_ = true;
 
-  // Widen at least up to the median of the next crossings of neighbours, so that windows move on.
-  void reach_neighbours() {
+  // Widen at least up to the median of the next crossings of neighbors, so that windows move on.
+  void reach_neighbors() {
     Vector<double> step;
     for (std::size_t r = 1; r < order_.size(); ++r) {
       detail::prefetch(lines_, order_, r + detail::ahead);

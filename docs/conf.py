@@ -52,8 +52,8 @@ numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "PR03", "SS05"}
 # Results are made by functions; their fields are documented as attributes.
 numpydoc_validation_exclude = {
-    r"\.(RocCurve|StepPath|AumPath|BestStep|Descent)$",
-    r"\.(AucInterval|AucComparison|OperatingPoint)$",
+    r"\.(ROCCurve|StepPath|AUMPath|BestStep|Descent)$",
+    r"\.(AUCInterval|AUCComparison|OperatingPoint)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
     r"\.(SequencePieces|Piece)$",
     # A display says in its class what all its methods take.

@@ -13,7 +13,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
-ORANGE, BLUE, GREY = "#d55e00", "#0072b2", "0.6"
+ORANGE, BLUE, GRAY = "#d55e00", "#0072b2", "0.6"
 
 
 def example(n=40, seed=3):
@@ -26,7 +26,7 @@ def example(n=40, seed=3):
 
 
 def draw_minimum_over_thresholds(lines):
-    """FP and FN as functions of the constant, and the function that AUM minimises."""
+    """FP and FN as functions of the constant, and the function that AUM minimizes."""
     threshold = lines.intercept
     constant = np.linspace(threshold.min() - 0.3, threshold.max() + 0.3, 600)
     above = constant[:, None] - threshold
@@ -40,7 +40,7 @@ def draw_minimum_over_thresholds(lines):
     )
     top.plot(constant, fp, color=ORANGE, label="FP rate")
     top.plot(constant, fn, color=BLUE, label="FN rate")
-    top.fill_between(constant, np.minimum(fp, fn), color=GREY, alpha=0.5, label="AUM")
+    top.fill_between(constant, np.minimum(fp, fn), color=GRAY, alpha=0.5, label="AUM")
     bottom.plot(constant, area, color="k")
     bottom.plot(level, area.min(), "o", color="k")
     bottom.annotate(

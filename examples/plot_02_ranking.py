@@ -23,8 +23,8 @@ X, digit = load_digits(return_X_y=True)
 y = digit == 8
 
 # %%
-# The rival is logistic regression, standardised, with its L2 term tuned by AUC.
-# ``AUCClassifier`` needs neither: it standardises inside and chooses by rows held out.
+# The rival is logistic regression, standardized, with its L2 term tuned by AUC.
+# ``AUCClassifier`` needs neither: it standardizes inside and chooses by rows held out.
 logistic = GridSearchCV(
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]},
@@ -53,7 +53,7 @@ error = gain.std(ddof=1) / len(gain) ** 0.5
 print(f"gain in AUC    {gain.mean():.4f}, standard error {error:.4f}")
 
 # %%
-# Left, each grey line is one split. Right, are the probabilities right: of the rows
+# Left, each gray line is one split. Right, are the probabilities right: of the rows
 # with a predicted probability near p, a part near p should be eights.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(list(auc.values()), "o-", color="0.6", lw=1)

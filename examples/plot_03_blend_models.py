@@ -2,10 +2,10 @@
 Blend models by AUC
 ===================
 
-Logistic regression, a forest and nearest neighbours make different mistakes. Their
+Logistic regression, a forest and nearest neighbors make different mistakes. Their
 scores are the columns of a new table, and ``AUCClassifier`` learns how much each
 should count. The task: tell handwritten eights, the hardest digit, from the rest, in
-pictures of half the resolution. (At full resolution neighbours alone are nearly as
+pictures of half the resolution. (At full resolution neighbors alone are nearly as
 good as any blend.)
 """
 
@@ -29,7 +29,7 @@ y = digits.target == 8
 models = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
     "forest": RandomForestClassifier(random_state=0),
-    "neighbours": KNeighborsClassifier(10, weights="distance"),
+    "neighbors": KNeighborsClassifier(10, weights="distance"),
 }
 
 

@@ -3,7 +3,7 @@ Learn a changepoint penalty from labels
 =======================================
 
 ruptures finds changes for any penalty, but which penalty? Here ruptures segments, and
-rocpath learns from labelled regions which penalty suits which sequence.
+rocpath learns from labeled regions which penalty suits which sequence.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ sequences, labels, changes = zip(*(simulate() for _ in range(200)), strict=True)
 y = [errors_by_penalty(*pair) for pair in zip(sequences, labels, strict=True)]
 
 # %%
-# Noise shows in the differences of neighbours, and their logarithms always exist.
+# Noise shows in the differences of neighbors, and their logarithms always exist.
 features = cp.sequence_features(list(sequences))
 X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]
 
@@ -75,5 +75,5 @@ for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
         mean = np.concatenate([np.full(part.size, part.mean()) for part in found])
         ax.plot(mean, style[name], label=f"{name} penalty, {penalty:.1f}")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-axes[1].set(xlabel="position (grey bars: the true changes)", ylabel="value")
+axes[1].set(xlabel="position (gray bars: the true changes)", ylabel="value")
 plt.show()

@@ -30,11 +30,11 @@ FLAGS = (
 def fitted(tmp_path_factory):
     """Fit a table with the command once; tests only read what it wrote."""
     from rocpath.cli import main
-    from tests.cli.command_tables import labelled_table
+    from tests.cli.command_tables import labeled_table
 
     folder = tmp_path_factory.mktemp("fitted")
     table = str(folder / "table.csv")
-    labelled_table().write_csv(table)
+    labeled_table().write_csv(table)
     model = str(folder / "model")
     assert main(["fit", table, "--label", "y", "--out", model, "--quiet"]) == 0
     return model, table

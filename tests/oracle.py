@@ -72,7 +72,7 @@ def crossing_steps(lines):
 def float64_steps(lines, max_step=inf):
     """Float64 steps that see every AUC which some float64 step sees.
 
-    Between two neighbours of the float64 numbers nearest to crossings nothing changes,
+    Between two neighbors of the float64 numbers nearest to crossings nothing changes,
     so one step between them stands for all; and each of these numbers for itself.
     """
     nearest = {0.0, *(float(step) for step in crossing_steps(lines)), max_step}

@@ -48,8 +48,8 @@ def best_costs(x, weight, max_changes, cost):
 def up_down_cost(x, weight, changes, cost):
     """Smallest cost of the given changes with means that go up, down, up, ...
 
-    At the optimum, tied neighbours share the mean of their data, so it is enough to try
-    every way to tie neighbours and keep those whose means alternate.
+    At the optimum, tied neighbors share the mean of their data, so it is enough to try
+    every way to tie neighbors and keep those whose means alternate.
     """
     ends = [0, *changes, len(x)]
     n_segments = len(ends) - 1

@@ -60,7 +60,7 @@ def images(name):
 
 @cache
 def ordinary_table(name):
-    """Make or load a table with ten standardised columns."""
+    """Make or load a table with ten standardized columns."""
     if name == "normal, p = 10":
         rng = np.random.default_rng(0)
         y = (np.arange(100_000) % 10 != 0).astype(int)

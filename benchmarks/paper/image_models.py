@@ -1,6 +1,6 @@
 """AUC on the official test sets of the images: tuned logistic regression and ours.
 
-Logistic regression is standardised, and its penalty tuned by cross-validation on
+Logistic regression is standardized, and its penalty tuned by cross-validation on
 10,000 rows; then it is fitted to all. AUCClassifier has its defaults. The descent is
 the paper's, with the step of least AUM.
 """

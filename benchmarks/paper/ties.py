@@ -1,7 +1,7 @@
 """How often a sweep that trusts floating point equality goes wrong on tied tables.
 
 ``naive_path`` is the published algorithm read literally: lines in the order of their
-thresholds, a queue with the crossings of neighbours, and crossings in one step if
+thresholds, a queue with the crossings of neighbors, and crossings in one step if
 their rounded steps are equal. It, also with equal lines taken together before, and
 ``rocpath.sweep`` are compared with exact rational arithmetic, between any two crossings
 that are different float64 numbers, on rows of real tables of small integers.

@@ -1,4 +1,4 @@
-"""Models that rank: maximise the area under the ROC curve by exact line search."""
+"""Models that rank: maximize the area under the ROC curve by exact line search."""
 
 import lazy_loader
 

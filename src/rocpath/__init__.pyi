@@ -1,7 +1,7 @@
 from . import changepoint
 from .auc_statistics.intervals import (
-    AucComparison,
-    AucInterval,
+    AUCComparison,
+    AUCInterval,
     auc_interval,
     compare_auc,
 )
@@ -14,17 +14,17 @@ from .line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .linear_model import minimize_aum
 from .lines import Lines
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
-from .roc import RocCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
-from .search_results import AumPath, BestStep, StepPath
+from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
+from .search_results import AUMPath, BestStep, StepPath
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
 
 __all__ = [
     "AUCBlender",
     "AUCClassifier",
-    "AucComparison",
-    "AucInterval",
-    "AumPath",
+    "AUCComparison",
+    "AUCInterval",
+    "AUMPath",
     "BestStep",
     "Descent",
     "ErrorBreakpoints",
@@ -32,7 +32,7 @@ __all__ = [
     "Lines",
     "OperatingPoint",
     "PenaltyRegressor",
-    "RocCurve",
+    "ROCCurve",
     "StepPath",
     "TableClassifier",
     "ThresholdClassifier",

@@ -138,7 +138,7 @@ class ErrorBreakpoints:
             breakpoint without a jump.
         margin : float
             Breakpoints stand at +margin for positives and -margin for negatives.
-            AUM is then the class-balanced hinge loss, minimised over the intercept.
+            AUM is then the class-balanced hinge loss, minimized over the intercept.
         denominator : {"rate", "count"}
             Divide by the total weight of the class, or do not.
         positive : label, optional

@@ -16,7 +16,7 @@ from rocpath.arguments import (
 )
 from rocpath.lines import Lines
 from rocpath.partial_auc import checked_region
-from rocpath.search_results import AumPath, BestStep, StepPath
+from rocpath.search_results import AUMPath, BestStep, StepPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +151,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     return BestStep(**best, bound=bound, is_global=lines.is_monotone)
 
 
-def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
+def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
     """Compute AUM as a function of the step: every kink, and no other crossing.
 
     Parameters
@@ -161,7 +161,7 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
 
     Returns
     -------
-    AumPath
+    AUMPath
 
     Examples
     --------
@@ -175,7 +175,7 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AumPath:
     _check_lines(lines)
     end = _checked_max_step(max_step)
     columns = _core.aum_path(lines.core, max_step=end)
-    return AumPath(**_in_unit(columns, lines.unit), end=end)
+    return AUMPath(**_in_unit(columns, lines.unit), end=end)
 
 
 def best_auc_step(

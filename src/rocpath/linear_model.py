@@ -135,7 +135,7 @@ def minimize_aum(
     unit_norm : bool
         Keep weights of length one, with directions at right angles to them.
     l2 : float
-        Minimise AUM + l2 / 2 · ‖coef‖²; searches by AUM stay exact.
+        Minimize AUM + l2 / 2 · ‖coef‖²; searches by AUM stay exact.
     step_size : float
         The step of ``step="constant"``.
     progress : callable, optional

@@ -118,7 +118,7 @@ class Lines:
     ) -> Lines:
         """Make the lines of a linear model's step down its gradient of AUM.
 
-        The gradient is that of the weights of standardised columns, so that the units
+        The gradient is that of the weights of standardized columns, so that the units
         of the columns do not matter; nor do their centers, as AUM does not see an added
         constant.
 

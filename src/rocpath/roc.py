@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RocCurve:
+class ROCCurve:
     """Hold the points of a ROC curve, from the smallest added constant to the largest.
 
     Attributes
@@ -167,7 +167,7 @@ def auc(
     return area
 
 
-def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
+def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> ROCCurve:
     """Compute every point of the ROC curve and the constants that lead to it.
 
     Parameters
@@ -177,7 +177,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
 
     Returns
     -------
-    RocCurve
+    ROCCurve
 
     Examples
     --------
@@ -195,7 +195,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
     # Whole numbers of units compare FP and FN exactly; division comes last.
     errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
-    return RocCurve(
+    return ROCCurve(
         fpr=read_only(fp / fp[-1]),
         tpr=read_only(tp / tp[-1]),
         threshold=read_only(np.column_stack((edge[:-1], edge[1:]))),
@@ -206,7 +206,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> RocCurve:
 
 
 def curve_errors(
-    bp: ErrorBreakpoints, curve: RocCurve
+    bp: ErrorBreakpoints, curve: ROCCurve
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return FP and FN of the points of a curve, in the units of the breakpoints."""
     total_fp, total_fn = bp.jumps.totals

@@ -43,7 +43,7 @@ class BestStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AumPath:
+class AUMPath:
     """Hold AUM as a function of the step by its kinks; the first row is step 0.
 
     Attributes
@@ -113,7 +113,7 @@ class AumPath:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StepPath(AumPath):
+class StepPath(AUMPath):
     """Hold AUM and AUC at every step where lines cross; the first row is step 0.
 
     Attributes
@@ -122,7 +122,7 @@ class StepPath(AumPath):
         Steps in increasing order: the float64 nearest to each exact crossing. Crossings
         that share it share the row.
     aum, aum_slope_after, end
-        As in `AumPath`.
+        As in `AUMPath`.
     auc : array, shape (n_rows,)
         AUC at the step, or the area asked for by ``max_fpr`` and ``min_tpr``, where all
         lines that meet in the row are tied.
@@ -133,7 +133,7 @@ class StepPath(AumPath):
     n_swaps : array of int, shape (n_rows,)
         How many pairs of lines exchange places at the step.
     queue_size : array of int, shape (n_rows,)
-        How many pairs of neighbouring lines are still going to meet after the step.
+        How many pairs of neighboring lines are still going to meet after the step.
     """
 
     auc: NDArray[np.float64]
@@ -156,7 +156,7 @@ class StepPath(AumPath):
 
 
 def smallest_aum(
-    path: AumPath,
+    path: AUMPath,
     *,
     first: bool = False,
     l2_slope: float = 0.0,
@@ -196,7 +196,7 @@ def smallest_aum(
 
 
 def _candidates(
-    path: AumPath, l2_slope: float, l2_curvature: float
+    path: AUMPath, l2_slope: float, l2_curvature: float
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Return the row, the best step and the value of every piece of the path."""
     row = np.arange(len(path))
@@ -214,7 +214,7 @@ def _candidates(
     return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)
 
 
-def _flat_around(path: AumPath, row: int, l2_slope: float) -> tuple[float, float]:
+def _flat_around(path: AUMPath, row: int, l2_slope: float) -> tuple[float, float]:
     """Return the stretch around a row on which nothing changes."""
     is_flat = path.aum_slope_after + l2_slope == 0
     first = last = row

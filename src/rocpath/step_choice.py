@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.breakpoints import ErrorBreakpoints
-    from rocpath.search_results import AumPath
+    from rocpath.search_results import AUMPath
 
 StepChoice = Literal[
     "first_min",
@@ -125,7 +125,7 @@ def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
     return _smallest(aum_path(lines), added)
 
 
-def _smallest(path: AumPath, added: Quadratic, *, first: bool = False) -> ChosenStep:
+def _smallest(path: AUMPath, added: Quadratic, *, first: bool = False) -> ChosenStep:
     best = smallest_aum(
         path, first=first, l2_slope=added.slope, l2_curvature=added.curvature
     )

@@ -14,7 +14,7 @@ rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
 
 
 @st.composite
-def labelled_scores(draw, least=1, weights=(1,)):
+def labeled_scores(draw, least=1, weights=(1,)):
     """Rows (is_positive, score, weight) of both classes, most scores tied."""
     size = draw(st.integers(least, 7)), draw(st.integers(least, 7))
     return [
@@ -28,7 +28,7 @@ def columns(rows):
     return tuple(np.array(column) for column in zip(*rows, strict=True))
 
 
-@given(labelled_scores(least=2), st.randoms(use_true_random=False))
+@given(labeled_scores(least=2), st.randoms(use_true_random=False))
 def test_standard_errors_are_delongs_by_pairs(rows, random):
     y, score, _ = columns(rows)
     other = np.array([random.randint(0, 4) for _ in rows])
@@ -46,7 +46,7 @@ def test_standard_errors_are_delongs_by_pairs(rows, random):
     assert both.standard_error**2 == pytest.approx(apart, abs=1e-12)
 
 
-@given(labelled_scores(weights=(1, 2, 5)), rates)
+@given(labeled_scores(weights=(1, 2, 5)), rates)
 def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
     y, score, weight = columns(rows)
     area, influence = auc_with_influence(
@@ -69,7 +69,7 @@ def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
         assert slope <= sides[1] / float(step) + 1e-5
 
 
-@given(labelled_scores(weights=(0.5, 1, 3)), rates, st.sampled_from([0.5, 0.95, 0.999]))
+@given(labeled_scores(weights=(0.5, 1, 3)), rates, st.sampled_from([0.5, 0.95, 0.999]))
 def test_intervals_hold_the_value_within_the_possible(rows, max_fpr, confidence):
     y, score, weight = columns(rows)
     given_weight = {"sample_weight": weight, "max_fpr": max_fpr}
@@ -83,7 +83,7 @@ def test_intervals_hold_the_value_within_the_possible(rows, max_fpr, confidence)
     assert 0 <= other.p_value <= 1
 
 
-@given(labelled_scores(weights=(1, 2)), st.sampled_from([0.25, 1.0]))
+@given(labeled_scores(weights=(1, 2)), st.sampled_from([0.25, 1.0]))
 def test_only_the_order_and_the_proportions_of_weights_count(rows, max_fpr):
     y, score, weight = columns(rows)
     one = rp.auc_interval(y, score, sample_weight=weight, max_fpr=max_fpr)

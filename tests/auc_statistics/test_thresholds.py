@@ -24,7 +24,7 @@ PROMISES = {
 
 
 @st.composite
-def labelled_scores(draw):
+def labeled_scores(draw):
     size = draw(st.integers(1, 6)), draw(st.integers(1, 6))
     score = draw(st.lists(st.integers(0, 4), min_size=sum(size), max_size=sum(size)))
     return np.repeat([1, 0], size), np.array(score)
@@ -38,7 +38,7 @@ def rates(y, score, threshold):
 
 
 @given(
-    labelled_scores(),
+    labeled_scores(),
     st.sampled_from(sorted(PROMISES)),
     st.sampled_from([0.1, 0.2, 1 / 3, 0.5, 0.75]),
 )
@@ -62,7 +62,7 @@ def test_the_best_of_all_thresholds_that_keep_a_promise(rows, name, rate):
     np.testing.assert_equal(rates(y, score, point.threshold), best)
 
 
-@given(labelled_scores(), st.sampled_from([(1, 1), (1, 5), (3, 0)]))
+@given(labeled_scores(), st.sampled_from([(1, 1), (1, 5), (3, 0)]))
 def test_the_cheapest_of_all_thresholds(rows, cost):
     y, score = rows
     share = (y == 1).mean()
@@ -78,7 +78,7 @@ def test_the_cheapest_of_all_thresholds(rows, cost):
     assert low <= point.expected_cost <= high
 
 
-@given(labelled_scores(), st.sampled_from(["max_fpr", "min_tpr"]))
+@given(labeled_scores(), st.sampled_from(["max_fpr", "min_tpr"]))
 def test_intervals_hold_the_rates(rows, name):
     point = rp.choose_threshold(*rows, **{name: 0.5})
     for rate in ("tpr", "fpr"):

@@ -6,7 +6,7 @@ import pytest
 from rocpath import changepoint as cp
 
 
-def test_it_is_that_of_schwarz_with_the_noise_of_neighbours():
+def test_it_is_that_of_schwarz_with_the_noise_of_neighbors():
     # Differences 2, 2, 2, 8: median 2, whatever the change of 8 is.
     sigma = 2 / (0.6744897501960817 * np.sqrt(2))
     expected = 2 * sigma**2 * np.log(5)

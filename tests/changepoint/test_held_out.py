@@ -51,7 +51,7 @@ def test_groups_stay_together_in_folds_of_about_equal_size():
     assert group_splits(27, np.zeros(27), 5) == []
 
 
-def test_without_groups_parts_are_neighbours():
+def test_without_groups_parts_are_neighbors():
     tests = [test.tolist() for _, test in group_splits(6, None, 3)]
     assert tests == [[0, 1], [2, 3], [4, 5]]
     assert len(group_splits(3, None, 10)) == 3

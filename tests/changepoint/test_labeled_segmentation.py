@@ -140,7 +140,7 @@ def test_labels_that_agree_with_the_best_change_nothing(cost, constraint):
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_longer_labelled_sequences_agree_with_models_of_every_size(cost, constraint):
+def test_longer_labeled_sequences_agree_with_models_of_every_size(cost, constraint):
     rng = np.random.default_rng(1)
     x = rng.poisson(np.repeat(rng.uniform(1, 9, 12), 10))
     labels = cp.Labels(

@@ -23,7 +23,7 @@ KINDS = [
 
 
 @st.composite
-def labelled_models(draw):
+def labeled_models(draw):
     n = draw(st.integers(2, 12))
     places = st.lists(st.integers(1, n - 1), unique=True).map(sorted)
     models = draw(st.lists(places, min_size=1, max_size=4))
@@ -34,7 +34,7 @@ def labelled_models(draw):
     return n, models, ends, kinds
 
 
-@given(labelled_models())
+@given(labeled_models())
 def test_errors_equal_their_definition(case):
     n, models, ends, kinds = case
     errors = cp.label_errors(models, cp.Labels(ends[:-1], ends[1:], kinds), n=n)
@@ -49,7 +49,7 @@ def test_errors_equal_their_definition(case):
     assert errors.fn.max() <= errors.possible_fn
 
 
-@given(labelled_models())
+@given(labeled_models())
 def test_positions_only_rename_the_places(case):
     n, models, ends, kinds = case
     position = np.arange(n) * 10.0 + 1000

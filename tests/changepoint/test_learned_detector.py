@@ -40,7 +40,7 @@ def test_sequences_without_labels_are_passed_over():
     x, labels = noisy_steps(30, 2)
     some = [one if k % 3 else None for k, one in enumerate(labels)]
     detector = cp.LearnedDetector(max_changes=8).fit(x, some)
-    assert detector.n_labelled_ == 20
+    assert detector.n_labeled_ == 20
     kept = [k for k in range(30) if k % 3]
     alone = cp.LearnedDetector(max_changes=8).fit(
         [x[k] for k in kept], [labels[k] for k in kept]
@@ -78,7 +78,7 @@ def test_it_is_cloned_and_cross_validated_by_group():
     ("x", "labels", "message"),
     [
         ([[1.0, 2.0]], [], "labels must have an entry for each of the 1 sequences"),
-        ([[1.0, 2.0]], [None], "labels must have a sequence with labelled regions"),
+        ([[1.0, 2.0]], [None], "labels must have a sequence with labeled regions"),
         ([[1.0, 2.0]], ["one"], "labels must be a list of Labels or None, got 'one'"),
     ],
 )

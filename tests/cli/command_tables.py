@@ -16,18 +16,18 @@ def read(name):
         return file.read()
 
 
-def labelled_table(n_rows=30, seed=0):
+def labeled_table(n_rows=30, seed=0):
     """Make numbers, a category and a boolean that tell the label, with gaps."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=n_rows)
-    colour = rng.choice(["red", "green"], size=n_rows)
-    score = 2 * size + (colour == "red") + rng.normal(size=n_rows)
+    color = rng.choice(["red", "green"], size=n_rows)
+    score = 2 * size + (color == "red") + rng.normal(size=n_rows)
     is_positive = score > np.quantile(score, 0.7)
     table = pl.DataFrame(
         {
             "row": np.arange(1, n_rows + 1),
             "size": size,
-            "colour": colour,
+            "color": color,
             "flag": rng.random(n_rows) < 0.5,
             "same": "x",
             "nothing": pl.Series([None] * n_rows, dtype=pl.Float64),
@@ -37,7 +37,7 @@ def labelled_table(n_rows=30, seed=0):
     is_gap = pl.Series(np.arange(n_rows) % 9 == 4)
     return table.with_columns(
         size=pl.when(is_gap).then(None).otherwise(pl.col("size")),
-        colour=pl.when(is_gap).then(None).otherwise(pl.col("colour")),
+        color=pl.when(is_gap).then(None).otherwise(pl.col("color")),
     )
 
 

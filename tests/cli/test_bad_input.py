@@ -9,7 +9,7 @@ import pytest
 import skops.io
 
 from rocpath.cli import main
-from tests.cli.command_tables import fails, labelled_table, long_tables, read, write
+from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
 
 def test_a_panic_over_damaged_parquet_is_told_in_one_line(tmp_path, capfd):
     table = str(tmp_path / "table.parquet")
-    labelled_table().write_parquet(table)
+    labeled_table().write_parquet(table)
 
     def panic(*_):
         os.write(2, b"thread panicked\nstack backtrace:\n")
@@ -135,8 +135,8 @@ def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
     message = fails(capsys, ["predict", model, table])
-    assert "column 'colour' not found, which the model needs" in message
-    table = write(tmp_path / "t.csv", "size,flag,colour\n1,true,red\nbig,true,red\n")
+    assert "column 'color' not found, which the model needs" in message
+    table = write(tmp_path / "t.csv", "size,flag,color\n1,true,red\nbig,true,red\n")
     message = fails(capsys, ["predict", model, table])
     assert "column 'size' must be numbers, got 'big' in row 2" in message
     assert "id column 'no' not found" in fails(
@@ -146,7 +146,7 @@ def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted
 
 def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, fitted):
     table = tmp_path / "t.csv"
-    labelled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
+    labeled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
     message = fails(capsys, ["evaluate", fitted[0], str(table)])
     assert "'maybe' in row 1; the model knows 'no' and 'yes'" in message
 

@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
 from rocpath.cli import files, main
-from tests.cli.command_tables import fails, labelled_table, long_tables, read, write
+from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
 
@@ -28,7 +28,7 @@ def test_fit_writes_model_metrics_and_report(fitted):
     assert metrics["positive"] == "yes"
     assert metrics["n_positive"] + metrics["n_negative"] == 30
     assert metrics["columns"]["number"] == ["size", "flag"]
-    assert metrics["columns"]["category"] == ["colour"]
+    assert metrics["columns"]["category"] == ["color"]
     assert set(metrics["columns"]["left_out"]) == {"row", "same", "nothing"}
     for method in metrics["methods"].values():
         assert 0.5 < method["auc"] <= 1
@@ -82,7 +82,7 @@ def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extens
 def test_fit_of_parquet_and_csv_agree(tmp_path, fitted):
     model, csv_table = fitted
     table = str(tmp_path / "table.parquet")
-    labelled_table().write_parquet(table)
+    labeled_table().write_parquet(table)
     other = str(tmp_path / "other")
     assert main(["fit", table, "--label", "y", "--out", other, "--quiet"]) == 0
     outs = [str(tmp_path / f"{k}.csv") for k in range(2)]
@@ -98,7 +98,7 @@ def test_evaluate_gives_the_auc_and_delong_error(capsys, tmp_path, fitted):
     assert main(["evaluate", model, table, "--label", "y", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     score = pl.read_csv(out)["score"].to_numpy()
-    y = (labelled_table()["y"] == "yes").to_numpy()
+    y = (labeled_table()["y"] == "yes").to_numpy()
     assert found["auc"] == pytest.approx(roc_auc_score(y, score))
     # DeLong: variances of the shares of pairs won, by class.
     wins = (score[y][:, None] > score[~y]) + 0.5 * (score[y][:, None] == score[~y])
@@ -181,7 +181,7 @@ def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
 
 def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
     model, _ = fitted
-    table = write(tmp_path / "t.csv", "size,flag,colour\n1,,007\n,true,\n")
+    table = write(tmp_path / "t.csv", "size,flag,color\n1,,007\n,true,\n")
     assert main(["predict", model, table]) == 0
     scores = pl.read_csv(io.StringIO(capsys.readouterr().out))
     assert scores["score"].is_finite().all()
@@ -190,7 +190,7 @@ def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
 
 def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
     table = tmp_path / "t.csv"
-    rows = labelled_table()
+    rows = labeled_table()
     kinds = np.where(rows["y"] == "yes", 2.0, np.arange(30) % 2)
     rows.with_columns(y=kinds).write_csv(table)
     out = str(tmp_path / "model")
@@ -210,7 +210,7 @@ def test_columns_that_only_name_the_rows_are_left_out(tmp_path, name):
     if name == "patient_id":
         number = number**2
     table = str(tmp_path / "t.csv")
-    labelled_table().with_columns(pl.Series(name, number)).write_csv(table)
+    labeled_table().with_columns(pl.Series(name, number)).write_csv(table)
     out = str(tmp_path / "model")
     assert main(["fit", table, "--label", "y", "--out", out, "--quiet"]) == 0
     metrics = json.loads(read(os.path.join(out, "metrics.json")))
@@ -219,9 +219,9 @@ def test_columns_that_only_name_the_rows_are_left_out(tmp_path, name):
 
 def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
     table = tmp_path / "t.csv"
-    names = {"size": "<script>alert(1)</script>", "colour": "[red]x[/red]"}
+    names = {"size": "<script>alert(1)</script>", "color": "[red]x[/red]"}
     names |= {"flag": "\x1b[31m", "same": "[/]", "y": "[bold]y"}
-    rows = labelled_table().rename(names)
+    rows = labeled_table().rename(names)
     rows = rows.with_columns(pl.col("[bold]y").replace("yes", "[blink]<b>yes"))
     rows.write_csv(table)
     out = str(tmp_path / "model")
@@ -300,7 +300,7 @@ def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
 def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
     model, _ = fitted
     table = str(tmp_path / "long.csv")
-    labelled_table(20_000).write_csv(table)
+    labeled_table(20_000).write_csv(table)
     with subprocess.Popen(
         [sys.executable, "-c", CALL, "predict", model, table],
         stdout=subprocess.PIPE,

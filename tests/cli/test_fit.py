@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rocpath.cli import main, terminal
-from tests.cli.command_tables import fails, labelled_table, read
+from tests.cli.command_tables import fails, labeled_table, read
 
 
 def test_a_fast_fit_compares_nothing(tmp_path, capsys, fitted):
@@ -96,7 +96,7 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(
     # Labels above the quantile of 0.7 of 30 rows are "yes".
     assert capsys.readouterr().err.startswith("positive: 'yes' of column 'y', 9 of 30")
     table = str(tmp_path / "t.csv")
-    rows = labelled_table()
+    rows = labeled_table()
     rows.with_columns(y=pl.col("y").replace({"no": "z"})).write_csv(table)
     argv[1] = table
     message = fails(capsys, [*argv, "--force"])

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.cli import main
 from rocpath.cli.score_tables import holm
-from tests.cli.command_tables import fails, labelled_table, read
+from tests.cli.command_tables import fails, labeled_table, read
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
 
 def test_a_blend_of_models_is_saved_and_loaded(tmp_path, capsys):
     table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
-    labelled_table(60).write_csv(table)
+    labeled_table(60).write_csv(table)
     argv = ["fit", table, "--label", "y", "--out", out, "--model", "blend", "--fast"]
     assert main(argv) == 0
     assert "Saved: blend" in capsys.readouterr().err

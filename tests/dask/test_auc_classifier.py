@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 import rocpath as rp
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 
 da = pytest.importorskip("dask.array")
 db = pytest.importorskip("dask.bag")
@@ -121,7 +121,7 @@ def test_start_is_fitted_to_all_rows_as_in_memory(monkeypatch):
     found = {}
 
     def refine(is_class, columns, reach, history, start, coef):
-        everything = LabelledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
+        everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
         best = history.start[int(history.share.argmax())]
         from rocpath.ranking.starts import refitted_start
 

@@ -26,7 +26,7 @@ class BruteForce {
     Int aum_intercept{};  // AUM = intercept + s * slope
     Int aum_slope{};
     Int doubled_auc{};           // twice the sum over pairs
-    std::size_t n_converging{};  // neighbours that will meet
+    std::size_t n_converging{};  // neighbors that will meet
   };
 
   // Pairs of lines that meet at one exact step.

@@ -83,15 +83,15 @@ class CoreUnderTest {
   Best best_aum_step(double max_step) const {
     const auto nothing = [] {};
     const rocpath::LineArrays arrays = this->arrays();
-    const rocpath::BestAum best = is_monotone_
-                                      ? rocpath::AumSearch(arrays, max_step, nothing).run()
+    const rocpath::BestAUM best = is_monotone_
+                                      ? rocpath::AUMSearch(arrays, max_step, nothing).run()
                                       : rocpath::first_min_aum_step(lines_, max_step, nothing);
     const double value = best.value * unit_;
     return {best.step, best.interval.low, best.interval.high, value, value};
   }
 
   std::vector<Kink> aum_path(double max_step) const {
-    const rocpath::AumPath path = rocpath::aum_path(lines_, max_step, [] {});
+    const rocpath::AUMPath path = rocpath::aum_path(lines_, max_step, [] {});
     std::vector<Kink> kinks;
     for (std::size_t k = 0; k < path.step.size(); ++k)
       kinks.push_back({path.step[k], path.aum[k] * unit_, path.aum_slope_after[k] * unit_});
@@ -106,7 +106,7 @@ class CoreUnderTest {
   Best best_auc_step(double min_step, double max_step, double tolerance, double max_fpr = 1.0,
                      double min_tpr = 0.0) const {
     const auto nothing = [](double, double, std::uint64_t) {};
-    const rocpath::BestAuc best = rocpath::best_auc_step(
+    const rocpath::BestAUC best = rocpath::best_auc_step(
         lines_, {min_step, max_step}, tolerance, {max_fpr, min_tpr}, [] {}, nothing);
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }

@@ -1,4 +1,4 @@
-// Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behaviour?
+// Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behavior?
 //
 // Nothing is compared here but what needs no truth: order of steps, finite numbers, bounds.
 #include <cstdio>

@@ -1,8 +1,8 @@
-"""What a person does on the labelling page, for tests in a browser."""
+"""What a person does on the labeling page, for tests in a browser."""
 
 import numpy as np
 
-from rocpath.pages.labelling import labelling_html
+from rocpath.pages.labeling import labeling_html
 from tests.pages.browsing import find, wait_until
 
 N = 100
@@ -11,7 +11,7 @@ KEPT = "return Object.values(localStorage).map((one) => JSON.parse(one))[0] || [
 
 def reload(browser):
     browser.refresh()
-    wait_until(browser, "return document.querySelector('.labelling').dataset.ready")
+    wait_until(browser, "return document.querySelector('.labeling').dataset.ready")
 
 
 def sequences(n_sequences=3, n=N):
@@ -24,7 +24,7 @@ def sequences(n_sequences=3, n=N):
 def page(names=("a", "b", "c"), **options):
     values = options.pop("values", sequences(len(names)))
     positions = options.pop("positions", [np.arange(one.size) for one in values])
-    return labelling_html(list(names), positions, values, **options)
+    return labeling_html(list(names), positions, values, **options)
 
 
 def settled(browser):

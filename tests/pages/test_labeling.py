@@ -1,4 +1,4 @@
-"""The text and the data of the labelling page, without a browser."""
+"""The text and the data of the labeling page, without a browser."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ import pytest
 
 from rocpath import changepoint as cp
 from rocpath.cli import main
-from rocpath.pages.labelling import labelling_html
+from rocpath.pages.labeling import labeling_html
 from tests.cli.command_tables import fails, long_tables, read, write
 
 X = np.array([1.0, 1, 5, 5, 5, 2])
@@ -22,7 +22,7 @@ def embedded(html):
 
 def page(**changes):
     arguments = {"names": ["a"], "positions": [np.arange(6)], "values": [X]}
-    return labelling_html(**{**arguments, **changes})
+    return labeling_html(**{**arguments, **changes})
 
 
 def sequence(**changes):

@@ -1,4 +1,4 @@
-"""The labelling page in a real browser, opened from disk."""
+"""The labeling page in a real browser, opened from disk."""
 
 import json
 
@@ -237,7 +237,7 @@ def test_errors_in_the_page_equal_those_of_python(show):
             [position[changes].tolist(), [[float(s), float(e), k] for s, e, k in rows]]
         )
     script = """return arguments[0].map(([places, labels]) => {
-      const { fp, fn } = rocpathLabelling.errors(places, labels.map(
+      const { fp, fn } = rocpathLabeling.errors(places, labels.map(
         ([start, end, kind]) => ({ start, end, kind })));
       return [fp, fn]; })"""
     assert browser.execute_script(script, cases) == expected
@@ -276,7 +276,7 @@ def test_the_next_to_label_is_where_models_differ_most_and_no_label_decides(show
     assert not find(browser, "[data-do=next]").is_enabled()
 
 
-def test_a_million_values_are_zoomed_panned_and_labelled(show):
+def test_a_million_values_are_zoomed_panned_and_labeled(show):
     from selenium.webdriver import ActionChains
 
     n = 10**6
@@ -295,7 +295,7 @@ def test_a_million_values_are_zoomed_panned_and_labelled(show):
     ActionChains(browser).drag_and_drop_by_offset(whole, 200, 0).perform()
     press(browser, "f")
     assert kept(browser)[0][0] == "a"
-    took = float(find(browser, ".labelling").get_attribute("data-milliseconds"))
+    took = float(find(browser, ".labeling").get_attribute("data-milliseconds"))
     assert took < 200  # some milliseconds on an idle machine
 
 
@@ -328,10 +328,10 @@ def test_text_is_shown_and_never_run(show):
     drag(browser, 20, 40, "n")
     assert "<b>20 to <b>40" in text(browser, "hint")
     assert "<b>20" in find(browser, ".own-labels").text
-    assert browser.find_elements("css selector", ".labelling img, .labelling b b") == []
+    assert browser.find_elements("css selector", ".labeling img, .labeling b b") == []
 
 
-def test_peaks_are_labelled_where_means_go_up_and_down(show):
+def test_peaks_are_labeled_where_means_go_up_and_down(show):
     browser = show(page(constraint="up_down", max_changes=2, penalties=[0] * 3))
     drag(browser, 20, 40, "s")
     drag(browser, 60, 80, "e")

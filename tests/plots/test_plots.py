@@ -27,7 +27,7 @@ def _close_figures():
     plt.close("all")
 
 
-def labelled(axes):
+def labeled(axes):
     return {line.get_label(): line for line in axes.lines}
 
 
@@ -51,14 +51,14 @@ def test_importing_rocpath_or_its_plots_does_not_import_matplotlib():
 
 
 def test_roc_display_letters_the_points_and_shades_the_aum():
-    display = plots.RocErrorDisplay.from_predictions(FOUR, PREDICTIONS)
+    display = plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS)
     top, bottom = display.ax_
     assert display.figure_ is top.figure
-    assert labelled(top)["ROC"].get_xdata().tolist() == [0, 0, 0.5, 0.5, 1]
+    assert labeled(top)["ROC"].get_xdata().tolist() == [0, 0, 0.5, 0.5, 1]
     assert sorted(texts(top)) == ["A 0", "B 0", "C 0.5", "D 0", "E 0"]
     assert texts(bottom) == list("ABCDE")
     # Thresholds are 0 and 4 of the positives, 2 and 7 of the negatives.
-    lines = labelled(bottom)
+    lines = labeled(bottom)
     x, fp = lines["FP"].get_data()
     inside = (x >= 0) & (x <= 7)
     assert x[inside].tolist() == [0, 0, 2, 2, 4, 4, 7, 7]
@@ -73,13 +73,13 @@ def test_roc_display_letters_the_points_and_shades_the_aum():
 def test_roc_display_names_points_that_coincide_together():
     errors = cp.PenaltyErrors([0, 1, 2, 3, 4], fp=[1, 0, 1, 0, 0], fn=[0, 0, 0, 0, 1])
     bp = cp.error_breakpoints([errors])
-    display = plots.RocErrorDisplay.from_predictions(bp, [0.0])
+    display = plots.ROCErrorDisplay.from_predictions(bp, [0.0])
     assert sorted(texts(display.ax_[0])) == ["A 0", "B,D 0", "C,E 0"]
 
 
 def test_roc_display_of_many_points_has_no_letters():
     X, _, bp, _ = two_classes(60)
-    display = plots.RocErrorDisplay.from_predictions(bp, X[:, 0])
+    display = plots.ROCErrorDisplay.from_predictions(bp, X[:, 0])
     assert not texts(display.ax_[0])
     assert not texts(display.ax_[1])
 
@@ -88,7 +88,7 @@ def test_roc_display_of_an_estimator_shows_its_auc():
     X, y, _, _ = two_classes(60)
     model = rp.AUCClassifier(random_state=0).fit(X, np.where(y, "b", "a"))
     figure, axes = plt.subplots(2, 3)
-    display = plots.RocErrorDisplay.from_estimator(
+    display = plots.ROCErrorDisplay.from_estimator(
         model, X, np.where(y, "b", "a"), ax=axes[:, 1]
     )
     bp = rp.ErrorBreakpoints.from_labels(y)
@@ -99,7 +99,7 @@ def test_roc_display_of_an_estimator_shows_its_auc():
 
 def test_axes_of_another_number_are_refused():
     with pytest.raises(ValueError, match="ax must have 2 axes, got 1"):
-        plots.RocErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
+        plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
 
 
 def test_line_search_display_draws_exact_curves_and_marks_the_variants():
@@ -150,13 +150,13 @@ def test_label_error_display_shows_segments_labels_and_errors():
     display = plots.LabelErrorDisplay.from_predictions(x, labels, max_changes=5)
     left, right = display.ax_
     assert display.n_changes == 1
-    mean = labelled(left)["mean"]
+    mean = labeled(left)["mean"]
     assert mean.get_xdata().tolist() == [0, 10, 10, 20]
     assert mean.get_ydata() == pytest.approx([0.05, 0.05, 5.05, 5.05])
     regions = [(patch.get_x(), patch.get_width()) for patch in left.patches]
     assert regions == [(2, 4), (8, 4)]
     jumps = display.errors.min_log_penalty[1:]
-    x, fn = labelled(right)["FN"].get_data()
+    x, fn = labeled(right)["FN"].get_data()
     assert np.unique(x)[1:-1].tolist() == jumps.tolist()
     assert (fn[0], fn[-1]) == (0, 1)
 
@@ -178,22 +178,22 @@ def test_descent_display_shows_both_samples_and_the_row_taken():
     descent = rp.minimize_aum(X, bp, coef=np.ones(4), validation=(X, bp), max_steps=5)
     display = plots.DescentDisplay.from_descent(descent)
     for axes, area in zip(display.ax_, (descent.aum, descent.auc), strict=True):
-        lines = labelled(axes)
+        lines = labeled(axes)
         assert lines["training"].get_ydata().tolist() == area.tolist()
         assert lines["validation"].get_ydata().tolist() == area.tolist()
         assert lines["weights taken"].get_xdata()[0] == descent.chosen
     alone = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=5)
     axes = plots.DescentDisplay.from_descent(alone).ax_
-    assert "validation" not in labelled(axes[0])
+    assert "validation" not in labeled(axes[0])
 
 
-def test_several_descents_on_one_display_keep_their_names_and_colours():
+def test_several_descents_on_one_display_keep_their_names_and_colors():
     X, _, bp, _ = two_classes(40)
     axes = None
     for name in ("one", "two", "three"):
         descent = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=len(name))
         axes = plots.DescentDisplay.from_descent(descent, name=name, ax=axes).ax_
-    lines = labelled(axes[0])
+    lines = labeled(axes[0])
     training = [lines[f"{name}: training"] for name in ("one", "two", "three")]
     assert [line.get_xdata()[-1] for line in training] == [3, 3, 5]
     assert len({line.get_color() for line in training}) == 3
@@ -205,7 +205,7 @@ def test_several_descents_on_one_display_keep_their_names_and_colours():
 def test_complexity_leaves_out_what_was_not_run():
     costs = {"one": [1.0, 10.0, np.nan], "two": [1.0, 100.0, 1e4]}
     axes = plots.plot_complexity([10, 100, 1000], costs, reference_slopes=[2])
-    lines = labelled(axes)
+    lines = labeled(axes)
     assert lines["one (slope 1.00)"].get_xdata().tolist() == [10, 100]
     assert lines["two (slope 2.00)"].get_ydata().tolist() == [1, 100, 1e4]
     assert axes.lines[2].get_ydata() == pytest.approx([1, 1e4])

@@ -17,14 +17,14 @@ from rocpath.ranking.blend import (
     fit_blend,
     stacked_weights,
 )
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 
 
-def labelled(scores, y, weight=None):
+def labeled(scores, y, weight=None):
     y = np.asarray(y)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
     rng = np.random.RandomState(0)
-    return LabelledRows.shuffled(np.asarray(scores, float), y == 1, weight, rng)
+    return LabeledRows.shuffled(np.asarray(scores, float), y == 1, weight, rng)
 
 
 def auc_of(rows, coef):
@@ -43,7 +43,7 @@ def test_two_models_that_err_on_different_rows_by_hand():
     # Negatives 0, 1 and positives 2, 3. The first model puts row 1 on top, the second
     # row 0: alone each has AUC 2/4. With weights 1/2 the sums are 1.5, 1.5, 2, 2.
     scores = np.array([[0.0, 3.0], [3.0, 0.0], [2.0, 2.0], [2.0, 2.0]])
-    rows = labelled(scores, [0, 0, 1, 1])
+    rows = labeled(scores, [0, 0, 1, 1])
     weights = best_weights(rows, np.array([0.9, 0.1]))
     assert auc_of(rows, np.array([0.9, 0.1])) == 0.5
     assert auc_of(rows, weights) == 1.0
@@ -54,7 +54,7 @@ def test_two_models_that_err_on_different_rows_by_hand():
 @pytest.mark.parametrize("seed", range(5))
 def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
     scores, y = drawn(60, 2, seed)
-    rows = labelled(scores, y)
+    rows = labeled(scores, y)
     weights = best_weights(rows, np.array([0.5, 0.5]))
     grid = np.linspace(0, 1, 2001)
     best = max(rp.auc(rows.breakpoints, scores @ [1 - w, w]) for w in grid)
@@ -68,14 +68,14 @@ def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
 def test_climbing_never_loses():
     for seed in range(10):
         scores, y = drawn(80, 5, seed, share=0.3)
-        rows = labelled(np.round(scores), y)
+        rows = labeled(np.round(scores), y)
         start = stacked_weights(rows, 1.0)
         assert auc_of(rows, best_weights(rows, start)) >= auc_of(rows, start)
 
 
 def test_stacking_is_logistic_regression_where_no_weight_is_negative():
     scores, y = drawn(500, 3)
-    rows = labelled(scores, y, np.arange(500) % 3 + 1)
+    rows = labeled(scores, y, np.arange(500) % 3 + 1)
     free = LogisticRegression(C=0.1, tol=1e-8).fit(scores, y, np.arange(500) % 3 + 1)
     assert (free.coef_ > 0).all()
     expected = free.coef_[0] / free.coef_.sum()
@@ -85,11 +85,11 @@ def test_stacking_is_logistic_regression_where_no_weight_is_negative():
 def test_a_model_that_ranks_backwards_has_no_weight():
     scores, y = drawn(300, 3)
     scores[:, 1] *= -1
-    weights = stacked_weights(labelled(scores, y), 10.0)
+    weights = stacked_weights(labeled(scores, y), 10.0)
     assert weights[1] == 0
     assert weights.sum() == pytest.approx(1.0)
     # If all do, no score helps, and weights are equal.
-    weights = stacked_weights(labelled(-np.abs(scores) * y[:, None], y), 10.0)
+    weights = stacked_weights(labeled(-np.abs(scores) * y[:, None], y), 10.0)
     np.testing.assert_allclose(weights, 1 / 3)
 
 
@@ -117,9 +117,9 @@ def test_scales_by_hand():
 def test_folds_of_one_class_are_judged_with_others():
     y = np.array([1, 1, 0, 1, 0, 0, 0, 0])
     fold = np.array([0, 0, 1, 2, 2, 3, 3, 3])
-    joined = _judging_folds(fold, labelled(np.zeros((8, 1)), y))
+    joined = _judging_folds(fold, labeled(np.zeros((8, 1)), y))
     np.testing.assert_array_equal(joined, [0, 0, 0, 1, 1, 1, 1, 1])
-    joined = _judging_folds(y, labelled(np.zeros((8, 1)), y))
+    joined = _judging_folds(y, labeled(np.zeros((8, 1)), y))
     for k in (0, 1):
         assert set(y[joined == k]) == {0, 1}
 
@@ -150,8 +150,8 @@ def test_a_blend_is_better_than_the_best_model():
 def test_scores_of_any_size_give_the_same_blend():
     scores, y = drawn(200, 3)
     fold = np.arange(200) % 4
-    plain = fit_blend(labelled(scores, y), fold)
-    wild = fit_blend(labelled(scores * [1e-150, 1.0, 1e150] + [0, 5, 0], y), fold)
+    plain = fit_blend(labeled(scores, y), fold)
+    wild = fit_blend(labeled(scores * [1e-150, 1.0, 1e150] + [0, 5, 0], y), fold)
     np.testing.assert_allclose(wild.weights, plain.weights, atol=1e-5)
 
 
@@ -205,5 +205,5 @@ def test_many_rows_are_thinned_but_all_count_in_probabilities():
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     mean = blend.predict_proba(scores)[:, 1].mean()
     assert mean == pytest.approx(y.mean(), abs=0.01)
-    rows = labelled(scores, y)
+    rows = labeled(scores, y)
     assert set(candidates(rows)) >= {"best AUC", "halfway to the best AUC"}

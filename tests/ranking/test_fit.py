@@ -13,7 +13,7 @@ from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_problem import ConvexProblem, has_tails
 from rocpath.ranking.held_out import HeldOutAUC
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
 from rocpath.ranking.starts import ConvexStart, fitted_starts
 
@@ -27,7 +27,7 @@ def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
     X.data[:5] = 0  # explicit zeros
     y, weight = np.arange(60) % 2 == 0, np.ones(60)
     counts = [
-        LabelledRows(kind, y, weight, np.arange(60)).fewest_different(10)
+        LabeledRows(kind, y, weight, np.arange(60)).fewest_different(10)
         for kind in (X, X.toarray())
     ]
     assert counts[0] == counts[1]
@@ -39,7 +39,7 @@ def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
     y = np.arange(120) % 2
     tracemalloc.start()
-    LabelledRows.shuffled(
+    LabeledRows.shuffled(
         X, y == 1, np.ones(120), np.random.RandomState(0)
     ).fewest_different(10)
     Columns.measured(X)
@@ -54,7 +54,7 @@ def test_a_far_row_does_not_make_a_model_vanish():
     y = np.arange(300) % 2 == 0
     X = rng.normal(size=(300, 1)) + y[:, None]
     X[0] = 1e15
-    rows = LabelledRows.shuffled(X, y, np.ones(300), np.random.RandomState(0))
+    rows = LabeledRows.shuffled(X, y, np.ones(300), np.random.RandomState(0))
     # Variance 1 + 1/4, and one row of 300 about 16 away, where it is cut off.
     expected = (1.25 + 16**2 / 300) ** -0.5
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
@@ -100,7 +100,7 @@ def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
     y = np.arange(2000) % 4 == 0
     X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
     X[:, 2] = 0.0  # tells nothing
-    rows = LabelledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
+    rows = LabeledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
     found = climb_smoothed(rows, np.array([1.0, -0.5, 0.0]), 0.3)
     # Normal classes with equal covariance: the best direction is that of the means.
     assert found[2] == 0
@@ -136,7 +136,7 @@ def test_starts_of_many_columns_are_found_in_the_space_of_the_rows(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
     X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept takes it
-    rows = LabelledRows.shuffled(form(X), y, np.ones(30), np.random.RandomState(0))
+    rows = LabeledRows.shuffled(form(X), y, np.ones(30), np.random.RandomState(0))
     starts = [ConvexStart("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     (coef,) = fitted_starts(rows, starts, np.full(250, np.inf), None)
     # Solved in all columns by a third party: C is one over the sum of l2 over rows.
@@ -161,7 +161,7 @@ def test_influence_is_delongs():
 
 
 def test_thinning_keeps_the_rare_class_and_every_weight():
-    rows = LabelledRows.shuffled(
+    rows = LabeledRows.shuffled(
         np.zeros((1000, 1)),
         np.arange(1000) % 100 == 0,
         np.ones(1000),
@@ -233,7 +233,7 @@ def test_models_that_rank_alike_share_alike():
 def test_thinned_rows_weigh_as_much_as_their_class():
     rng = np.random.RandomState(0)
     y = np.arange(1000) % 10 == 0
-    rows = LabelledRows.shuffled(np.zeros((1000, 1)), y, rng.rand(1000), rng)
+    rows = LabeledRows.shuffled(np.zeros((1000, 1)), y, rng.rand(1000), rng)
     thinned = rows.thinned(200)
     for label in (True, False):
         before = rows.sample_weight[rows.is_positive == label].sum()

@@ -9,7 +9,7 @@ import rocpath as rp
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.blend import best_weights
 from rocpath.ranking.held_out import HeldOutAUC
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.smooth_auc import smoothed_auc
 
 
@@ -26,9 +26,9 @@ def two_columns(seed, n=1500):
     return X, y
 
 
-def labelled(X, y, max_fpr=None):
+def labeled(X, y, max_fpr=None):
     rng = np.random.RandomState(0)
-    return LabelledRows.shuffled(X, y, np.ones(y.size), rng, max_fpr)
+    return LabeledRows.shuffled(X, y, np.ones(y.size), rng, max_fpr)
 
 
 def auc_of(rows, coef):
@@ -66,7 +66,7 @@ def test_held_out_areas_are_those_left_of_the_rate():
 
 def test_climbs_never_lose_area():
     X, y = two_columns(1)
-    rows = labelled(X, y, 0.05)
+    rows = labeled(X, y, 0.05)
     ascent = Ascent(widths=(0.3,), n_rounds=2, rng=np.random.RandomState(0))
     start = np.array([1.0, 0.0])
     before = auc_of(rows, start)
@@ -81,7 +81,7 @@ def test_climbs_never_lose_area():
 
 def test_best_weights_never_lose_area():
     X, y = two_columns(2)
-    rows = labelled(X, y, 0.05)
+    rows = labeled(X, y, 0.05)
     weights = best_weights(rows, np.array([0.9, 0.1]))
     assert auc_of(rows, weights) > auc_of(rows, np.array([0.9, 0.1]))
     assert weights.min() >= 0

@@ -12,7 +12,7 @@ from rocpath.cli import files, main
 from rocpath.tables.audit import parsed_types, reading_of
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.labels import binary_label
-from tests.cli.command_tables import fails, labelled_table, read, write
+from tests.cli.command_tables import fails, labeled_table, read, write
 
 DAY = 18_365  # the 13th of April 2020, counted from 1970
 
@@ -112,10 +112,10 @@ def test_types_that_cannot_be_meant(bad):
 
 
 def test_a_kind_that_is_told_is_taken():
-    rows = labelled_table().with_columns(code=pl.Series(np.arange(30) % 3))
+    rows = labeled_table().with_columns(code=pl.Series(np.arange(30) % 3))
     types = {"code": "category", "flag": "drop", "row": "number"}
     features, audit = feature_columns(rows, {"y"}, types)
-    assert features.category == ("colour", "code")
+    assert features.category == ("color", "code")
     assert features.number == ("row", "size")
     kind = {one.column: one.kind for one in audit}
     assert kind["flag"] == "drop"
@@ -129,7 +129,7 @@ def test_a_kind_that_is_told_is_taken():
 def priced(tmp_path_factory):
     """Fit a table with prices, one of them bad, dates and a code of digits."""
     folder = tmp_path_factory.mktemp("priced")
-    rows = labelled_table(60)
+    rows = labeled_table(60)
     price = [f"${1000 + 10 * k:,}.00" for k in range(60)]
     price[7] = "call us"
     rows = rows.with_columns(
@@ -237,7 +237,7 @@ def test_na_is_missing_elsewhere(tmp_path, words):
 
 
 def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
-    table = labelled_table(200)
+    table = labeled_table(200)
     y = (table["y"] == "yes").to_numpy()
     rng = np.random.default_rng(0)
     table = table.with_columns(
@@ -262,9 +262,9 @@ def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
     words = ["red", " red", "red ", "blue", "  "] * 20
     labels = ["yes", "yes ", "no"] * 33 + ["no"]
     rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]
-    name = write(tmp_path / "t.csv", "\n".join(["colour,y", *rows]))
+    name = write(tmp_path / "t.csv", "\n".join(["color,y", *rows]))
     assert binary_label(files.read_table(name), "y", "yes").n_negative == 34
     features, _ = feature_columns(files.read_table(name), ["y"], {})
-    colour = features.of(files.read_table(name))["colour"]
-    assert colour.drop_nulls().unique().sort().to_list() == ["blue", "red"]
-    assert colour.null_count() == 20
+    color = features.of(files.read_table(name))["color"]
+    assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]
+    assert color.null_count() == 20

@@ -18,7 +18,7 @@ from rocpath.ranking import convex_problem
 from rocpath.tables import rankers
 from rocpath.tables.columns import FeatureColumns
 from rocpath.tables.labels import BinaryLabel
-from tests.cli.command_tables import fails, labelled_table, read
+from tests.cli.command_tables import fails, labeled_table, read
 
 LABEL = BinaryLabel.of("y", "yes", "no", np.arange(1000) < 135)
 
@@ -185,7 +185,7 @@ def test_the_better_model_is_saved_and_a_verdict_against_us_is_plain(tmp_path, c
 @pytest.mark.parametrize("choice", ["linear", "logistic", "boosting"])
 def test_a_model_asked_for_is_saved(tmp_path, capsys, choice):
     table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
-    labelled_table().write_csv(table)
+    labeled_table().write_csv(table)
     argv = ["fit", table, "--label", "y", "--out", out, "--model", choice]
     assert main(argv) == 0
     saved = json.loads(read(os.path.join(out, "metrics.json")))["saved"]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import rocpath as rp
 from rocpath.cli import main
 from rocpath.tables import saved_models
-from tests.cli.command_tables import fails, labelled_table
+from tests.cli.command_tables import fails, labeled_table
 
 
 def saved_state(folder):
@@ -28,7 +28,7 @@ def saved_state(folder):
 def dated(tmp_path_factory):
     """Fit a table with dates as text, a decimal comma and numbers for words."""
     folder = tmp_path_factory.mktemp("dated")
-    rows = labelled_table(120)
+    rows = labeled_table(120)
     rng = np.random.default_rng(0)
     day = rng.integers(1, 28, size=120)
     rows = rows.with_columns(
@@ -60,7 +60,7 @@ def test_a_loaded_model_scores_frames_as_predict_scores_the_table(dated, capsys)
             since=lambda one: pd.to_datetime(one["since"], format="%d.%m.%Y"),
             price=lambda one: one["price"].str.replace(",", ".").astype(float),
         ),
-        "kinds": pd.read_csv(table, dtype=text).astype({"colour": "category"}),
+        "kinds": pd.read_csv(table, dtype=text).astype({"color": "category"}),
     }
     for name, frame in frames.items():
         score = model.decision_function(frame)

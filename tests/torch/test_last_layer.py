@@ -43,7 +43,7 @@ def test_the_layer_predicts_what_the_network_does():
     # Up to the scale and the bias.
     assert np.corrcoef(predicted, scores)[0, 1] == pytest.approx(1.0, abs=1e-9)
     same = layer.write(layer.start, 0.0)(X).detach().double().numpy()
-    # The scores are centred, as AUC does not see.
+    # The scores are centered, as AUC does not see.
     np.testing.assert_allclose(same, scores - scores.mean(), atol=1e-5)
 
 

@@ -33,7 +33,7 @@ def auc_with_influence(
 class Placements(NamedTuple):
     """By group, from the largest score: weights of both classes, and what they give.
 
-    A group are rows that no ROC curve tells apart: ties, and neighbours of one class.
+    A group are rows that no ROC curve tells apart: ties, and neighbors of one class.
     ``positive`` and ``negative`` tell by how much the area would differ if all rows of
     the class stood here; ``order`` sorts the rows by score, and ``start`` is where
     groups start in it.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AucInterval:
+class AUCInterval:
     """Hold an AUC, its standard error, and an interval.
 
     Attributes
@@ -49,7 +49,7 @@ class AucInterval:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AucComparison:
+class AUCComparison:
     """Hold the difference of the AUCs of two scores of the same rows.
 
     Attributes
@@ -86,7 +86,7 @@ def auc_interval(
     max_fpr: float | None = None,
     sample_weight: ArrayLike | None = None,
     positive: Any = None,
-) -> AucInterval:
+) -> AUCInterval:
     """Compute an AUC with DeLong's standard error and an interval.
 
     The interval holds every AUC that is not refuted by the one seen, with the standard
@@ -111,7 +111,7 @@ def auc_interval(
 
     Returns
     -------
-    AucInterval
+    AUCInterval
 
     Examples
     --------
@@ -138,7 +138,7 @@ def compare_auc(
     max_fpr: float | None = None,
     sample_weight: ArrayLike | None = None,
     positive: Any = None,
-) -> AucComparison:
+) -> AUCComparison:
     """Compare the AUCs of two scores of the same rows by DeLong's test.
 
     The interval combines those of :func:`auc_interval` with the correlation of both
@@ -155,7 +155,7 @@ def compare_auc(
 
     Returns
     -------
-    AucComparison
+    AUCComparison
 
     Examples
     --------
@@ -180,7 +180,7 @@ def compare_auc(
     # which a test would divide by.
     if first.area == second.area and _ranks_alike(score, other, first.order):
         same = (one.value, two.value, 0.0, 0.0, 0.0, 0.0, 1.0)
-        return AucComparison(*same, one.confidence)
+        return AUCComparison(*same, one.confidence)
     variance = _variance_of_difference(rows, first, second, spreads, max_fpr)
     return _difference(one, two, variance)
 
@@ -258,7 +258,7 @@ def _spreads(rows: _Rows, placed: Placements, max_fpr: float) -> list[ClassSprea
 
 def interval_of_spreads(
     area: float, spread: list[ClassSpread], confidence: float, max_fpr: float
-) -> AucInterval:
+) -> AUCInterval:
     """Make the interval of an area, given the spread of positives and of negatives."""
     share = area / max_fpr
     positive, negative = spread
@@ -266,7 +266,7 @@ def interval_of_spreads(
         share, positive, negative, confidence=confidence, max_fpr=max_fpr
     )
     variance = sum(_variances(share, spread, max_fpr))
-    return AucInterval(
+    return AUCInterval(
         area,
         max_fpr * float(np.sqrt(variance)),
         max_fpr * low,
@@ -310,7 +310,7 @@ def _variance_of_difference(
     return total
 
 
-def _difference(one: AucInterval, two: AucInterval, variance: float) -> AucComparison:
+def _difference(one: AUCInterval, two: AUCInterval, variance: float) -> AUCComparison:
     """Square and add the distances to the ends, less what both AUCs have in common."""
     difference = one.value - two.value
     error = float(np.sqrt(variance))
@@ -335,7 +335,7 @@ def _difference(one: AucInterval, two: AucInterval, variance: float) -> AucCompa
         deviate = difference / width * quantile if width > 0 else 0.0
     else:
         deviate = difference / error if error > 0 else 0.0
-    return AucComparison(
+    return AUCComparison(
         one.value,
         two.value,
         difference,

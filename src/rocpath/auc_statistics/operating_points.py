@@ -111,7 +111,7 @@ class RankedRows(NamedTuple):
             return score
         following = float(self.score[place + 1])
         middle = 0.5 * score + 0.5 * following
-        # Neighbouring float64 numbers have no middle.
+        # Neighboring float64 numbers have no middle.
         return middle if middle > following else score
 
 

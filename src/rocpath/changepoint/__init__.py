@@ -1,4 +1,4 @@
-"""Changepoints: sequences and labelled regions to segmentations and label errors."""
+"""Changepoints: sequences and labeled regions to segmentations and label errors."""
 
 from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import (

@@ -67,7 +67,7 @@ def detector_errors(
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
-        Its labelled regions.
+        Its labeled regions.
     max_changes : int
         About the largest number of changes; small penalties count as the smallest that
         was tried.

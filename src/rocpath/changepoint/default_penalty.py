@@ -26,7 +26,7 @@ def default_penalty(
     A change has two parameters, its place and a mean, and each costs log n in twice the
     log likelihood. So the penalty is 2 σ² log n for normal cost, and φ log n for
     Poisson cost, where φ is the variance as a multiple of the mean, from 1 up. The
-    noise σ is measured by differences of neighbours, which changes hardly touch:
+    noise σ is measured by differences of neighbors, which changes hardly touch:
 
         σ = median(abs(x[t + 1] - x[t])) / (0.6745 √2),
 
@@ -79,5 +79,5 @@ def _noise(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     spread = np.sqrt(1 / weight[:-1] + 1 / weight[1:])
     size = np.abs(np.diff(x)) / spread
     middle = float(np.median(size)) / _NORMAL_MEDIAN
-    # Of counts and rounded values more than half of the neighbours may be equal.
+    # Of counts and rounded values more than half of the neighbors may be equal.
     return middle or float(size.mean()) * np.sqrt(np.pi / 2)

@@ -151,7 +151,7 @@ def errors_by_penalty(
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
-        Its labelled regions.
+        Its labeled regions.
     max_changes : int
         The largest number of changes; n - 1 where that is less.
     cost, weights, constraint, min_length

@@ -69,10 +69,10 @@ def choose_candidate(
 def group_splits(
     n_rows: int, groups: Any, n_folds: int, random_state: Any = None
 ) -> list[Split]:
-    """Split rows into parts of whole groups, or of neighbours if there are no groups.
+    """Split rows into parts of whole groups, or of neighbors if there are no groups.
 
     Rows that come in order are alike when they are near; a part that is scattered among
-    its neighbours says too little about rows of another kind.
+    its neighbors says too little about rows of another kind.
     """
     if groups is None:
         if n_rows < 2:

@@ -33,9 +33,9 @@ def interval_path(
 ) -> IntervalPath:
     """Fit interval regression for each L1 weight, starting from the one before.
 
-    Minimises, over coefficients w and intercept b, the mean of
+    Minimizes, over coefficients w and intercept b, the mean of
     max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
-    of absolute w, where f = b + X w. Features should be standardised.
+    of absolute w, where f = b + X w. Features should be standardized.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class IntervalRegression(LogPenaltyModel):
     """Predict log penalties inside target intervals, with few features.
 
     Squared hinge loss on both ends of the interval and an L1 term of the
-    coefficients of standardised features, see `interval_path`. Features that leave the
+    coefficients of standardized features, see `interval_path`. Features that leave the
     range of the training data, or are infinite, become its nearer end; what is not a
     number becomes the training median. Columns that are constant in training are
     dropped.
@@ -55,7 +55,7 @@ class IntervalRegression(LogPenaltyModel):
         coefficients are zero.
     cv : int, splitter or iterable
         The folds, as in scikit-learn; an integer makes at most so many folds of whole
-        groups, or of neighbouring rows if ``fit`` is given no groups.
+        groups, or of neighboring rows if ``fit`` is given no groups.
     tol : float
         Largest violation of the optimality conditions, as a part of the largest alpha.
     max_steps : int

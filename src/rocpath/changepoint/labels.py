@@ -1,4 +1,4 @@
-"""Labelled regions of a sequence, and the errors that segmentations make in them."""
+"""Labeled regions of a sequence, and the errors that segmentations make in them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ KIND_NAMES = (*KINDS, *_ALIASES)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """Hold the labelled regions of one sequence.
+    """Hold the labeled regions of one sequence.
 
     Region i is (start, end]: a change at t, where ``x[t]`` begins a new segment, lies
     in it if start < t <= end. Each label counts at most one error:
@@ -135,7 +135,7 @@ class Labels:
                 f"start{where} must be below end, got {start[worst]} and {end[worst]} "
                 f"in row {row[worst]}."
             )
-        # Sorted by start, only neighbours can overlap first.
+        # Sorted by start, only neighbors can overlap first.
         order = np.argsort(start, kind="stable")
         # Regions are open on the left, so one may start where another ends.
         overlaps = end[order][:-1] > start[order][1:]
@@ -213,7 +213,7 @@ def label_errors(
     changes : Segmentations or list of array-like of int
         The change positions of each model, each from 1 to n - 1.
     labels : Labels
-        The labelled regions.
+        The labeled regions.
     n : int, optional
         Length of the sequence; not needed with `Segmentations` or ``position``.
     position : array-like, shape (n,), optional

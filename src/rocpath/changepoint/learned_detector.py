@@ -1,4 +1,4 @@
-"""From sequences and labelled regions to changes of new sequences, in one estimator."""
+"""From sequences and labeled regions to changes of new sequences, in one estimator."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class LearnedDetector(BaseEstimator):  # type: ignore[misc]
-    """Detect changes with a penalty learned from labelled regions.
+    """Detect changes with a penalty learned from labeled regions.
 
-    ``fit`` segments every labelled sequence, counts its label errors for every penalty,
+    ``fit`` segments every labeled sequence, counts its label errors for every penalty,
     computes its features, and learns to predict the penalty from them. ``predict``
     segments new sequences with the penalties predicted for them. Sequences come as a
     list, so that cross-validation can divide them, by ``groups`` too.
@@ -37,7 +37,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     max_changes : int
-        The most changes of a labelled sequence that are tried.
+        The most changes of a labeled sequence that are tried.
     cost, constraint, min_length
         As for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional
@@ -52,7 +52,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ----------
     regressor_ : estimator
         The fitted model of the penalty.
-    n_labelled_ : int
+    n_labeled_ : int
         How many sequences had labels.
 
     Examples
@@ -102,15 +102,15 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         sequences : list of array-like
             The sequences.
         labels : list of Labels or None
-            The labelled regions of each; None where there are none.
+            The labeled regions of each; None where there are none.
         groups : array-like, shape (n_sequences,), optional
             What sequences belong together, as for :meth:`PenaltyRegressor.fit`.
         """
         sequences, labels = _paired(sequences, labels)
-        labelled = {k: one for k, one in enumerate(labels) if one is not None}
-        if not labelled:
+        labeled = {k: one for k, one in enumerate(labels) if one is not None}
+        if not labeled:
             raise ValueError(
-                "labels must have a sequence with labelled regions, got none."
+                "labels must have a sequence with labeled regions, got none."
             )
         if self.search is not None:
             errors = partial(detector_errors, self.search)
@@ -118,13 +118,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             errors = partial(errors_by_penalty, **self._segment_settings)
         functions = [
             errors(sequences[k], one, max_changes=self.max_changes)
-            for k, one in labelled.items()
+            for k, one in labeled.items()
         ]
-        features = sequence_features([sequences[k] for k in labelled]).value
+        features = sequence_features([sequences[k] for k in labeled]).value
         regressor = PenaltyRegressor() if self.regressor is None else self.regressor
-        own = {} if groups is None else {"groups": np.asarray(groups)[list(labelled)]}
+        own = {} if groups is None else {"groups": np.asarray(groups)[list(labeled)]}
         self.regressor_ = clone(regressor).fit(features, functions, **own)
-        self.n_labelled_ = len(labelled)
+        self.n_labeled_ = len(labeled)
         return self
 
     @property
@@ -158,7 +158,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     def score(
         self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]
     ) -> float:
-        """Return the part of labelled regions without an error."""
+        """Return the part of labeled regions without an error."""
         sequences, labels = _paired(sequences, labels)
         n_errors = n_labels = 0
         for found, regions in zip(self.segment(sequences), labels, strict=True):

@@ -42,15 +42,15 @@ _PATH_TOLERANCE = 1e-3
 BLUR = float(np.log(2.0))
 
 
-class LabelledSequences(NamedTuple):
+class LabeledSequences(NamedTuple):
     """Features of sequences, as given, and their label errors."""
 
     X: NDArray[np.float64]
     functions: list[PenaltyErrors]
 
-    def at(self, rows: NDArray[np.intp]) -> LabelledSequences:
+    def at(self, rows: NDArray[np.intp]) -> LabeledSequences:
         """Return some of them."""
-        return LabelledSequences(self.X[rows], [self.functions[row] for row in rows])
+        return LabeledSequences(self.X[rows], [self.functions[row] for row in rows])
 
 
 class ErrorSteps:
@@ -67,7 +67,7 @@ class ErrorSteps:
 
     def blurred(self, log_penalty: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum over sequences (rows) the blurred errors of each model (column)."""
-        # A step is passed in the part of the neighbourhood that lies above it.
+        # A step is passed in the part of the neighborhood that lies above it.
         total = np.full(log_penalty.shape[1], self.first)
         for column, predicted in enumerate(log_penalty.T):
             above = (predicted[self.example] + BLUR - self.value) / (2 * BLUR)
@@ -106,7 +106,7 @@ class LinearModels(NamedTuple):
     n_steps: NDArray[np.int64]
 
     def losses(
-        self, held_out: LabelledSequences, monitor: Monitor
+        self, held_out: LabeledSequences, monitor: Monitor
     ) -> NDArray[np.float64] | None:
         """Judge every model on sequences held out; None where none can be judged."""
         X, functions = held_out
@@ -132,7 +132,7 @@ class Candidates:
     step: StepChoice
     tol: float
 
-    def path(self, sequences: LabelledSequences) -> LinearModels:
+    def path(self, sequences: LabeledSequences) -> LinearModels:
         """Fit a model for each L1 weight; the first is a constant."""
         features = FeatureColumns.measured(sequences.X)
         scaled = features.scaled(sequences.X)
@@ -156,7 +156,7 @@ class Candidates:
 
     def descent(
         self,
-        sequences: LabelledSequences,
+        sequences: LabeledSequences,
         chosen: int,
         n_steps: NDArray[np.int64],
     ) -> LinearModels:
@@ -190,7 +190,7 @@ class Candidates:
 
     def _with_constants(
         self,
-        sequences: LabelledSequences,
+        sequences: LabeledSequences,
         features: FeatureColumns,
         coef: NDArray[np.float64],
         n_steps: NDArray[np.int64],
@@ -216,5 +216,5 @@ def steps_to_try(max_steps: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate(([0], powers[powers <= max_steps], [max_steps])))
 
 
-def _intervals(sequences: LabelledSequences) -> NDArray[np.float64]:
+def _intervals(sequences: LabeledSequences) -> NDArray[np.float64]:
     return np.array([target_interval(one) for one in sequences.functions])

@@ -25,7 +25,7 @@ from rocpath.changepoint.log_penalty_model import LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
     MONITORS,
     Candidates,
-    LabelledSequences,
+    LabeledSequences,
     LinearModels,
     steps_to_try,
 )
@@ -58,7 +58,7 @@ class PenaltyRegressor(LogPenaltyModel):
     more features. Each is judged by the label errors it makes on groups of sequences
     that it was not fitted to, and the simplest within half a standard error of the best
     is taken. With ``max_steps``, it then descends on the AUM of the label errors
-    (:func:`minimize_aum`), as many steps as the same judgement allows.
+    (:func:`minimize_aum`), as many steps as the same judgment allows.
 
     The constant of each model is halfway between that of the interval loss and that
     with the fewest label errors in training, where errors are the mean over penalties
@@ -80,7 +80,7 @@ class PenaltyRegressor(LogPenaltyModel):
         What judges on the groups held out: label errors, or one of the areas.
     n_folds : int
         Into how many parts the groups are put, at most; without groups, parts are of
-        neighbouring rows.
+        neighboring rows.
     n_alphas : int
         How many L1 weights are tried.
     alpha_ratio, margin
@@ -165,7 +165,7 @@ class PenaltyRegressor(LogPenaltyModel):
             decide how far the features are trusted.
         """
         X = self._checked(X, reset=True)
-        sequences = LabelledSequences(X, _error_functions(y, len(X)))
+        sequences = LabeledSequences(X, _error_functions(y, len(X)))
         self._check_parameters()
         splits = group_splits(len(X), groups, self.n_folds, self.random_state)
         n_alphas = 1 if self.start == "zero" else self.n_alphas
@@ -192,10 +192,10 @@ class PenaltyRegressor(LogPenaltyModel):
 
     def _judged(
         self,
-        sequences: LabelledSequences,
+        sequences: LabeledSequences,
         splits: list[Split],
         n_models: int,
-        fit: Callable[[LabelledSequences], LinearModels],
+        fit: Callable[[LabeledSequences], LinearModels],
     ) -> HeldOutChoice:
         """Choose a model by what it loses on the parts held out."""
         choice = None

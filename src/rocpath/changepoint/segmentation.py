@@ -70,7 +70,7 @@ def segment(
         runs: changes are then found between runs, where the best ones are anyway.
     constraint : {None, "up_down"}
         With ``"up_down"`` the means alternate: not lower in segments 1, 3, ... (peaks)
-        than in their neighbours 0, 2, ... (background). An even number of changes gives
+        than in their neighbors 0, 2, ... (background). An even number of changes gives
         whole peaks. Means may be equal.
     labels : Labels, optional
         Only segmentations without a label error are considered; labels of peaks need

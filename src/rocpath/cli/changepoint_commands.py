@@ -12,7 +12,7 @@ from rocpath.cli import options
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
-    help="Learn where sequences change, from labelled regions.",
+    help="Learn where sequences change, from labeled regions.",
     epilog=examples(
         "rocpath changepoint segment signals.csv --out first-look",
         "rocpath changepoint fit signals.csv labels.csv --out signals-model",
@@ -37,14 +37,14 @@ def segment(
     """Find changes of sequences without labels, and make a page to label them.
 
     The default penalty of a change is 2 σ² log n, where σ is the median absolute
-    difference of neighbours over 0.954; for Poisson cost it is log n times the ratio of
+    difference of neighbors over 0.954; for Poisson cost it is log n times the ratio of
     σ² to the mean, from 1 up. It is a way to begin: say in labels.html what is right,
     save the labels, and learn the penalty with changepoint fit. Writes changes.csv,
     sequences.csv and labels.html, which shows up to --max-changes changes.
     """
     from rocpath.cli.files import check_folder
-    from rocpath.cli.labelled_tables import read_sequences, sequence_request
-    from rocpath.cli.labelling import segment_sequences
+    from rocpath.cli.labeled_tables import read_sequences, sequence_request
+    from rocpath.cli.labeling import segment_sequences
     from rocpath.cli.penalty_model import check_columns
 
     check_folder(to.out, force=to.force)
@@ -73,8 +73,8 @@ def label(
     and saves the labels as a table that changepoint fit reads.
     """
     from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
-    from rocpath.cli.labelled_tables import read_sequences, sequence_request
-    from rocpath.cli.labelling import first_labels, labelling_page
+    from rocpath.cli.labeled_tables import read_sequences, sequence_request
+    from rocpath.cli.labeling import first_labels, labeling_page
     from rocpath.cli.long_tables import warn_of
     from rocpath.cli.terminal import say
 
@@ -84,7 +84,7 @@ def label(
     table = read_sequences(sequences, request)
     warn_of(table.left_out)
     rows = () if labels is None else first_labels(labels, table, request.columns)
-    page = labelling_page(table.sequences, request, labels=rows)
+    page = labeling_page(table.sequences, request, labels=rows)
     write_text(page, to.out, force=to.force)
     # On a stream the page itself is what is seen.
     if to.out != STANDARD_STREAM and not to.quiet:
@@ -108,7 +108,7 @@ def fit(
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-changepoint"),
 ) -> None:
-    """Learn penalties of sequences from labelled regions.
+    """Learn penalties of sequences from labeled regions.
 
     A label says what is right in (start, end]: no_change, one_change,
     at_least_one_change, or of peaks no_peaks, peaks, peak_start, peak_end. Positions
@@ -117,7 +117,7 @@ def fit(
     be read is named and left out. Writes model.skops, metrics.json and report.html.
     """
     from rocpath.cli.files import check_folder
-    from rocpath.cli.labelled_tables import read_labelled, sequence_request
+    from rocpath.cli.labeled_tables import read_labeled, sequence_request
     from rocpath.cli.penalty_fit import fit_sequences
     from rocpath.cli.penalty_model import check_columns
 
@@ -125,7 +125,7 @@ def fit(
     # The names of columns are saved with the model: predict finds them by itself.
     request = sequence_request(sequences, segmenting, seed=seed, group=group)
     check_columns(request.columns)
-    every = read_labelled(sequences, labels, request)
+    every = read_labeled(sequences, labels, request)
     fit_sequences(every, request, to, png=png)
 
 
@@ -143,7 +143,7 @@ def predict(
     cannot be read is named, and has a row with a note in place of a change.
     """
     from rocpath.cli.files import check_file, write_table
-    from rocpath.cli.labelled_tables import read_sequences, sequence_request
+    from rocpath.cli.labeled_tables import read_sequences, sequence_request
     from rocpath.cli.long_tables import refuse_if_all_left_out, warn_of
     from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
     from rocpath.tables.saved_models import read_saved

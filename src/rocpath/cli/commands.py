@@ -1,4 +1,4 @@
-"""The commands on tables of labelled rows: fit, predict, evaluate, compare and more.
+"""The commands on tables of labeled rows: fit, predict, evaluate, compare and more.
 
 Commands import what they need when they run, so that help is there at once.
 """
@@ -30,7 +30,7 @@ def start(
         bool, typer.Option("--version", help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Models that rank: maximise the area under the ROC curve (AUC)."""
+    """Models that rank: maximize the area under the ROC curve (AUC)."""
     if version:
         from importlib.metadata import version as installed_version
 

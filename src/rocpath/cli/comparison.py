@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.auc_statistics.intervals import AucInterval
+    from rocpath.auc_statistics.intervals import AUCInterval
     from rocpath.tables.columns import FeatureColumns
     from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.rankers import ModelChoice
@@ -182,7 +182,7 @@ def part_metrics(
     return metrics
 
 
-def _reach(pooled: AucInterval, error: float, width: float) -> tuple[float, float]:
+def _reach(pooled: AUCInterval, error: float, width: float) -> tuple[float, float]:
     """Return how far an interval reaches below and above its area.
 
     Its shape is that for all rows together, whose number counts, and not those of the

@@ -189,4 +189,4 @@ def _refuse_all(strange: list[LeftOut], known: LongTable) -> None:
             f"labels name sequence {one.sequence!r} in row {one.row}, which is not "
             f"among the sequences: {listed(every)}."
         )
-    raise ValueError("no labelled sequence can be read.")
+    raise ValueError("no labeled sequence can be read.")

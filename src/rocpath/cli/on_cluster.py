@@ -41,7 +41,7 @@ from rocpath.tables.rankers import METHODS, OURS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocpath.auc_statistics.intervals import AucInterval
+    from rocpath.auc_statistics.intervals import AUCInterval
     from rocpath.cli.table_fit import Request
     from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.columns import FeatureColumns
@@ -142,7 +142,7 @@ def _check_and_note(looked: _Looked, request: Request, *, quiet: bool) -> None:
 
 
 def _files(
-    looked: _Looked, request: Request, ranking: Any, area: AucInterval, *, quiet: bool
+    looked: _Looked, request: Request, ranking: Any, area: AUCInterval, *, quiet: bool
 ) -> dict[str, bytes | str]:
     """Return the files of a fit: as in memory, by the rows that came here."""
     reading, label = looked.reading, looked.label
@@ -203,7 +203,7 @@ def _compared(
     )
 
 
-def _metrics(looked: _Looked, ranking: Any, area: AucInterval) -> dict[str, Any]:
+def _metrics(looked: _Looked, ranking: Any, area: AUCInterval) -> dict[str, Any]:
     # The area is that of rows the model has seen; its name says so, and the held-out
     # one stands beside it.
     metrics = {
@@ -224,7 +224,7 @@ def _metrics(looked: _Looked, ranking: Any, area: AucInterval) -> dict[str, Any]
 
 def evaluate_on_cluster(
     model: TableModel, table: str, label: str | None, cluster: many_files.Cluster
-) -> tuple[AucInterval, KnownLabels]:
+) -> tuple[AUCInterval, KnownLabels]:
     """Measure the AUC of a model on the rows of all files."""
     from rocpath.dask import auc_interval
     from rocpath.dask.passes import Passes
@@ -301,7 +301,7 @@ def _labels(
 
 def _read_part(name: str, reading: _Reading) -> tuple[Any, Any]:
     # As the first look read them: a file whose values all look like numbers must not
-    # be read otherwise than its neighbours.
+    # be read otherwise than its neighbors.
     text = {*reading.features.category, *reading.features.style}
     table = read_table(name, text=text)
     X = reading.columns.transform(reading.features.of(table))

@@ -24,7 +24,7 @@ MOST_FOLDS = 5  # parts held out; more take longer, as each fits every rule agai
 
 
 class Problem(NamedTuple):
-    """Labelled sequences to learn from, and what belongs together of them."""
+    """Labeled sequences to learn from, and what belongs together of them."""
 
     X: NDArray[np.float64]
     log_length: NDArray[np.float64]

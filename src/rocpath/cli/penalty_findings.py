@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rocpath.cli.long_tables import LeftOut, LongSequence, Request
     from rocpath.cli.penalty_comparison import Comparison
-    from rocpath.roc import RocCurve
+    from rocpath.roc import ROCCurve
 
 
 _DAY = 86_400e6  # in microseconds: matplotlib counts time in days
@@ -57,7 +57,7 @@ class Findings(NamedTuple):
         return [(self.feature_names[k], float(coef[k] * scale[k])) for k in used]
 
     @property
-    def roc(self) -> dict[str, RocCurve]:
+    def roc(self) -> dict[str, ROCCurve]:
         """The curve of each rule."""
         bp = cp.error_breakpoints(self.comparison.problem.functions)
         predicted = self.comparison.log_penalty.items()

@@ -1,4 +1,4 @@
-"""Learn penalties from labelled sequences, judge them, and write what was found."""
+"""Learn penalties from labeled sequences, judge them, and write what was found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TINY = np.finfo(float).tiny
 _PEAK_KINDS = ("no_peaks", "peaks", "peak_start", "peak_end")
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Sequences with labels, what belongs together of them, and what cannot be used."""
 
     sequences: Sequence[LongSequence]
@@ -46,9 +46,9 @@ class Labelled(NamedTuple):
 
 
 def fit_sequences(
-    every: Labelled, request: Request, to: Folder, *, png: str | None = None
+    every: Labeled, request: Request, to: Folder, *, png: str | None = None
 ) -> None:
-    """Fit penalties to the labelled sequences, compare, and write the results."""
+    """Fit penalties to the labeled sequences, compare, and write the results."""
     used, left_out = _usable(every, quiet=to.quiet)
     warn_of(left_out)
     # Segmenting is most of the work, and drawing takes each sequence once more; two
@@ -72,10 +72,8 @@ def fit_sequences(
     say(f"Open {to.out}/report.html")
 
 
-def _usable(
-    every: Labelled, *, quiet: bool
-) -> tuple[list[LongSequence], list[LeftOut]]:
-    """Return the labelled sequences that can be used, and what is left out."""
+def _usable(every: Labeled, *, quiet: bool) -> tuple[list[LongSequence], list[LeftOut]]:
+    """Return the labeled sequences that can be used, and what is left out."""
     used = [one for one in every.sequences if one.name in every.labels]
     n_all, n_left = len(every.sequences), len(every.sequences) - len(used)
     if n_left and not quiet:
@@ -89,7 +87,7 @@ def _usable(
 
 def _learned(
     used: list[LongSequence],
-    every: Labelled,
+    every: Labeled,
     left_out: list[LeftOut],
     request: Request,
     progress: Callable[[str], None],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.auc_statistics.intervals import AucComparison, AucInterval
+    from rocpath.auc_statistics.intervals import AUCComparison, AUCInterval
     from rocpath.pages.score_view import NamedPoint, Promises
     from rocpath.tables.labels import BinaryLabel, KnownLabels
 
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
     first: str
     second: str
-    comparison: AucComparison
+    comparison: AUCComparison
     holm_p_value: float
 
 
@@ -176,7 +176,7 @@ def pair_verdicts(pairs: Sequence[Pair]) -> list[str]:
     return lines or ["No difference that these rows could show."]
 
 
-def _areas(scores: ScoreTable, max_fpr: float | None) -> dict[str, AucInterval]:
+def _areas(scores: ScoreTable, max_fpr: float | None) -> dict[str, AUCInterval]:
     y = scores.label.is_positive
     return {
         name: auc_interval(y, score, max_fpr=max_fpr)
@@ -184,15 +184,15 @@ def _areas(scores: ScoreTable, max_fpr: float | None) -> dict[str, AucInterval]:
     }
 
 
-def _written(one: AucInterval | AucComparison, *names: str) -> dict[str, float]:
+def _written(one: AUCInterval | AUCComparison, *names: str) -> dict[str, float]:
     return {name: getattr(one, name) for name in names}
 
 
 class Evaluation(NamedTuple):
     """The AUC of scores, the area left of an FPR, and a threshold for each promise."""
 
-    area: AucInterval
-    partial: AucInterval | None
+    area: AUCInterval
+    partial: AUCInterval | None
     points: list[NamedPoint]
     out_of_reach: list[str]
 

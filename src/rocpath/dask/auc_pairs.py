@@ -9,7 +9,7 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import number_from_zero, share_between
-from rocpath.auc_statistics.intervals import AucInterval, interval_of_spreads
+from rocpath.auc_statistics.intervals import AUCInterval, interval_of_spreads
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets, ClassScores, Scored, splitters
 from rocpath.dask.parts import Part, examined, make_parts
@@ -77,7 +77,7 @@ def auc(
 
 def auc_interval(
     y: Any, scores: Any, *, confidence: float = 0.95, client: Client | None = None
-) -> AucInterval:
+) -> AUCInterval:
     """Compute an AUC of scores in parts, with its standard error and an interval.
 
     It is the interval of :func:`rocpath.auc_interval`, from the same sums.
@@ -93,7 +93,7 @@ def auc_interval(
 
     Returns
     -------
-    AucInterval
+    AUCInterval
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Pages that work offline: report of a fit, explorer of a line search, labelling."""
+"""Pages that work offline: report of a fit, explorer of a line search, labeling."""

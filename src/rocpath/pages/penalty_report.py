@@ -1,4 +1,4 @@
-"""The report of learned penalties: every labelled sequence, and how well they do."""
+"""The report of learned penalties: every labeled sequence, and how well they do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.changepoint import PenaltyErrors
-    from rocpath.roc import RocCurve
+    from rocpath.roc import ROCCurve
 
 _MOST_POINTS = 2_000_000  # drawn of all sequences together
 _FEWEST_BINS, _MOST_BINS = 50, 500  # of a sequence, with up to four points each
@@ -42,7 +42,7 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReportedSequence:
-    """Hold a labelled sequence, and what a penalty predicted for it gives.
+    """Hold a labeled sequence, and what a penalty predicted for it gives.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ReportedSequence:
     position, value : array, shape (n,)
         The observations; times are microseconds since 1970.
     labels : Labels
-        Its labelled regions.
+        Its labeled regions.
     changes, mean : array
         The segmentation for the predicted penalty.
     errors : PenaltyErrors
@@ -79,7 +79,7 @@ def penalty_report_html(
     title: str,
     headline: str,
     metrics: Mapping[str, Mapping[str, float]],
-    roc: Mapping[str, RocCurve],
+    roc: Mapping[str, ROCCurve],
     sequences: Sequence[ReportedSequence],
     coefficients: Sequence[tuple[str, float]],
     intercept: float,
@@ -99,10 +99,10 @@ def penalty_report_html(
     metrics : dict of dict of float
         By rule for the penalty, its ``label_errors``, ``standard_error``,
         ``difference`` to the last rule, ``difference_error`` and ``auc``.
-    roc : dict of RocCurve
+    roc : dict of ROCCurve
         By rule, the curve of its predictions; constants near 0 are the predictions.
     sequences : list of ReportedSequence
-        Every labelled sequence.
+        Every labeled sequence.
     coefficients : list of tuple of str and float
         Name of each feature that is used, and the log penalty that one standard
         deviation of it adds.
@@ -245,7 +245,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
     }
 
 
-def _curve(name: str, curve: RocCurve) -> dict[str, Any]:
+def _curve(name: str, curve: ROCCurve) -> dict[str, Any]:
     # Constants are added to the predictions: the piece around 0 is what they do as
     # they are.
     low, high = curve.threshold.T

@@ -33,7 +33,7 @@ _BOUNDS = (lowest_rate, highest_rate)
 _TOP = 0.1  # the share of rows whose lift is told
 _MOST_GROUPS = 10  # of calibration; more would be too narrow to see
 _POSITIVES_A_GROUP = 10  # expected; of fewer a share is hardly known
-_RATIO = 1.02  # of the ranks of two neighbouring places of the slider
+_RATIO = 1.02  # of the ranks of two neighboring places of the slider
 # What many would ask for: shown beside what was asked.
 _USUAL_FPR = (0.01, 0.05, 0.1)
 _USUAL_PRECISION = (0.5, 0.8, 0.9)
@@ -77,7 +77,7 @@ class NamedPoint(NamedTuple):
     is_asked: bool
 
 
-class RocBand(NamedTuple):
+class ROCBand(NamedTuple):
     """Corners of the band around a ROC curve, from no row called positive to all."""
 
     fpr_low: NDArray[np.float64]
@@ -119,7 +119,7 @@ class ScoreView(NamedTuple):
     n_positive: int
     n_negative: int
     places: Places
-    band: RocBand
+    band: ROCBand
     calibration: list[ProbabilityGroup]
     points: list[NamedPoint]
     lift: Lift
@@ -306,10 +306,10 @@ def _spread_places(rows: RankedRows) -> NDArray[np.intp]:
     return np.unique(np.append(0, called))
 
 
-def _band(rows: RankedRows) -> RocBand:
+def _band(rows: RankedRows) -> ROCBand:
     """Bound both rates at any one threshold (Clopper and Pearson)."""
     place = _spread_places(rows)
     fp, tp = (rows.fp[place], rows.n_negative), (rows.tp[place], rows.n_positive)
-    return RocBand(
+    return ROCBand(
         *(bound(*count, _EACH_OF_FOUR) for count in (fp, tp) for bound in _BOUNDS)
     )

@@ -15,7 +15,7 @@ from rocpath.roc import auc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.search_results import AumPath, StepPath
+    from rocpath.search_results import AUMPath, StepPath
 
 _MOST_SWEPT = 2_000  # lines, so at most two million crossings
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value
@@ -120,7 +120,7 @@ def _auc_at(lines: Lines, step: float) -> float:
     return auc(bp, -step * lines.slope)
 
 
-def _aum_curve(kinks: AumPath, end: float) -> Curve:
+def _aum_curve(kinks: AUMPath, end: float) -> Curve:
     step = np.append(kinks.step[kinks.step < end], end)
     value = kinks.aum_at(step)
     kept = extremes(step / end, value)

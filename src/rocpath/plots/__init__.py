@@ -4,13 +4,13 @@ from rocpath.plots.comparisons import plot_comparison, plot_complexity
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import LabelErrorDisplay
 from rocpath.plots.line_searches import LineSearchDisplay
-from rocpath.plots.roc_errors import RocErrorDisplay
+from rocpath.plots.roc_errors import ROCErrorDisplay
 
 __all__ = [
     "DescentDisplay",
     "LabelErrorDisplay",
     "LineSearchDisplay",
-    "RocErrorDisplay",
+    "ROCErrorDisplay",
     "plot_comparison",
     "plot_complexity",
 ]

@@ -1,4 +1,4 @@
-"""Colours and axes that all pictures share; matplotlib is imported only here."""
+"""Colors and axes that all pictures share; matplotlib is imported only here."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Okabe and Ito's colours, told apart by nearly all readers.
-BLACK, GREY = "#000000", "#767676"
+# Okabe and Ito's colors, told apart by nearly all readers.
+BLACK, GRAY = "#000000", "#767676"
 ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 RED, PURPLE = "#D55E00", "#CC79A7"
 SERIES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 FP_COLOR, FN_COLOR, MIN_COLOR = RED, BLUE, BLACK
-# Colour, dashes and width; the first is wide, to be seen where the third covers it.
+# Color, dashes and width; the first is wide, to be seen where the third covers it.
 VARIANT_STYLES = {
     "first min": ("#8CD3BE", "-", 5.0),
     "linear": (ORANGE, ":", 1.8),

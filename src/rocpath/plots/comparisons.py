@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import finite_vector
-from rocpath.plots.canvas import BLACK, BLUE, GREY, MARKERS, SERIES, axes_grid, tidy
+from rocpath.plots.canvas import BLACK, BLUE, GRAY, MARKERS, SERIES, axes_grid, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def plot_complexity(
     ylabel : str
         What the costs are.
     reference_slopes : list of float
-        Slopes of grey lines, which start from the first method's first cost.
+        Slopes of gray lines, which start from the first method's first cost.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -141,7 +141,7 @@ def _draw_dots(ax: Axes, row: int, column: NDArray[np.float64]) -> None:
     mean = column.mean()
     error = column.std(ddof=1) / np.sqrt(column.size) if column.size > 1 else 0.0
     # A little lower, so that the mean does not cover them.
-    ax.plot(column, np.full(column.size, row + 0.2), ".", color=GREY, markersize=4)
+    ax.plot(column, np.full(column.size, row + 0.2), ".", color=GRAY, markersize=4)
     ax.errorbar(mean, row, xerr=error, fmt="o", color=BLUE, capsize=3, markersize=6)
 
 
@@ -160,6 +160,6 @@ def _draw_slope(
         (x[1], y[1]),
         xytext=(4, 0),
         textcoords="offset points",
-        color=GREY,
+        color=GRAY,
         va="center",
     )

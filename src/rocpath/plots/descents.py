@@ -19,7 +19,7 @@ _MOST_MARKED = 40  # steps; markers of more cannot be told apart
 class DescentDisplay:
     """Show AUM and AUC against the number of steps, on training and validation data.
 
-    Several descents can share axes: each has colours of its own, and the legend calls
+    Several descents can share axes: each has colors of its own, and the legend calls
     it by its name.
 
     Parameters
@@ -79,7 +79,7 @@ class DescentDisplay:
         is_marked = number.size <= _MOST_MARKED
         # Axes know their lines by group: how many descents are there already?
         before = sum(line.get_gid() == "training" for line in axes.lines)
-        # Two colours a descent; after the last the first come again.
+        # Two colors a descent; after the last the first come again.
         colors = SERIES[2 * before % len(SERIES) :] + SERIES
         for sample, field, dashes, marker, color in (
             ("training", area, "-", "o", colors[0]),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.plots.canvas import BLUE, GREY, RED, SERIES, tidy, unseen_axes
+from rocpath.plots.canvas import BLUE, GRAY, RED, SERIES, tidy, unseen_axes
 from rocpath.plots.line_searches import LineSearchDisplay
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rocpath.lines import Lines
     from rocpath.pages.score_view import ScoreView
-    from rocpath.roc import RocCurve
+    from rocpath.roc import ROCCurve
 
 _MOST_BARS = 20  # more names could not be read
 _LONGEST_NAME = 36  # longer ones would leave no room for the bars
@@ -60,7 +60,7 @@ def fit_figures(
 def penalty_figures(
     *,
     errors: Mapping[str, tuple[float, float]],
-    roc: Mapping[str, RocCurve],
+    roc: Mapping[str, ROCCurve],
     coefficients: Sequence[tuple[str, float]],
     tried: tuple[ArrayLike, ArrayLike, ArrayLike],
 ) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _draw_rates(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
     rates = {
         "TPR": (tp / view.n_positive, BLUE, "-"),
         "FPR": (fp / view.n_negative, RED, "--"),
-        "precision": (tp / (tp + fp), GREY, "-."),
+        "precision": (tp / (tp + fp), GRAY, "-."),
     }
     for name, (rate, color, dashes) in rates.items():
         ax.plot(called, rate, color=color, linestyle=dashes, linewidth=2, label=name)
@@ -204,7 +204,7 @@ def _draw_bars(ax: Axes, columns: Sequence[tuple[str, float]], what: str) -> Non
     names = [_short(name) for name, _ in shown]
     colors = [RED if value < 0 else BLUE for value in values]
     ax.barh(range(len(shown)), values, color=colors, height=0.7)
-    ax.axvline(0.0, color=GREY, linewidth=1)
+    ax.axvline(0.0, color=GRAY, linewidth=1)
     ax.set_yticks(range(len(shown)), names)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     left = len(columns) - len(shown)

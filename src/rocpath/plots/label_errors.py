@@ -1,4 +1,4 @@
-"""A labelled sequence with a segmentation, and its label errors by penalty."""
+"""A labeled sequence with a segmentation, and its label errors by penalty."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REACH = 1.5  # log penalties drawn beyond the first and the last jump
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class LabelErrorDisplay:
-    """Show a labelled sequence, one of its segmentations, and the label errors.
+    """Show a labeled sequence, one of its segmentations, and the label errors.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LabelErrorDisplay:
     position : array, shape (n,)
         Where each observation lies, in the units of the labels.
     labels : Labels
-        The labelled regions.
+        The labeled regions.
     models : Segmentations
         The best segmentations.
     selection : ModelSelection
@@ -177,7 +177,7 @@ class LabelErrorDisplay:
             color = _KIND_COLORS[kind]
             ax.axvspan(start, end, color=color, alpha=0.3, linewidth=0, label=name)
             named.add(kind)
-        ax.plot(self.position, self.x, ".", color=canvas.GREY, markersize=3.5)
+        ax.plot(self.position, self.x, ".", color=canvas.GRAY, markersize=3.5)
         model = self.models.changes[self.n_changes]
         # The last segment ends where one more observation would be.
         width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
@@ -207,7 +207,7 @@ class LabelErrorDisplay:
             (self.errors.fn, canvas.FN_COLOR, 2.0, "FN"),
         ):
             canvas.draw_steps(ax, edge, values, color=color, lw=width, label=name)
-        ax.axvline(self.log_penalty, color=canvas.GREY, ls="--", label="shown left")
+        ax.axvline(self.log_penalty, color=canvas.GRAY, ls="--", label="shown left")
         ax.set(xlabel="log penalty", ylabel="label errors", xlim=(low, high))
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_ylim(bottom=-0.05 * max(1, int(max(self.errors.fp.max(), 1))))

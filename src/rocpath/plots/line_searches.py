@@ -88,8 +88,8 @@ class LineSearchDisplay:
     ) -> LineSearchDisplay:
         """Make the picture of a step of a linear model down its gradient of AUM.
 
-        The step changes the weights of standardised columns. Estimator, features and
-        labels are as for :meth:`RocErrorDisplay.from_estimator`.
+        The step changes the weights of standardized columns. Estimator, features and
+        labels are as for :meth:`ROCErrorDisplay.from_estimator`.
         """
         bp, predictions = errors_and_predictions(estimator, X, y)
         lines = Lines.down_gradient(X, bp, predictions)
@@ -145,7 +145,7 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
         (jumps_fp & ~jumps_fn, canvas.FP_COLOR, "FP changes"),
         (jumps_fn & ~jumps_fp, canvas.FN_COLOR, "FN changes"),
         # Changepoints' breakpoints may change both; one of weight 0 changes neither.
-        (jumps_fp == jumps_fn, canvas.GREY, "both"),
+        (jumps_fp == jumps_fn, canvas.GRAY, "both"),
     ):
         if is_kind.any():
             low = shown.intercept[is_kind]

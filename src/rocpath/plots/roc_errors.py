@@ -11,7 +11,7 @@ import numpy as np
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.changepoint import PenaltyErrors, error_breakpoints
 from rocpath.plots import canvas
-from rocpath.roc import RocCurve, curve_errors, roc_curve
+from rocpath.roc import ROCCurve, curve_errors, roc_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ _LETTER_ROWS = 3  # above the errors, for letters of narrow intervals
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class RocErrorDisplay:
+class ROCErrorDisplay:
     """Show a ROC curve, and its errors against the constant added to predictions.
 
     Up to 26 points carry letters, the same above and below; up to 12 also the value of
@@ -31,7 +31,7 @@ class RocErrorDisplay:
 
     Parameters
     ----------
-    curve : RocCurve
+    curve : ROCCurve
         From :func:`rocpath.roc_curve`.
     fp, fn : array, shape (n_points,)
         Errors at each point, in the unit of ``curve.min_error``.
@@ -50,12 +50,12 @@ class RocErrorDisplay:
     >>> import rocpath as rp
     >>> from rocpath import plots
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
-    >>> display = plots.RocErrorDisplay.from_predictions(bp, [-7, -2, 0, -4])
+    >>> display = plots.ROCErrorDisplay.from_predictions(bp, [-7, -2, 0, -4])
     >>> display.ax_[0].get_title()
     'AUC 0.75, AUM 1'
     """
 
-    curve: RocCurve
+    curve: ROCCurve
     fp: NDArray[np.float64]
     fn: NDArray[np.float64]
     name: str | None = None
@@ -68,7 +68,7 @@ class RocErrorDisplay:
         *,
         name: str | None = None,
         ax: Any = None,
-    ) -> RocErrorDisplay:
+    ) -> ROCErrorDisplay:
         """Make the picture of predictions, one an example."""
         curve = roc_curve(bp, predictions)
         fp, fn = curve_errors(bp, curve)
@@ -77,7 +77,7 @@ class RocErrorDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None
-    ) -> RocErrorDisplay:
+    ) -> ROCErrorDisplay:
         """Make the picture of a fitted estimator, by default with its class as name.
 
         Parameters
@@ -93,7 +93,7 @@ class RocErrorDisplay:
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(bp, predictions, name=name, ax=ax)
 
-    def plot(self, ax: Any = None) -> RocErrorDisplay:
+    def plot(self, ax: Any = None) -> ROCErrorDisplay:
         """Draw, by default in a new figure."""
         ratios = {"height_ratios": (1.5, 1)}
         self.ax_ = canvas.axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
@@ -203,7 +203,7 @@ def _away_from_curve(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
-    """Put a letter over each interval, in rows so that neighbours do not touch."""
+    """Put a letter over each interval, in rows so that neighbors do not touch."""
     width = 0.05 * (edge[-1] - edge[0])
     row_ends = [-np.inf] * _LETTER_ROWS
     for number, middle in enumerate((edge[1:] + edge[:-1]) / 2):
@@ -217,5 +217,5 @@ def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
             ha="center",
             va="center",
             fontsize=8,
-            color=canvas.GREY if row else canvas.MIN_COLOR,
+            color=canvas.GRAY if row else canvas.MIN_COLOR,
         )

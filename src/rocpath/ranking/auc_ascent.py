@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.ranking.held_out import Folds
-    from rocpath.ranking.labelled_rows import LabelledRows
+    from rocpath.ranking.labeled_rows import LabeledRows
 
 # Standard errors of the AUC that a search may leave. Among 1,200 to 3,200 rows exact
 # searches took three times as long, for a hundredth of a standard error.
@@ -47,7 +47,7 @@ class Ascent(NamedTuple):
     rng: np.random.RandomState
 
     def climbs(
-        self, climb: Climb, rows: LabelledRows, start: NDArray[np.float64]
+        self, climb: Climb, rows: LabeledRows, start: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Give the coef after every width or every round, each from the last one."""
         coef = start
@@ -63,7 +63,7 @@ class Ascent(NamedTuple):
 
 
 def _round(
-    rows: LabelledRows, start: NDArray[np.float64], rng: np.random.RandomState
+    rows: LabeledRows, start: NDArray[np.float64], rng: np.random.RandomState
 ) -> NDArray[np.float64]:
     """Take the globally best AUC step along one column after the other."""
     bp = rows.breakpoints
@@ -109,7 +109,7 @@ class Stage(NamedTuple):
     part: float  # of the way
 
     def between(
-        self, start: NDArray[np.float64], end: NDArray[np.float64], rows: LabelledRows
+        self, start: NDArray[np.float64], end: NDArray[np.float64], rows: LabeledRows
     ) -> NDArray[np.float64]:
         """Return the coef there; predictions of both ends have the same spread."""
         # Else a longer one of two vectors would be most of what is between them.
@@ -117,7 +117,7 @@ class Stage(NamedTuple):
         return np.asarray(first + self.part * (last - first))
 
     def reached(
-        self, ascent: Ascent, start: NDArray[np.float64], rows: LabelledRows
+        self, ascent: Ascent, start: NDArray[np.float64], rows: LabeledRows
     ) -> NDArray[np.float64]:
         """Climb there."""
         ends = ascent.climbs(self.climb, rows, start)

@@ -21,7 +21,7 @@ from rocpath.arguments import describe, finite_number
 from rocpath.binary_labels import row_weights
 from rocpath.partial_auc import region_border
 from rocpath.ranking.blend import fit_blend
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import (
     fold_of_rows,
     made_folds,
@@ -333,7 +333,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         self._blends = []
         for k in range(scores.shape[1]):
             positive = self.classes_[k if scores.shape[1] > 1 else 1]
-            rows = LabelledRows.shuffled(
+            rows = LabeledRows.shuffled(
                 scores[is_counted, k],
                 (label == positive)[is_counted],
                 weight[is_counted],

@@ -18,7 +18,7 @@ from rocpath.matrices import weighted_sums
 from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, fit_ranking
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.scores import LogOddsClassifier, refuse_one_class
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ _SMALLEST_WIDTH = 0.001  # of which the grid has 160,000 cells
 class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     """Classify by a linear ranking with a large area under the ROC curve.
 
-    The start is an average of linear models that minimise a logistic loss, a
+    The start is an average of linear models that minimize a logistic loss, a
     class-balanced one of columns with clipped tails, and a class-balanced squared hinge
     loss, each with many sizes of an L2 term; a model counts by its AUC on rows held
     out. From there the AUC itself is climbed: smoothed, over all columns at once, if
     each class has ten rows for every column; and by globally best AUC steps
     (:func:`best_auc_step`) along single columns. It goes as far, halfway or all the
-    way, as the rows held out say that it helps. Columns are standardised inside; sparse
+    way, as the rows held out say that it helps. Columns are standardized inside; sparse
     data of more than 200 columns stay sparse. Of more than 20,000 rows of a class, the
     others are left out when climbing, and of more than 3,000 when choosing.
 
@@ -180,7 +180,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
             rankings.append(
                 fit_ranking(
-                    LabelledRows.shuffled(X, is_class[place], weight, rng, max_fpr),
+                    LabeledRows.shuffled(X, is_class[place], weight, rng, max_fpr),
                     self._settings(k, rng),
                     (class_weight[~is_class].sum(), class_weight[is_class].sum()),
                     None if before is None else before[k],

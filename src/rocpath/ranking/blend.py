@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.matrices import LinearModel
-    from rocpath.ranking.labelled_rows import LabelledRows
+    from rocpath.ranking.labeled_rows import LabeledRows
 
 # L2 terms of the stacking, each 1/C of scikit-learn's LogisticRegression, and the one
 # from which AUC is climbed: alone it was the best of all candidates on 32 tables.
@@ -58,7 +58,7 @@ def are_probabilities(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
 class Scale(NamedTuple):
     """Puts the scores of each model on a scale where they can be added.
 
-    It is the mean of log-odds and ranks, both standardised: a model that is too sure of
+    It is the mean of log-odds and ranks, both standardized: a model that is too sure of
     itself has log-odds with long tails, and ranks cut off those that are right.
     """
 
@@ -97,14 +97,14 @@ class Scale(NamedTuple):
         return 0.5 * (self.odds_of(scores) + self.ranks_of(scores))
 
     def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return standardised log-odds."""
+        """Return standardized log-odds."""
         share = np.clip(np.where(self.is_probability, scores, 0.5), 0.0, 1.0)
         with np.errstate(divide="ignore"):
             odds = np.clip(logit(share), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
         return self.odds.scaled(np.where(self.is_probability, odds, scores))
 
     def ranks_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return standardised ranks: the share of measured rows with lower scores."""
+        """Return standardized ranks: the share of measured rows with lower scores."""
         # Equal scores have the middle of their ranks. Shares of the sample weight, not
         # of rows: a row of weight 2 must be as good as two rows.
         columns = zip(
@@ -136,7 +136,7 @@ def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(is_varying / is_varying.sum())
 
 
-def stacked_weights(rows: LabelledRows, l2: float) -> NDArray[np.float64]:
+def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     """Fit a logistic loss with an L2 term by weights from 0 up; their sum is set to 1.
 
     If no score helps, weights are equal.
@@ -170,7 +170,7 @@ def stacked_weights(rows: LabelledRows, l2: float) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def best_weights(rows: LabelledRows, start: NDArray[np.float64]) -> NDArray[np.float64]:
+def best_weights(rows: LabeledRows, start: NDArray[np.float64]) -> NDArray[np.float64]:
     """Climb AUC from the start, one weight after the other, while a round gains."""
     scores, bp = rows.X, rows.breakpoints
     weights = start / start.sum()
@@ -242,7 +242,7 @@ class Blend(NamedTuple):
         return np.asarray(scaled @ self.model.coef + self.model.intercept)
 
 
-def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
+def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     """Find the weights of scores, which are the columns of rows not yet thinned."""
     judged_fold = _judging_folds(fold, rows)
     # The ranks of rows are dealt out within a class, so these are the ones kept.
@@ -262,7 +262,7 @@ def fit_blend(rows: LabelledRows, fold: NDArray[np.intp]) -> Blend:
     return Blend(trial.scale, weights, model, _history(rows, trial, share))
 
 
-def candidates(rows: LabelledRows) -> dict[str, NDArray[np.float64]]:
+def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
     """Find weights in several ways, by name."""
     found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2) for l2 in _L2_TERMS}
     start = stacked_weights(rows, _CLIMBED)
@@ -282,7 +282,7 @@ class _Trial(NamedTuple):
     judge: HeldOutAUC
 
     @classmethod
-    def made(cls, rows: LabelledRows, fold: NDArray[np.intp], scale: Scale) -> _Trial:
+    def made(cls, rows: LabeledRows, fold: NDArray[np.intp], scale: Scale) -> _Trial:
         scaled = replace(rows, X=scale.of(rows.X))
         train = [scaled.at(fold != k) for k in np.unique(fold)]
         folds = Folds(scaled, fold, train)
@@ -293,7 +293,7 @@ class _Trial(NamedTuple):
 
 
 def _history(
-    rows: LabelledRows, trial: _Trial, share: NDArray[np.float64]
+    rows: LabeledRows, trial: _Trial, share: NDArray[np.float64]
 ) -> BlendHistory:
     bp, judge = rows.breakpoints, trial.judge
     _, error = judge.gain(int(judge.auc.argmax()))
@@ -301,7 +301,7 @@ def _history(
     return BlendHistory(member_auc, trial.names, judge.auc, error, share)
 
 
-def _judging_folds(fold: NDArray[np.intp], rows: LabelledRows) -> NDArray[np.intp]:
+def _judging_folds(fold: NDArray[np.intp], rows: LabeledRows) -> NDArray[np.intp]:
     """Join folds until each has rows of both classes, and number them from 0."""
     judged = np.full_like(fold, -1)
     number = 0

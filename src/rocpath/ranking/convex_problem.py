@@ -1,6 +1,6 @@
-"""Solve for linear models that minimise a convex loss, with l2 after l2.
+"""Solve for linear models that minimize a convex loss, with l2 after l2.
 
-Minimised is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
+Minimized is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
 f = Z coef + intercept with Z the scaled columns.
 
 Solved here and not by scikit-learn because seven sizes of l2, each from the solution

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.ranking.labelled_rows import LabelledRows
+    from rocpath.ranking.labeled_rows import LabeledRows
 
 # Changes of AUC below are those on new rows of 54 tables, by benchmarks/constants.py.
 # Rows of a class, to hold some out. With 7 to 20 positives, 20 lost .0017 ± .0011; 5
@@ -97,7 +97,7 @@ class Ranking(NamedTuple):
 
 
 def fit_ranking(
-    all_rows: LabelledRows,
+    all_rows: LabeledRows,
     settings: Settings,
     class_weight: tuple[float, float],
     given: NDArray[np.float64] | None = None,
@@ -142,7 +142,7 @@ class _Fitted(NamedTuple):
 
 
 def _fit_scaled(
-    rows: LabelledRows, settings: Settings, given: NDArray[np.float64] | None
+    rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None
 ) -> _Fitted:
     """Fit a coef to scaled columns."""
     n_different = rows.fewest_different(max(_FEWEST_OF_A_CLASS, settings.n_folds))
@@ -183,13 +183,13 @@ def _fit_scaled(
     return _Fitted(start, coef, folds.scored(tried[chosen].coefs), history)
 
 
-def _suited(ascent: Ascent, rows: LabelledRows) -> Ascent:
+def _suited(ascent: Ascent, rows: LabeledRows) -> Ascent:
     """Move all columns at once only where each class has many rows for a column."""
     has_few = rows.n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
     return ascent._replace(widths=()) if has_few else ascent
 
 
-def _plain(rows: LabelledRows, given: NDArray[np.float64] | None) -> _Fitted:
+def _plain(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
     """Fit a regularized model, for too few rows to hold some out."""
     starts = [PLAIN_START] if given is None else []
     (coef,) = fitted_starts(rows, starts, np.full(rows.X.shape[1], np.inf), given)

@@ -10,7 +10,7 @@ import numpy as np
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns, LinearModel, weighted_sums
 from rocpath.ranking.convex_problem import ConvexProblem
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class HeldOutAUC:
 class Scored(NamedTuple):
     """Rows, and the standardized scores of models that were not fitted to them."""
 
-    rows: LabelledRows
+    rows: LabeledRows
     score: NDArray[np.float64]
 
     def log_odds(
@@ -115,12 +115,12 @@ class Scored(NamedTuple):
 class Folds(NamedTuple):
     """Rows held out in turn, and the others."""
 
-    rows: LabelledRows
+    rows: LabeledRows
     fold: NDArray[np.intp]
-    train: list[LabelledRows]
+    train: list[LabeledRows]
 
     @classmethod
-    def split(cls, rows: LabelledRows, n_folds: int) -> Folds:
+    def split(cls, rows: LabeledRows, n_folds: int) -> Folds:
         """Deal rows out by their ranks; of very many entries only two parts."""
         # Ranks are random within a class: each fold gets its part of both.
         fold = rows.rank % n_folds

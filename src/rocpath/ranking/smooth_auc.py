@@ -17,7 +17,7 @@ from rocpath.matrices import sums_over_rows, weighted_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.ranking.labelled_rows import LabelledRows
+    from rocpath.ranking.labeled_rows import LabeledRows
 
 _GRID_END = 10.0  # standard deviations; predictions beyond have no slope
 _CELLS = 8  # of the grid in a width: the value is within 1e-3 of the sum over pairs
@@ -33,9 +33,9 @@ _KERNEL /= _KERNEL.sum()
 
 
 def climb_smoothed(
-    rows: LabelledRows, start: NDArray[np.float64], width: float
+    rows: LabeledRows, start: NDArray[np.float64], width: float
 ) -> NDArray[np.float64]:
-    """Maximise the AUC smoothed over a width, in standard deviations at the start."""
+    """Maximize the AUC smoothed over a width, in standard deviations at the start."""
     share = 2.0 * rows.balanced_weight
     # Sparse columns are not centered, and the grid is around zero.
     center = sums_over_rows(rows.X, rows.balanced_weight)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.ranking.convex_problem import Blocks
-    from rocpath.ranking.labelled_rows import LabelledRows
+    from rocpath.ranking.labeled_rows import LabeledRows
 
 # From weights held near 0 to weights nearly free; AUC on rows held out says which.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
@@ -63,7 +63,7 @@ def convex_starts(n_features: int) -> list[ConvexStart]:
 
 
 def fitted_starts(
-    rows: LabelledRows,
+    rows: LabeledRows,
     starts: Sequence[ConvexStart],
     reach: NDArray[np.float64],
     given: NDArray[np.float64] | None,
@@ -86,7 +86,7 @@ def fitted_starts(
 
 
 def _solved(
-    rows: LabelledRows,
+    rows: LabeledRows,
     columns: Columns,
     starts: Sequence[ConvexStart],
     reach: NDArray[np.float64],
@@ -115,7 +115,7 @@ def _solved(
 def average(
     coefs: Sequence[NDArray[np.float64]],
     share: NDArray[np.float64],
-    rows: LabelledRows,
+    rows: LabeledRows,
 ) -> NDArray[np.float64]:
     """Average models whose predictions have the same spread."""
     parts = zip(share, coefs, strict=True)
@@ -125,7 +125,7 @@ def average(
 
 
 def refitted_start(
-    rows: LabelledRows,
+    rows: LabeledRows,
     columns: Columns,
     start: ConvexStart,
     coef: NDArray[np.float64],

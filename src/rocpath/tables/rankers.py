@@ -25,7 +25,7 @@ from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
 from rocpath.ranking.held_out import Scored
-from rocpath.ranking.labelled_rows import LabelledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _tuned_logistic(
     max_fpr: float = 1.0,
 ) -> LogisticRegression:
     Z, back = row_space(X)
-    rows = LabelledRows(Z, y == 1, np.ones(y.size), np.arange(y.size))
+    rows = LabeledRows(Z, y == 1, np.ones(y.size), np.arange(y.size))
     area = np.zeros(_C.size)
     score = np.zeros((_C.size, y.size))  # of rows held out, standardized
     for train, test in _inner_folds(y, random_state):

@@ -98,8 +98,8 @@ class AUMLoss(nn.Module):
     Given the share of positives, the loss of a batch is a mean over its examples, a
     class-balanced hinge loss at a threshold that is learned with the network. Its
     gradient is unbiased for any batch, of one class or a single example too; the sum
-    over all batches, minimised over the threshold, is AUM. Give
-    ``loss.parameters()`` to the optimiser together with those of the network. (A
+    over all batches, minimized over the threshold, is AUM. Give
+    ``loss.parameters()`` to the optimizer together with those of the network. (A
     network with a bias in its last layer learns the same without.)
 
     Parameters
@@ -316,7 +316,7 @@ def _find_level(
 ) -> Tensor:
     """Find the smallest threshold up to which the jumps sum to enough.
 
-    Rounding of the sums may choose a neighbour where they are equal; both then give
+    Rounding of the sums may choose a neighbor where they are equal; both then give
     the same AUM and gradient, for min(FP, FN) is continuous in FP and FN.
     """
     # A round counts by cells, and goes on within the one where the sum is reached: of
@@ -348,7 +348,7 @@ def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, 
     fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
     tp_sum = functional.pad(tp.cumsum(-1), (1, 0))
     fn_sum = tp_sum[..., -1:] - tp_sum
-    # The paper's sum (AUM_init): M_b over the gap between neighbouring thresholds.
+    # The paper's sum (AUM_init): M_b over the gap between neighboring thresholds.
     area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
     # Tied lines are one group: the sums before its first and after its last.
     before, after = (

@@ -1,14 +1,14 @@
-/* What all charts share: colours, font, tools, axes and layouts of plotly. */
+/* What all charts share: colors, font, tools, axes and layouts of plotly. */
 globalThis.rocpathCharts = (function () {
   "use strict";
   const INK = "#1b1f24";
   const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: INK };
   return {
-    // Of the palette of Okabe and Ito, which the colour-blind can tell apart; dashes too,
-    // for print without colours.
+    // Of the palette of Okabe and Ito, which the color-blind can tell apart; dashes too,
+    // for print without colors.
     COLORS: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"],
     DASHES: ["solid", "dash", "dot", "dashdot", "longdash"],
-    INK, FP: "#D55E00", FN: "#0072B2", GREY: "#767676",
+    INK, FP: "#D55E00", FN: "#0072B2", GRAY: "#767676",
     tools: (...more) => ({ responsive: true, displaylogo: false,
       modeBarButtons: [["toImage", "zoom2d", "pan2d", ...more, "resetScale2d"]] }),
     axis: (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",

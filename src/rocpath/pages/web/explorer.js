@@ -2,7 +2,7 @@
    step are computed here from the lines, so that the slider needs no table of them. */
 (function () {
   "use strict";
-  const { FP, FN, GREY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
+  const { FP, FN, GRAY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
   const VARIANT_COLORS = ["#009E73", "#E69F00", "#000000", "#CC79A7"];
   const SVG = "http://www.w3.org/2000/svg";
   const N_TICKS = 1000, LINES_OF_A_TRACE = 25;
@@ -119,7 +119,7 @@
   }
 
   /* Lines as traces of a few each: within one trace what lies over itself does not get
-     darker. Colours that are frequent come first, so that rare ones lie on top. */
+     darker. Colors that are frequent come first, so that rare ones lie on top. */
   function lineTraces(lines, end) {
     const color = (b) => lines.fp_diff[b] && lines.fn_diff[b] ? BOTH
       : lines.fp_diff[b] ? FP : FN;
@@ -127,7 +127,7 @@
     lines.slope.forEach((_, b) => { count[color(b)] = (count[color(b)] || 0) + 1; });
     const order = Array.from(lines.slope.keys())
       .sort((a, b) => count[color(b)] - count[color(a)]);
-    // Of few lines each must be seen, among many of another colour too.
+    // Of few lines each must be seen, among many of another color too.
     const opacity = (one) => clamped(100 / count[one], 0.3, 1);
     const open = {}, traces = [];
     order.forEach((b) => {

@@ -2,7 +2,7 @@
    for charts come as HTML text, escaped; those of sequences are escaped here. */
 (function (shared) {
   "use strict";
-  const { COLORS, DASHES, INK, FP, FN, GREY, ...charts } = rocpathCharts;
+  const { COLORS, DASHES, INK, FP, FN, GRAY, ...charts } = rocpathCharts;
   const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
     at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
     peak_start: "#56B4E9", peak_end: "#009E73" };
@@ -108,7 +108,7 @@
     const top = Math.max(...one.value), known = { xaxis: "x2", yaxis: "y2" };
     const traces = [
       { x: one.position, y: one.value, mode: "markers",
-        marker: { color: GREY, size: 4 }, name: "value",
+        marker: { color: GRAY, size: 4 }, name: "value",
         hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },

@@ -90,4 +90,4 @@
   }
 
   Object.assign(shared, { drawSmall, drawOverview, drawErrors, modelAt });
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

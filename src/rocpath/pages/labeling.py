@@ -35,7 +35,7 @@ _SCRIPTS = (
 )
 
 
-def labelling_html(
+def labeling_html(
     names: Sequence[str],
     positions: Sequence[ArrayLike],
     values: Sequence[ArrayLike],
@@ -87,8 +87,8 @@ def labelling_html(
 
     Examples
     --------
-    >>> from rocpath.pages.labelling import labelling_html
-    >>> page = labelling_html(["a"], [[0, 1, 2]], [[1, 1, 5]], title="a < b")
+    >>> from rocpath.pages.labeling import labeling_html
+    >>> page = labeling_html(["a"], [[0, 1, 2]], [[1, 1, 5]], title="a < b")
     >>> "<title>a &lt; b</title>" in page
     True
     """
@@ -109,10 +109,10 @@ def labelling_html(
     # finds them again, and any other page must not.
     data["key"] = _digest([[one["name"], one["value"]] for one in sequences], rows)
     return page_html(
-        "labelling.html",
+        "labeling.html",
         title=title,
-        scripts=[f"labelling_{name}" for name in _SCRIPTS],
-        styles=("page", "labelling"),
+        scripts=[f"labeling_{name}" for name in _SCRIPTS],
+        styles=("page", "labeling"),
         needs_plotly=False,
         data=data,
     )

@@ -103,4 +103,4 @@
       onePenalty: (all) => onePenalty(signals, all),
     };
   };
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

@@ -1,4 +1,4 @@
-"""Draw docs/labelling.png: the labelling page in Chromium, with a few labels."""
+"""Draw docs/labeling.png: the labeling page in Chromium, with a few labels."""
 
 import shutil
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from selenium import webdriver
 
-from rocpath.pages.labelling import labelling_html
+from rocpath.pages.labeling import labeling_html
 
 HERE = Path(__file__).parent
 SCREEN = {"width": 1300, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -38,7 +38,7 @@ def steps(n, changes, jump, noise, rng):
 
 def main():
     values = list(latencies())
-    html = labelling_html(
+    html = labeling_html(
         [f"host-{k:02d}" for k in range(len(values))],
         [np.arange(one.size) for one in values],
         values,
@@ -59,7 +59,7 @@ def main():
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)
         browser.get(page.as_uri())
         browser.execute_async_script("setTimeout(arguments[0], 500)")
-        browser.save_screenshot(str(HERE / "labelling.png"))
+        browser.save_screenshot(str(HERE / "labeling.png"))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from rocpath.cli.long_tables import (
     sequence_names,
     sequences_of,
 )
-from rocpath.cli.penalty_fit import Labelled
+from rocpath.cli.penalty_fit import Labeled
 
 if TYPE_CHECKING:
     from rocpath.cli import changepoint_options
@@ -48,11 +48,11 @@ def read_sequences(told: changepoint_options.Sequences, request: Request) -> Lon
     return _read(told, request)[0]
 
 
-def read_labelled(
+def read_labeled(
     told: changepoint_options.Sequences,
     told_labels: changepoint_options.Labels,
     request: Request,
-) -> Labelled:
+) -> Labeled:
     """Read sequences and their labels, and the groups if there are."""
     # Tables that may have the column of groups, the sequences first.
     known, with_groups = _read(told, request)
@@ -68,7 +68,7 @@ def read_labelled(
         group = groups_of(request.group, used, with_groups)
         groups = dict(zip(used, group, strict=True))
     left_out = [*known.left_out, *strange]
-    return Labelled(known.sequences, found, groups, left_out, known.is_time)
+    return Labeled(known.sequences, found, groups, left_out, known.is_time)
 
 
 def _read(
@@ -92,7 +92,7 @@ def read_label_table(
 ) -> pl.DataFrame:
     """Read a table of labels or a BED file, with positions as they are written."""
     if _has_ending(source, _BED):
-        # Columns after the fourth (scores, strands, colours) say nothing of changes.
+        # Columns after the fourth (scores, strands, colors) say nothing of changes.
         rows = [[word.decode() for word in row[:4]] for row in read_bed(source)]
         names = ("sequence", "start", "end", "kind")
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

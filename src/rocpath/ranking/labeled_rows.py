@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledRows:
+class LabeledRows:
     """Features, labels, weights, and a random rank of each row within its class.
 
     AUC of them is the area left of ``max_fpr``, or all of it.
@@ -43,7 +43,7 @@ class LabelledRows:
         sample_weight: NDArray[np.float64],
         rng: np.random.RandomState,
         max_fpr: float | None = None,
-    ) -> LabelledRows:
+    ) -> LabeledRows:
         """Draw the ranks."""
         rank = np.empty(is_positive.size, dtype=np.intp)
         for members in (is_positive, ~is_positive):
@@ -52,9 +52,9 @@ class LabelledRows:
             rank[members] = rng.permutation(np.count_nonzero(members))
         return cls(X, is_positive, sample_weight, rank, max_fpr)
 
-    def at(self, chosen: NDArray[np.bool_ | np.intp]) -> LabelledRows:
+    def at(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
         """Select rows."""
-        return LabelledRows(
+        return LabeledRows(
             self.X[chosen],
             self.is_positive[chosen],
             self.sample_weight[chosen],
@@ -62,7 +62,7 @@ class LabelledRows:
             self.max_fpr,
         )
 
-    def thinned(self, most: int) -> LabelledRows:
+    def thinned(self, most: int) -> LabeledRows:
         """Keep rows of the lowest ranks, so that no class has many, and its weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
@@ -79,7 +79,7 @@ class LabelledRows:
         left_out = self._class_weight[is_kept] / kept._class_weight
         return replace(kept, sample_weight=kept.sample_weight * left_out)
 
-    def scaled(self, columns: Columns) -> LabelledRows:
+    def scaled(self, columns: Columns) -> LabeledRows:
         """Return the rows with scaled columns: dense ones, unless there are many."""
         if sparse.issparse(self.X) and self.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
             return replace(self, X=columns.scaled_sparse(self.X))

@@ -1,6 +1,6 @@
 /* Signals as the page holds them: positions, values, and the extremes of any stretch.
-   The scripts of the labelling page share one object, `rocpathLabelling`. */
-window.rocpathLabelling = {};
+   The scripts of the labeling page share one object, `rocpathLabeling`. */
+window.rocpathLabeling = {};
 (function (shared) {
   "use strict";
   const BLOCK = 4;  // observations, then blocks, that make one block of the next level
@@ -121,4 +121,4 @@ window.rocpathLabelling = {};
     };
   };
   Object.assign(shared, { firstIndex, once });
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

@@ -129,7 +129,7 @@
     pen.setLineDash([]);
   }
 
-  /* Diagonal lines over what is wrong, so that it does not hang on colour alone. */
+  /* Diagonal lines over what is wrong, so that it does not hang on color alone. */
   function hatch(pen, left, top, width, height) {
     pen.save();
     pen.beginPath();
@@ -353,4 +353,4 @@
 
   Object.assign(shared, { cleared, scales, drawSignal, drawModel, drawLarge, shown, INK,
     SOFT });
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

@@ -1,4 +1,4 @@
-/* The labelling page: writes what the editor knows, and offers what it can do. */
+/* The labeling page: writes what the editor knows, and offers what it can do. */
 (function (shared) {
   "use strict";
   const { KINDS } = shared;
@@ -85,17 +85,17 @@
 
   function writeTotals(page) {
     const { history, decisions, modelOf, state, signals } = page.editor;
-    const all = history.now, labelled = [...all.keys()].filter((k) => all[k].length > 0);
-    const n = labelled.reduce((sum, k) => sum + all[k].length, 0);
+    const all = history.now, labeled = [...all.keys()].filter((k) => all[k].length > 0);
+    const n = labeled.reduce((sum, k) => sum + all[k].length, 0);
     let shown = 0, fewest = 0;
-    labelled.forEach((k) => {
+    labeled.forEach((k) => {
       const found = decisions.of(k, all[k]), { fp, fn } = found.errors[modelOf(k)];
       shown += fp + fn;
       fewest += found.fewest;
     });
     page.find("[data-value=totals]").textContent = n === 0
       ? `No labels yet, of ${plural(signals.length, "sequence")}.`
-      : `${plural(n, "label")} in ${labelled.length} of ${plural(signals.length, "sequence")}. `
+      : `${plural(n, "label")} in ${labeled.length} of ${plural(signals.length, "sequence")}. `
         + `Label errors: ${shown} as shown, ${fewest} with the best segmentation of each `
         + `sequence, ${decisions.onePenalty(all)} with the best one penalty for all.`;
     const next = decisions.next(all, state.current), button = page.find("[data-do=next]");
@@ -335,5 +335,5 @@
     section.dataset.ready = "true";
   }
 
-  document.querySelectorAll(".labelling:not([data-ready])").forEach(start);
-})(window.rocpathLabelling);
+  document.querySelectorAll(".labeling:not([data-ready])").forEach(start);
+})(window.rocpathLabeling);

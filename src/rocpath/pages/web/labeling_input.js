@@ -260,4 +260,4 @@
       }
     });
   };
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

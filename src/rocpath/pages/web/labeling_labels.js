@@ -2,8 +2,8 @@
 (function (shared) {
   "use strict";
   const MOST_UNDONE = 500;
-  // As in Python: what is counted in a region, and how many are right. Colours are of
-  // the palette of Okabe and Ito, which the colour-blind can tell apart.
+  // As in Python: what is counted in a region, and how many are right. Colors are of
+  // the palette of Okabe and Ito, which the color-blind can tell apart.
   const KINDS = {
     no_change: { counts: "change", least: 0, most: 0, key: "n", color: "#F0E442",
       text: "No change", short: "0" },
@@ -170,4 +170,4 @@
 
   Object.assign(shared, { KINDS, verdict, errors, history, placed, rowsOf, csv, csvRows,
     storage });
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rocpath.cli.files import write_folder
-from rocpath.cli.labelled_tables import read_label_table
+from rocpath.cli.labeled_tables import read_label_table
 from rocpath.cli.long_labels import LabelColumns, label_names, labels_of
 from rocpath.cli.long_tables import warn_of
 from rocpath.cli.penalty_model import changes_table
 from rocpath.cli.terminal import progress_bar, say
-from rocpath.pages.labelling import labelling_html
+from rocpath.pages.labeling import labeling_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 LabelRow = tuple[str, Any, Any, str]
 # Told with the result: a default that nobody knows of cannot be doubted.
 _FORMULAS = {
-    "normal": "2 σ² log n, σ² the variance of noise, from differences of neighbours",
+    "normal": "2 σ² log n, σ² the variance of noise, from differences of neighbors",
     "poisson": "φ log n, φ the variance of noise as a multiple of the mean",
 }
 
 
-def labelling_page(
+def labeling_page(
     sequences: Sequence[LongSequence], request: Request, **more: Any
 ) -> str:
     """Make the page for the sequences of a long table."""
-    return labelling_html(
+    return labeling_html(
         [one.name for one in sequences],
         # Labels are saved in the form of the positions, and so fit the table again.
         [one.written_positions for one in sequences],
@@ -84,7 +84,7 @@ def segment_sequences(
             own = request.default_penalty(one) if penalty is None else penalty
             segmented.append((one, request.segmentation(one, own)))
         progress("making the page")
-        page = labelling_page(
+        page = labeling_page(
             table.sequences,
             request,
             # The page opens at the changes that changes.csv lists.

@@ -181,4 +181,4 @@
       replace(all) { clear(); history.set(all); },
     };
   };
-})(window.rocpathLabelling);
+})(window.rocpathLabeling);
