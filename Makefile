@@ -1,6 +1,8 @@
 # The two commands of the README: `make demo` and `make test`. Both make .venv on their own.
 PYTHON ?= python3
 VENV := .venv
+TEST_PROCESSES ?= 2
+TEST_OPTIONS ?=
 BIN := $(VENV)/bin
 BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
@@ -11,8 +13,10 @@ CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
 
+# The first line compiles a changed core once, before several processes import it.
 test: $(VENV)/installed
-	$(BIN)/python -m pytest tests --pyargs rocpath -m "not slow"
+	$(BIN)/python -c "import rocpath"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests --pyargs rocpath -m "not slow" -n $(TEST_PROCESSES) $(TEST_OPTIONS)
 
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest tests -m slow
