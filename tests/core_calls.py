@@ -9,10 +9,10 @@ import json
 import struct
 
 import numpy as np
-import rocpath._core as core
 from scipy import sparse
 
 import rocpath as rp
+import rocpath._core as core
 from rocpath import changepoint as cp
 
 answers = {}

@@ -5,10 +5,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
-import rocpath._core as _core
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rocpath._core as _core
 from rocpath import changepoint as cp
 from rocpath.changepoint.segmentation import SegmentCost
 from tests import oracle_changepoint as oracle
