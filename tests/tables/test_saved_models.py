@@ -13,8 +13,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import rocpath as rp
+from rocpath import model_file
 from rocpath.cli import main
-from rocpath.tables import saved_models
 from tests.cli.command_tables import fails, labeled_table
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 5_000_000)
     assert file.stat().st_size < 10_000
-    monkeypatch.setattr(saved_models, "LARGEST_MODEL", 4 * 2**20)
+    monkeypatch.setattr(model_file, "LARGEST_MODEL", 4 * 2**20)
     with pytest.raises(ValueError, match="would unpack to 5 MiB, more than the 4 MiB"):
         rp.load_model(file)
 

@@ -146,7 +146,7 @@ def predict(
     from rocpath.cli.labeled_tables import read_sequences, sequence_request
     from rocpath.cli.long_tables import refuse_if_all_left_out, warn_of
     from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
-    from rocpath.tables.saved_models import read_saved
+    from rocpath.model_file import read_saved
 
     check_file(out, force=force, is_table=True)
     fitted = read_saved(model, PenaltyModel)

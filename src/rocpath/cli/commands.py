@@ -111,8 +111,8 @@ def predict(
     from rocpath.cli import many_files
     from rocpath.cli.files import check_file, read_table, write_table
     from rocpath.cli.terminal import say
+    from rocpath.model_file import read_saved
     from rocpath.tables.model import TableModel
-    from rocpath.tables.saved_models import read_saved
 
     # Several files are scored one by one also without Dask: they need not fit together.
     is_lazy = many_files.runs_on_dask(table, *where)
@@ -156,9 +156,9 @@ def evaluate(
 
     from rocpath.cli import many_files, on_cluster, score_tables
     from rocpath.cli.files import shown_name
+    from rocpath.model_file import read_saved
     from rocpath.pages.score_view import Promises
     from rocpath.tables.model import TableModel
-    from rocpath.tables.saved_models import read_saved
 
     promises = Promises(*promised).checked()
     fitted = read_saved(model, TableModel)

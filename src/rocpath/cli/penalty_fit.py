@@ -22,7 +22,7 @@ from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penaltie
 from rocpath.cli.penalty_findings import Findings, figures, report
 from rocpath.cli.penalty_model import PenaltyModel
 from rocpath.cli.terminal import progress_bar, say, show_table
-from rocpath.tables.saved_models import model_bytes
+from rocpath.model_file import model_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

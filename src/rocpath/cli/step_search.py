@@ -6,11 +6,11 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.files import read_table, shown_name, write_text
 from rocpath.cli.terminal import say, show_table
 from rocpath.lines import Lines
+from rocpath.model_file import read_saved
 from rocpath.pages import step_view
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import binary_label
 from rocpath.tables.model import TableModel
-from rocpath.tables.saved_models import read_saved
 
 
 def model_lines(

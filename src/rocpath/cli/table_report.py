@@ -11,8 +11,8 @@ import numpy as np
 
 from rocpath.cli.comparison import verdict
 from rocpath.cli.files import png_bytes
+from rocpath.model_file import model_bytes
 from rocpath.pages.score_view import score_view
-from rocpath.tables.saved_models import model_bytes
 
 if TYPE_CHECKING:
     import polars as pl

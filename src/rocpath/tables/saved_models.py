@@ -1,56 +1,15 @@
-"""Models as bytes that hold data and no code, and what is refused of a file."""
+"""Load saved models."""
 
 from __future__ import annotations
 
-import io
-import zipfile
-from dataclasses import MISSING, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-import skops.io
-
+from rocpath.model_file import read_saved
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.model import TableModel
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
-
-Model = TypeVar("Model")
-
-MODEL_FILE = "model.skops"
-LARGEST_MODEL = 2**30  # bytes when unpacked
-_FORMAT = 2  # to be raised when models of before can no longer be read
-# What a model may hold beyond what skops itself trusts: our own types, and the type of
-# an array's numbers.
-_TRUSTED = [
-    "numpy.dtype",
-    "rocpath.ranking.auc_classifier.AUCClassifier",
-    "rocpath.changepoint.interval_regression.IntervalRegression",
-    "rocpath.changepoint.penalty_regressor.PenaltyRegressor",
-    "rocpath.matrices.Columns",
-    "rocpath.matrices.LinearModel",
-    "rocpath.ranking.auc_blender.AUCBlender",
-    "rocpath.ranking.blend.Blend",
-    "rocpath.ranking.blend.BlendHistory",
-    "rocpath.ranking.blend.Scale",
-    "rocpath.ranking.starts.ConvexStart",
-    "rocpath.ranking.fit.History",
-    "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
-    "scipy.interpolate._bsplines.BSpline",
-    # Boosting; the later ones are trusted by skops itself in newer versions.
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn._loss.link.Interval",
-    "sklearn._loss.link.LogitLink",
-    "sklearn._loss.loss.HalfBinomialLoss",
-    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-    "sklearn.tree._tree.Tree",
-]
-_MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}
-# Numbers that every prediction depends on.
-_WEIGHTS = ("coef_", "intercept_", "scale_", "statistics_", "weights_")
 
 
 def load_model(source: str | os.PathLike[str]) -> TableClassifier:
@@ -84,123 +43,3 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier:
     ValueError: 'no-such-folder' does not exist.
     """
     return TableClassifier(read_saved(str(source), TableModel))
-
-
-def model_bytes(model: Any) -> bytes:
-    """Return a model, a dataclass that names its ``kind``, as bytes."""
-    parts = {part.name: _packed(getattr(model, part.name)) for part in fields(model)}
-    content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
-    return content
-
-
-def _packed(part: Any) -> Any:
-    """Put names into one array: skops writes every word of a tuple by itself."""
-    is_names = isinstance(part, tuple) and all(type(one) is str for one in part)
-    return np.array(part, dtype=np.str_) if is_names else part
-
-
-def _unpacked(part: Any) -> Any:
-    is_names = isinstance(part, np.ndarray) and part.dtype.kind == "U"
-    return tuple(part.tolist()) if is_names else part
-
-
-def read_saved(source: str, wanted: type[Model]) -> Model:
-    """Read what `model_bytes` was given, after a look at the types in it."""
-    # Size, types, format, kind, parts: each before the next could do harm.
-    content = _content(source)
-    _check_size(source, content)
-    try:
-        strange = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
-        state = None if strange else skops.io.loads(content, trusted=_TRUSTED)
-    # A file that is no model can fail in any way, inside skops.
-    except Exception as error:
-        raise ValueError(
-            f"{source!r} is not a model of rocpath ({type(error).__name__})."
-        ) from None
-    if strange:
-        raise ValueError(
-            f"{source!r} holds types that models of rocpath do not have, and was not "
-            f"loaded: {', '.join(sorted(strange))}."
-        )
-    if not isinstance(state, dict) or state.pop("format", None) != _FORMAT:
-        raise ValueError(f"{source!r} is not a model of this version of rocpath.")
-    kind, needed = state.pop("kind", None), wanted.kind  # type: ignore[attr-defined]
-    if kind != needed:
-        raise ValueError(
-            f"{source!r} was made by `{_MADE_BY.get(kind, 'something else')}`; this "
-            f"needs one of `{_MADE_BY[needed]}`."
-        )
-    return _made(source, wanted, state)
-
-
-def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
-    """Make a model of its parts, if they are all there and their weights are finite."""
-    parts = fields(wanted)  # type: ignore[arg-type]
-    needed = {
-        part.name
-        for part in parts
-        if part.default is MISSING and part.default_factory is MISSING
-    }
-    missing = sorted(needed - state.keys())
-    if missing:
-        raise ValueError(f"{source!r} lacks the {missing[0]} of a model.")
-    strange = sorted(state.keys() - {part.name for part in parts})
-    if strange:
-        raise ValueError(f"{source!r} has a {strange[0]}, which no model has.")
-    try:
-        bad = [name for value in state.values() for name in _bad_weights(value)]
-        parts_read = {name: _unpacked(value) for name, value in state.items()}
-        model = None if bad else wanted(**parts_read)
-    except Exception as error:  # parts of a type or shape that no model has
-        raise ValueError(f"{source!r} is damaged: {error}") from None
-    if model is None:
-        raise ValueError(f"{source!r} is damaged: {bad[0]} is not finite.")
-    return model
-
-
-def _bad_weights(value: Any, depth: int = 0) -> Iterator[str]:
-    """Name weights of an estimator and of those inside it that are not finite."""
-    # Deep enough for a blend of pipelines; a file could nest for ever.
-    if depth > 6:
-        return
-    if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _bad_weights(one, depth + 1)
-        return
-    for name, part in getattr(value, "__dict__", {}).items():
-        if name in _WEIGHTS:
-            number = np.asarray(part)
-            if number.dtype.kind == "f" and not np.isfinite(number).all():
-                yield f"{name} of its {type(value).__name__}"
-        elif name.endswith("_") or name == "steps":
-            yield from _bad_weights(part, depth + 1)
-
-
-def _check_size(source: str, content: bytes) -> None:
-    """Refuse a small file that would fill the memory."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError):
-        raise ValueError(
-            f"{source!r} is not a model of rocpath, or is damaged."
-        ) from None
-    if size > LARGEST_MODEL:
-        raise ValueError(
-            f"{source!r} would unpack to {size / 2**20:,.0f} MiB, more than the "
-            f"{LARGEST_MODEL / 2**20:,.0f} MiB that a model may have."
-        )
-
-
-def _content(source: str) -> bytes:
-    """Read a model file, or that of a folder."""
-    path = Path(source)
-    path = path / MODEL_FILE if path.is_dir() else path
-    try:
-        if path.exists() and path.stat().st_size > LARGEST_MODEL:
-            raise ValueError(f"{source!r} is larger than a model may be.")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ValueError(f"{str(path)!r} does not exist.") from None
-    except OSError as error:
-        raise ValueError(f"{source!r} cannot be read: {error.strerror}.") from None
