@@ -1,5 +1,7 @@
 """AUCClassifier over partitions: the model of rows in memory, however they lie."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,26 +120,14 @@ def test_start_is_fitted_to_all_rows_as_in_memory(monkeypatch):
     model.fit(*parted(X, y, 5))
     is_kept = drawn(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
-    found = {}
-
-    def refine(is_class, columns, reach, history, start, coef):
-        everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
-        best = history.start[int(history.share.argmax())]
-        from rocpath.ranking.starts import refitted_start
-
-        found["coef"] = refitted_start(everything, columns, best, start)
-        return found["coef"]
-
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    local._fit_rows(
-        X[is_kept],
-        np.array([0, 1]),
-        y[is_kept],
-        weight,
-        np.bincount(y).astype(float),
-        refine,
+    ((_, candidate),) = local._search(
+        X[is_kept], np.array([0, 1]), y[is_kept], weight, None
     )
-    assert found
+    everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
+    coef = candidate.refitted(everything)
+    assert (coef != candidate.coef).all()
+    local._set_rankings([candidate.ranking(coef, tuple(np.bincount(y)))])
     np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 
@@ -148,15 +138,16 @@ def test_climb_is_kept_only_if_the_auc_of_all_rows_rises(monkeypatch):
     monkeypatch.setattr(AllRows, "_newton", lambda self, problem, start: start * 0)
     start, climbed = np.ones(4), np.full(4, 2.0)
 
-    class History:
-        chosen, share = 1, np.ones(1)
-        start = (rp.ranking.starts.PLAIN_START,)
+    class Candidate:
+        columns, clip_bound, coef, initial_coef = None, np.inf, climbed, start
+        best_initial_model = rp.ranking.starts.PLAIN_START
+        history = SimpleNamespace(chosen=1)
 
     class Facts:
         classes, class_weights, n_rows = np.array([0, 1]), np.array([5.0, 5.0]), [10]
 
     all_rows = AllRows(None, [], Facts)
-    how = (np.array([False, True]), None, np.inf, History, start, climbed)
+    how = (np.array([False, True]), Candidate)
     assert (all_rows.refined(*how) == climbed).all()
     assert (all_rows.refined(*how) == 0).all()
 
@@ -279,13 +270,13 @@ def test_rows_of_many_bytes_are_drawn_fewer(monkeypatch):
     monkeypatch.setattr(refinement, "MOST_COLUMNS_FOR_NEWTON", 1)
     X, y = rows(3000)
     drawn_rows = []
-    fit_rows = rp.AUCClassifier._fit_rows
+    search = rp.AUCClassifier._search
 
     def spy(self, X, *rest):
         drawn_rows.append(X.shape[0])
-        return fit_rows(self, X, *rest)
+        return search(self, X, *rest)
 
-    monkeypatch.setattr(rp.AUCClassifier, "_fit_rows", spy)
+    monkeypatch.setattr(rp.AUCClassifier, "_search", spy)
     AUCClassifier(random_state=0).fit(*parted(X, y, 3))
     # 40 bytes a row, label included: 1,000 rows at most.
     assert drawn_rows == [1000]

@@ -110,9 +110,6 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             progress_line(is_shown=self.verbose) as show,
             Passes(self.client, show) as passes,
         ):
-            if show is not None:
-                # Instead of a line of its own.
-                local._show = show  # type: ignore[method-assign]
             parts = make_parts("X", X, y, sample_weight)
             parts, facts = examined(passes, "X", parts)
             _check_classes(facts.classes)
@@ -122,14 +119,18 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             if names is not None:
                 local.feature_names_in_ = names
             all_rows = AllRows(passes, parts, facts, self.max_fpr)
-            local._fit_rows(
-                some.X,
-                facts.classes,
-                some.place,
-                some.weight,
-                self._factors(facts) * facts.class_weights,
-                None if some.is_all else all_rows.refined,
+            class_weight = self._factors(facts) * facts.class_weights
+            searched = local._search(
+                some.X, facts.classes, some.place, some.weight, show
             )
+            rankings = []
+            for k, (_, candidate) in enumerate(searched):
+                coef = candidate.coef
+                if not some.is_all:
+                    coef = all_rows.refined(local._is_positive(k), candidate)
+                of_classes = local._class_weights(class_weight, k)
+                rankings.append(candidate.ranking(coef, of_classes))
+            local._set_rankings(rankings)
             self.n_passes_ = passes.n_passes
         self._take(local)
         return self

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import WeightUnits
     from rocpath.matrices import Columns
-    from rocpath.ranking.fit import History
+    from rocpath.ranking.fit import Candidate
     from rocpath.ranking.starts import ConvexStart
 
 
@@ -41,27 +41,21 @@ class AllRows(NamedTuple):
     max_fpr: float | None = None
 
     def refined(
-        self,
-        is_class: NDArray[np.bool_],
-        columns: Columns,
-        reach: NDArray[np.float64],
-        history: History,
-        start: NDArray[np.float64],
-        coef: NDArray[np.float64],
+        self, is_class: NDArray[np.bool_], candidate: Candidate
     ) -> NDArray[np.float64]:
         """Return a coef of scaled columns: the climbed one, or the start refitted."""
-        positives = self.facts.classes[is_class]
-        if history.chosen > 0 and self._auc(columns, is_class, coef) > self._auc(
-            columns, is_class, start
-        ):
-            return coef
-        if not history.start or coef.size > MOST_COLUMNS_FOR_NEWTON:
+        columns, start = candidate.columns, candidate.initial_coef
+        if candidate.history.chosen > 0:
+            climbed = self._auc(columns, is_class, candidate.coef)
+            if climbed > self._auc(columns, is_class, start):
+                return candidate.coef
+        best = candidate.best_initial_model
+        if best is None or start.size > MOST_COLUMNS_FOR_NEWTON:
             return start
-        best = history.start[int(history.share.argmax())]
         problem = _Problem(
             columns,
-            reach if best.is_clipped else np.inf,
-            positives,
+            candidate.clip_bound if best.is_clipped else np.inf,
+            self.facts.classes[is_class],
             _factors(best, *self._class_weights(is_class)),
             best,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,18 +16,17 @@ from rocpath.binary_labels import row_weights
 from rocpath.matrices import weighted_sums
 from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
-from rocpath.ranking.fit import Settings, fit_ranking
+from rocpath.ranking.fit import Settings, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.scores import LogOddsClassifier, refuse_one_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.matrices import Matrix
-
-    Refine = Callable[..., NDArray[np.float64]]
+    from rocpath.ranking.fit import Candidate, Ranking
 
 _SMALLEST_WIDTH = 0.001  # of which the grid has 160,000 cells
 
@@ -151,47 +149,55 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         refuse_one_class(classes)
         # For the log-odds alone: AUC and the rankings do not see how often a class is.
         class_weight = self._factors(classes, y) * np.bincount(place, weight)
-        self._fit_rows(X, classes, place, weight, class_weight)
+        rankings = []
+        show = _show if self.verbose else None
+        searched = self._search(X, classes, place, weight, show)
+        for k, (rows, candidate) in enumerate(searched):
+            coef = candidate.refitted(rows)
+            of_classes = self._class_weights(class_weight, k)
+            rankings.append(candidate.ranking(coef, of_classes))
+        self._set_rankings(rankings)
         if self.verbose:
             sys.stderr.write("\n")
         return self
 
-    def _fit_rows(
+    def _search(
         self,
         X: Matrix,
         classes: NDArray[Any],
         place: NDArray[np.intp],
         weight: NDArray[np.float64],
-        class_weight: NDArray[np.float64],
-        refine: Refine | None = None,
-    ) -> Self:
-        """Fit rankings to checked rows, given the place of each label in the classes.
-
-        Where they stand for more rows elsewhere, those may refine each ranking.
-        """
+        progress: Callable[[str], None] | None,
+    ) -> Iterator[tuple[LabeledRows, Candidate]]:
+        """Fit a candidate for each ranking, given the index of each label's class."""
         # Asked before ``classes_`` changes, which are those of the last fit until then.
         before = self._coef_before(classes, X.shape[1])
         max_fpr = region_border(self.max_fpr)
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
-        rankings = []
         for k in range(self._n_rankings):
-            # Of two classes one ranking is enough, that of the second.
-            is_class = np.arange(classes.size) == (k if self._n_rankings > 1 else 1)
-            rankings.append(
-                fit_ranking(
-                    LabeledRows.shuffled(X, is_class[place], weight, rng, max_fpr),
-                    self._settings(k, rng),
-                    (class_weight[~is_class].sum(), class_weight[is_class].sum()),
-                    None if before is None else before[k],
-                    None if refine is None else partial(refine, is_class),
-                )
-            )
+            is_positive = self._is_positive(k)[place]
+            rows = LabeledRows.shuffled(X, is_positive, weight, rng, max_fpr)
+            given = None if before is None else before[k]
+            yield rows, search_ranking(rows, self._settings(k, rng, progress), given)
+
+    def _is_positive(self, k: int) -> NDArray[np.bool_]:
+        """Return the class that ranking k ranks highest: of two classes the second."""
+        positive = k if self._n_rankings > 1 else 1
+        return np.asarray(np.arange(self.classes_.size) == positive)
+
+    def _class_weights(
+        self, class_weight: NDArray[np.float64], k: int
+    ) -> tuple[float, float]:
+        """Sum the weights of the negative and of the positive classes of ranking k."""
+        is_positive = self._is_positive(k)
+        return class_weight[~is_positive].sum(), class_weight[is_positive].sum()
+
+    def _set_rankings(self, rankings: list[Ranking]) -> None:
         self.coef_ = np.array([ranking.model.coef for ranking in rankings])
         self.intercept_ = np.array([ranking.model.intercept for ranking in rankings])
         self.history_ = [ranking.history for ranking in rankings]
         self.n_iter_ = max(history.chosen for history in self.history_)
-        return self
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Predict log-odds: of the second class, or of each class against the rest."""
@@ -205,10 +211,6 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             for coef, intercept in zip(self.coef_, self.intercept_, strict=True)
         ]
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
-
-    def _show(self, doing: str) -> None:
-        sys.stderr.write(f"\r{doing:<60}")
-        sys.stderr.flush()
 
     def __sklearn_tags__(self) -> Any:
         """Tell that sparse matrices are welcome."""
@@ -238,11 +240,16 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         is_alike = np.array_equal(self.classes_, classes)
         return self.coef_ if is_alike and self.coef_.shape[1] == n_features else None
 
-    def _settings(self, k: int, rng: np.random.RandomState) -> Settings:
+    def _settings(
+        self,
+        k: int,
+        rng: np.random.RandomState,
+        progress: Callable[[str], None] | None,
+    ) -> Settings:
         def show(doing: str) -> None:
-            if self.verbose:
+            if progress is not None:
                 which = f"class {k + 1} of {self._n_rankings}: "
-                self._show((which if self._n_rankings > 1 else "") + doing)
+                progress((which if self._n_rankings > 1 else "") + doing)
 
         widths = finite_vector("widths", self.widths)
         if not (widths >= _SMALLEST_WIDTH).all():
@@ -258,6 +265,11 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             ),
             progress=show,
         )
+
+
+def _show(doing: str) -> None:
+    sys.stderr.write(f"\r{doing:<60}")
+    sys.stderr.flush()
 
 
 def _counted_rows(

@@ -96,40 +96,84 @@ class Ranking(NamedTuple):
     history: History
 
 
-def fit_ranking(
+class Candidate(NamedTuple):
+    """A ranking of scaled columns, fitted to at most 20,000 rows of each class.
+
+    Attributes
+    ----------
+    rows : LabeledRows
+        The rows it was fitted to, with scaled columns.
+    columns : Columns
+        Center and scale of the columns.
+    initial_coef, coef : array, shape (n_features,)
+        Averaged initial model, and the model after the ascent.
+    scored : Scored
+        Cross-validated scores, to which the log-odds are fitted.
+    history : History
+        What was tried.
+    """
+
+    rows: LabeledRows
+    columns: Columns
+    initial_coef: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    scored: Scored
+    history: History
+
+    @property
+    def clip_bound(self) -> NDArray[np.float64]:
+        """Absolute values at which clipped initial models clip the scaled columns."""
+        return clipping(self.rows.X)
+
+    @property
+    def best_initial_model(self) -> ConvexStart | None:
+        """The initial model with the largest share, unless a coef was given."""
+        if not self.history.start:
+            return None
+        return self.history.start[int(self.history.share.argmax())]
+
+    def refitted(self, all_rows: LabeledRows) -> NDArray[np.float64]:
+        """Refit the best initial model to all rows, where no ascent step was kept."""
+        best = self.best_initial_model
+        # An ascent depends on the rows it was made on; an initial model can use all.
+        if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
+            return self.coef
+        with _blas_threads(all_rows):
+            return refitted_start(all_rows, self.columns, best, self.coef)
+
+    def ranking(
+        self, coef: NDArray[np.float64], class_weight: tuple[float, float]
+    ) -> Ranking:
+        """Scale predictions to log-odds, given the weights of negatives and positives.
+
+        The log-odds fit held-out scores: a model is too confident on its own rows.
+        """
+        model = self.scored.log_odds(self.rows.standardized(coef), class_weight)
+        return Ranking(self.columns.unscaled(*model), self.history)
+
+
+def search_ranking(
     all_rows: LabeledRows,
     settings: Settings,
-    class_weight: tuple[float, float],
     given: NDArray[np.float64] | None = None,
-    refine: Callable[..., NDArray[np.float64]] | None = None,
-) -> Ranking:
-    """Fit a linear ranking; a coef given takes the place of the convex starts.
-
-    The weights of negatives and positives matter to the log-odds alone. Where the rows
-    stand for more rows elsewhere, ``refine(columns, reach, history, start, coef)`` has
-    the last word on the coef of scaled columns.
-    """
-    # Small matrices are slower on several threads, and far slower on a busy machine.
-    n_threads = 1 if min(all_rows.X.shape) <= MOST_COLUMNS_FOR_NEWTON else None
-    with threadpool_limits(n_threads, user_api="blas"):
+) -> Candidate:
+    """Fit a linear ranking; a given coef replaces the initial models."""
+    with _blas_threads(all_rows):
         some = all_rows.thinned(_MOST_TO_CLIMB)
         # By plain weights: with class-balanced ones a rare category, seen among few
         # positives, got a large coefficient.
         columns = Columns.measured(some.X, some.sample_weight)
-        rows = some.scaled(columns)
         if given is not None:
             given = columns.scaled_coef(given)
-        start, coef, scored, history = _fit_scaled(rows, settings, given)
-        if refine is not None:
-            coef = refine(columns, clipping(some.X), history, start, coef)
-        # A climb keeps to the rows it climbed on; a convex start can have all of them.
-        elif history.chosen == 0 and given is None and len(rows) < len(all_rows):
-            settings.progress("fitting the start to all rows")
-            best = history.start[int(history.share.argmax())]
-            coef = refitted_start(all_rows, columns, best, coef)
-        # Of rows held out, as a model is too sure of those it was fitted to.
-        model = scored.log_odds(rows.standardized(coef), class_weight)
-        return Ranking(columns.unscaled(*model), history)
+        rows = some.scaled(columns)
+        fitted = _fit_scaled(rows, settings, given)
+        return Candidate(rows, columns, *fitted)
+
+
+def _blas_threads(rows: LabeledRows) -> threadpool_limits:
+    # Small matrices are slower on several threads, and far slower on a busy machine.
+    n_threads = 1 if min(rows.X.shape) <= MOST_COLUMNS_FOR_NEWTON else None
+    return threadpool_limits(n_threads, user_api="blas")
 
 
 class _Fitted(NamedTuple):
