@@ -14,7 +14,6 @@ import pytest
 import skops.io
 from sklearn.metrics import roc_auc_score
 
-import rocpath as rp
 from rocpath.cli import files, main
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
@@ -373,15 +372,3 @@ def test_without_the_extra_the_package_imports_and_the_command_says_so():
     assert done.returncode == 2
     assert "pip install 'rocpath[cli]'" in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_demo_ends_by_naming_the_report(tmp_path, capsys):
-    out = str(tmp_path / "demo")
-    assert main(["demo", "--out", out]) == 0
-    shown, notes = capsys.readouterr()
-    # Half of 150 flowers, a third of which is versicolor.
-    assert "25 rows of 'yes' (positive), 50 of 'no'" in shown
-    assert "blend is ahead of logistic regression by 0." in notes
-    assert "blend is ahead of balanced logistic regression by 0." in notes
-    assert notes.splitlines()[-1] == f"Open {out}/report.html"
-    assert rp.load_model(out).model.weights

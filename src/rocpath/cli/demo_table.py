@@ -1,114 +1,141 @@
-"""The demo: a table that comes with scikit-learn, fitted on one half of its rows.
+"""The data of ``rocpath demo``: customers who may cancel, and servers that slow down.
 
-Which table and question it is was decided by rows of that half alone: those where the
-lead over tuned logistic regression was the surest (``benchmarks/demo_choice.py``).
+Both tables are simulated with a fixed seed by the rules that the docstrings give, so
+that readers know what a model can find in them.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from sklearn import datasets
-from sklearn.model_selection import train_test_split
-
-from rocpath.cli.comparison import Comparison
-from rocpath.cli.files import write_folder
-from rocpath.cli.table_fit import show_comparison
-from rocpath.cli.table_report import TableFit, contents, findings, headline
-from rocpath.cli.terminal import progress_bar, say
-from rocpath.pages.score_view import NO_PROMISE
-from rocpath.tables.columns import feature_columns
-from rocpath.tables.labels import binary_label
-from rocpath.tables.model import fit_table_model
-from rocpath.tables.rankers import BALANCED, BLEND, BOOSTING, LOGISTIC
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.cli.options import Folder
-    from rocpath.tables.model import TableModel
-
-CHOSEN = "iris 1"  # the table, and the class of it that is asked for
-_TITLE = "irises: versicolor"
-_QUESTION = (
-    "Which irises are versicolor, by the size of their leaves? Fitted to one half of "
-    "the flowers, judged by the other. Of all tables of scikit-learn the blend's lead "
-    "over tuned logistic regression was the surest here, on rows of the first half."
-)
-_METHODS = (BLEND, LOGISTIC, BALANCED, BOOSTING)
-
-_PATIENTS = [
-    "age",
-    "sex",
-    "body mass index",
-    "blood pressure",
-    "total cholesterol",
-    "LDL",
-    "HDL",
-    "total cholesterol / HDL",
-    "log triglycerides",
-    "blood sugar",
-]
+_N_CUSTOMERS = 1250
+_FIRST_MONTH = np.datetime64("2025-01")
+_PLANS = ("basic", "standard", "premium")
+_CHARGES = np.array([9.0, 15.0, 24.0])
+_REGIONS = ("north", "east", "south", "west", "islands", "abroad")
 
 
-def show_demo(to: Folder) -> None:
-    """Fit a blend and its rivals to one half, and judge them by the other."""
-    first, second = halves(CHOSEN)
-    label, truth = (binary_label(half, "label", "yes") for half in (first, second))
-    features, audit = feature_columns(first, ["label"], {})
-    models: dict[str, TableModel] = {}
-    with progress_bar(len(_METHODS) + 1, quiet=to.quiet) as progress:
-        for method in _METHODS:
-            progress(method)
-            models[method] = fit_table_model(
-                first, label, features, method=method, random_state=0
-            )
-        progress("writing the report")
-        score = {method: model.scores(second) for method, model in models.items()}
-        # One part: the second half has seen no fit.
-        whole = [np.arange(second.height)]
-        comparison = Comparison.judged(score, truth.is_positive, whole)
-        best = max(_METHODS, key=lambda method: comparison.metrics[method]["auc"])
-        fit = TableFit(
-            second, _TITLE, truth, models[best], best, comparison, audit, NO_PROMISE
-        )
-        found = findings(fit, are_fitted=False)
-        files = contents(fit, found)
-    write_folder(to.out, files, force=to.force)
-    say(_QUESTION)
-    show_comparison(_TITLE, truth, comparison)
-    say(headline(fit, found))
-    last = "report.html" if "report.html" in files else "metrics.json"
-    say(f"Open {Path(to.out) / last}")
+def customer_table(random_state: int = 0) -> pl.DataFrame:
+    """Simulate the customers of a subscription, each observed in several months.
 
-
-def candidates() -> list[str]:
-    """Name every question of two answers that these tables can be asked."""
-    named = {"breast cancer": 1, "wine": 3, "iris": 3, "digits": 10}
-    asked = [f"{table} {k}" for table, count in named.items() for k in range(count)]
-    return [*asked, "fast diabetes"]
-
-
-def halves(name: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split a table in two, its labels yes and no in the column label."""
-    X, is_positive, columns = _question(name)
-    table = pl.DataFrame(X, schema=columns)
-    table = table.with_columns(label=pl.Series(np.where(is_positive, "yes", "no")))
-    first, second = train_test_split(
-        np.arange(is_positive.size), test_size=0.5, stratify=is_positive, random_state=0
+    Each of 1,250 customers is observed in one month or more, four on average. The
+    logit of the probability to cancel within 30 days is linear in the contract, the
+    complaints, the failed payments, the logarithm of the hours of use, and the rating.
+    It is larger in the first 90 days after signup, which is not linear in any column,
+    and it contains a random effect of the customer, so that rows of the same customer
+    are not independent. Plan, charge, region and last login have no effect. About 6%
+    of rows are positive; half of the ratings, 8% of the hours and 5% of the regions are
+    missing at random.
+    """
+    rng = np.random.default_rng(random_state)
+    customers, random_effect = _customers(rng)
+    n_months = 1 + rng.poisson(3.0, _N_CUSTOMERS)
+    row = np.repeat(np.arange(_N_CUSTOMERS), n_months)
+    # The months of a customer are consecutive.
+    first_row = np.repeat(np.cumsum(n_months) - n_months, n_months)
+    month = (_FIRST_MONTH + (np.arange(row.size) - first_row)).astype("datetime64[D]")
+    usage, logit = _usage(rng, row.size)
+    is_new = month - customers["signup"].to_numpy()[row] < np.timedelta64(90, "D")
+    is_monthly = (customers["contract"] == "monthly").to_numpy()[row]
+    logit += -4.5 + 1.0 * is_monthly + 1.2 * is_new + random_effect[row]
+    cancels = rng.random(row.size) < 1 / (1 + np.exp(-logit))
+    last_login = month - rng.integers(0, 30, row.size).astype("timedelta64[D]")
+    return pl.concat(
+        [
+            customers[row].insert_column(1, pl.Series("month", month)),
+            pl.DataFrame({"last_login": last_login}),
+            usage,
+            pl.DataFrame({"cancels": np.where(cancels, "yes", "no")}),
+        ],
+        how="horizontal",
     )
-    # Rows keep their order, so that a table is as its author wrote it.
-    return table[np.sort(first)], table[np.sort(second)]
 
 
-def _question(name: str) -> tuple[NDArray[Any], NDArray[np.bool_], list[str]]:
-    if name == "fast diabetes":
-        X, progression = datasets.load_diabetes(return_X_y=True, scaled=False)
-        # The fastest tenth: a rare kind, as in most questions that AUC is asked.
-        return X, progression > np.quantile(progression, 0.9), _PATIENTS
-    table, _, kind = name.rpartition(" ")
-    loaded = getattr(datasets, f"load_{table.replace(' ', '_')}")()
-    return loaded.data, loaded.target == int(kind), [*map(str, loaded.feature_names)]
+def _customers(
+    rng: np.random.Generator,
+) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+    """Draw what stays the same for a customer, and the random effects."""
+    n = _N_CUSTOMERS
+    plan = rng.choice(3, n, p=[0.5, 0.35, 0.15])
+    # A tenth signed up less than 90 days before the first month.
+    n_days = np.where(
+        rng.random(n) < 0.1, rng.integers(1, 90, n), rng.integers(1, 1000, n)
+    )
+    region = rng.choice(_REGIONS, n, p=[0.3, 0.25, 0.2, 0.15, 0.06, 0.04])
+    customers = {
+        "customer": [f"C{10_000 + k}" for k in range(n)],
+        "signup": _FIRST_MONTH.astype("datetime64[D]") - n_days,
+        "plan": np.array(_PLANS)[plan],
+        "charge": _CHARGES[plan],
+        "contract": rng.choice(["monthly", "yearly"], n, p=[0.6, 0.4]),
+        "region": _with_missing(region, rng.random(n) < 0.05),
+    }
+    return pl.DataFrame(customers), rng.normal(0.0, 0.7, n)
+
+
+def _usage(
+    rng: np.random.Generator, n: int
+) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+    """Draw what changes from month to month, and its part of the logit."""
+    log_hours = rng.normal(1.5, 0.8, n)
+    complaints, failed_payments = rng.poisson(0.4, n), rng.poisson(0.15, n)
+    rating = np.clip(np.rint(rng.normal(7.0 - 0.8 * complaints, 1.8)), 1, 10)
+    logit = (
+        0.5 * complaints
+        + 0.9 * failed_payments
+        - 0.6 * (log_hours - 1.5)
+        - 0.25 * (rating - 7.0)
+    )
+    hours = np.exp(log_hours).round(1)
+    usage = {
+        "hours": _with_missing(hours, rng.random(n) < 0.08),
+        "complaints": complaints,
+        "failed_payments": failed_payments,
+        "rating": _with_missing(rating.astype(int), rng.random(n) < 0.5),
+    }
+    return pl.DataFrame(usage), logit
+
+
+def _with_missing(
+    values: NDArray[np.generic], is_missing: NDArray[np.bool_]
+) -> pl.Series:
+    return pl.select(
+        pl.when(~pl.Series(is_missing)).then(pl.Series(values))
+    ).to_series()
+
+
+def server_table(random_state: int = 0) -> pl.DataFrame:
+    """Simulate the response times of six servers.
+
+    Each sequence has 288 values, five minutes apart. The noise is normal, with a
+    standard deviation that differs between servers. The level changes between zero and
+    three times, by two to eight standard deviations of the noise.
+    """
+    rng = np.random.default_rng(random_state)
+    n, start = 288, datetime(2025, 3, 1)
+    time = pl.datetime_range(
+        start, interval="5m", end=start.replace(hour=23, minute=55)
+    )
+    frames = []
+    for server, n_changes in enumerate((0, 1, 1, 2, 2, 3), start=1):
+        noise = rng.choice([2.0, 5.0, 20.0])
+        jump = np.zeros(n)
+        change = rng.choice(np.arange(30, n - 30), n_changes, replace=False)
+        sign = rng.choice([-1, 1], n_changes)
+        jump[change] = sign * rng.uniform(2, 8, n_changes) * noise
+        value = 100 + np.cumsum(jump) + rng.normal(0.0, noise, n)
+        frames.append(
+            pl.select(
+                sequence=pl.lit(f"server-{server}"),
+                position=time,
+                value=pl.Series(value.round(2)),
+            )
+        )
+    return pl.concat(frames)
