@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from rocpath.arguments import (
 )
 from rocpath.lines import Lines
 from rocpath.partial_auc import checked_region
+from rocpath.rounding_margin import with_rounding_margin
 from rocpath.search_results import AUMPath, BestStep, StepPath
 
 if TYPE_CHECKING:
@@ -184,15 +186,17 @@ def best_auc_step(
     tol: float = 0.0,
     max_step: float | None = None,
     two_sided: bool = False,
+    rounding: float = 0.0,
     max_fpr: float | None = None,
     min_tpr: float | None = None,
     progress: Callable[[float, float, int], None] | None = None,
 ) -> BestStep:
-    """Find the step with the largest AUC of all, by branch and bound.
+    """Find the step with the largest AUC, by branch and bound.
 
     AUC at a step is that of the lines as real numbers, at the float64 that the step is.
-    Predictions that are moved in float64 are rounded: where ``interval`` is but a few
-    ulps wide, ``auc`` of ``predictions + step * direction`` may differ.
+    Predictions that are moved in float64 are rounded: where ``interval`` is only a few
+    ulps wide, ``auc`` of ``predictions + step * direction`` may differ. Models that
+    move by the step should set ``rounding``.
 
     Parameters
     ----------
@@ -205,6 +209,14 @@ def best_auc_step(
         Largest step.
     two_sided : bool
         Search the steps from ``-max_step`` too, that is, the opposite direction.
+    rounding : float
+        Rounding error of predictions after a step, relative to the largest ones. A
+        pair of thresholds then counts as correctly ranked at step ``s`` only if it
+        remains so when both move by ``rounding * (max|intercept| + |s| * max|slope|)``;
+        step 0 needs no move and keeps its AUC. ``value`` is therefore a lower bound of
+        AUC after the step, plateaus that exist only by rounding are ignored, and AUC
+        does not fall below that of step 0. ``2**-40`` suits predictions
+        ``X @ coef`` that do not cancel by more than 11 bits. Errors must be monotone.
     max_fpr, min_tpr
         As for `sweep`.
     progress : callable, optional
@@ -230,16 +242,44 @@ def best_auc_step(
     _check_lines(lines)
     step_limit = _checked_max_step(max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
-    best = _core.best_auc_step(
-        lines.core,
+    tolerance = number_from_zero("tol", tol)
+    relative_error = number_from_zero("rounding", rounding)
+
+    def search(some: Lines, min_step: float) -> BestStep:
+        best = _core.best_auc_step(
+            some.core,
+            min_step=min_step,
+            max_step=step_limit,
+            tolerance=tolerance,
+            **region,
+            progress=progress or (lambda *_: None),
+        )
+        return BestStep(**best, is_global=True)
+
+    if relative_error == 0:
         # AUC, unlike AUM, may be larger either way: both in one search share one bound.
-        min_step=-step_limit if two_sided else 0.0,
-        max_step=step_limit,
-        tolerance=number_from_zero("tol", tol),
-        **region,
-        progress=progress or (lambda *_: None),
-    )
-    return BestStep(**best, is_global=True)
+        return search(lines, -step_limit if two_sided else 0.0)
+    if not lines.is_monotone:
+        raise ValueError(
+            "rounding must be 0 unless errors are monotone (fp_diff >= 0 and "
+            f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
+            "larger AUC."
+        )
+    auc_at_start = float(sweep(lines, max_crossings=0, **region).auc[0])
+    stay = BestStep(0.0, (0.0, 0.0), auc_at_start, auc_at_start, is_global=True)
+    ways = [(lines, 1.0), (lines.reversed(), -1.0)] if two_sided else [(lines, 1.0)]
+    moves = [
+        _in_direction(search(with_rounding_margin(some, relative_error), 0.0), sign)
+        for some, sign in ways
+    ]
+    best = max([stay, *moves], key=lambda one: one.value)
+    return replace(best, bound=max(one.bound for one in [stay, *moves]))
+
+
+def _in_direction(best: BestStep, sign: float) -> BestStep:
+    """Return a best step of reversed lines as one of the lines themselves."""
+    low, high = sorted((sign * best.interval[0], sign * best.interval[1]))
+    return replace(best, step=sign * best.step, interval=(low, high))
 
 
 def _expected_rows(

@@ -84,7 +84,7 @@ class Lines:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle with read-only arrays, and rates as they are."""
-        return _with_jumps, (self.intercept, self.slope, self.jumps)
+        return lines_with_jumps, (self.intercept, self.slope, self.jumps)
 
     @classmethod
     def from_predictions(
@@ -143,6 +143,10 @@ class Lines:
         move = -gradient / Columns.measured(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
+    def reversed(self) -> Lines:
+        """Return the lines of the opposite direction: step ``s`` becomes ``-s``."""
+        return lines_with_jumps(self.intercept, read_only(-self.slope), self.jumps)
+
     def _set(
         self,
         intercept: NDArray[np.float64],
@@ -176,9 +180,10 @@ class Lines:
         )
 
 
-def _with_jumps(
+def lines_with_jumps(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
 ) -> Lines:
+    """Make lines whose jumps are known as whole numbers already."""
     lines = object.__new__(Lines)
     lines._set(read_only(intercept), read_only(slope), jumps)
     return lines

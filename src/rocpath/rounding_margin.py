@@ -1,0 +1,65 @@
+"""Lines that keep only the AUC that rounded predictions cannot lose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import read_only
+from rocpath.lines import Lines, lines_with_jumps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocpath.jumps import Jumps
+
+
+def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
+    """Return the lines in the worst case of a given rounding error.
+
+    A threshold at step ``s >= 0`` may be off by ``rounding * (a + s * b)``, where ``a``
+    and ``b`` are the largest sizes of an intercept and a slope. In the worst case each
+    false positive comes that much earlier and each true positive that much later. AUC
+    never increases when a pair of thresholds moves that way, so AUC of the lines
+    returned is a lower bound of AUC with any such errors.
+
+    Requires monotone errors.
+    """
+    fp, tp = lines.jumps.fp, lines.jumps.tp
+    # A line that has jumps of both kinds becomes two, which move apart.
+    source = np.concatenate([np.arange(fp.size), np.flatnonzero((fp > 0) & (tp > 0))])
+    is_copy = np.arange(source.size) >= fp.size
+    is_split = np.isin(source, source[fp.size :])
+    has_tp = np.where(is_split, is_copy, tp[source] > 0)
+    sign = np.where(has_tp, 1.0, np.where(fp[source] > 0, -1.0, 0.0))
+    # The sums below are rounded too, each by less than 2**-53 of the largest.
+    margin = rounding + 2.0**-52
+
+    def moved(column: NDArray[Any]) -> NDArray[Any]:
+        return read_only(column[source] + sign * (margin * np.abs(column).max()))
+
+    return lines_with_jumps(
+        moved(lines.intercept),
+        moved(lines.slope),
+        _split(lines.jumps, source, is_split & is_copy, is_split & ~is_copy),
+    )
+
+
+def _split(
+    jumps: Jumps,
+    source: NDArray[Any],
+    without_fp: NDArray[Any],
+    without_tp: NDArray[Any],
+) -> Jumps:
+    def of(column: NDArray[Any], without: NDArray[Any]) -> NDArray[Any]:
+        return read_only(np.where(without, 0, column[source]))
+
+    return replace(
+        jumps,
+        fp_diff=of(jumps.fp_diff, without_fp),
+        fn_diff=of(jumps.fn_diff, without_tp),
+        fp=of(jumps.fp, without_fp),
+        tp=of(jumps.tp, without_tp),
+    )
