@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import rocpath as rp
+from rocpath.auc_statistics.score_summary import summarize_scores
+from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
-from rocpath.pages.score_view import Promises, score_view
 from rocpath.pages.step_view import step_view
 from tests.pages.browsing import find, wait_until
 
@@ -232,7 +233,7 @@ def judged_report():
     rng = np.random.default_rng(0)
     is_positive = np.arange(400) % 8 == 0
     score = rng.normal(size=400) + is_positive - 1.0
-    view = score_view(is_positive, score, Promises(max_fpr=0.1, top=20))
+    view = summarize_scores(is_positive, score, ThresholdTargets(max_fpr=0.1, top=20))
     page = make_report(
         view=view, classes=("no", HOSTILE), headline=HOSTILE, facts={HOSTILE: HOSTILE}
     )
@@ -260,7 +261,7 @@ def test_the_threshold_moves_and_counts_the_rows(show):
         typed.send_keys(text, Keys.TAB)
         at = cells(browser, "count")
         # The slider stops at some of the thresholds only, above the one typed.
-        places = view.places.threshold
+        places = view.grid.threshold
         kept = places[places >= min(threshold, places[0])]
         called = score >= (kept[-1] if threshold > -np.inf else -np.inf)
         assert at["tp"] == (called & is_positive).sum()

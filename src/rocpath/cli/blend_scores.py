@@ -10,11 +10,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS
 from rocpath.cli.comparison import Comparison, folds_for
 from rocpath.cli.files import write_folder
 from rocpath.cli.table_report import TableFit, contents, findings, headline, verdicts
 from rocpath.cli.terminal import progress_bar, say, show_table
-from rocpath.pages.score_view import NO_PROMISE
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.tables.audit import ColumnAudit
 from rocpath.tables.model import TableModel
@@ -45,7 +45,7 @@ def blend_scores(scores: ScoreTable, title: str, to: Folder, *, seed: int) -> No
             ColumnAudit(name, "number", "a column of scores", 0, series.n_unique())
             for name, series in zip(names, table, strict=True)
         ]
-        fit = TableFit(table, title, label, model, BLEND, comparison, audit, NO_PROMISE)
+        fit = TableFit(table, title, label, model, BLEND, comparison, audit, NO_TARGETS)
         progress("writing the report")
         found = findings(fit)
         files = contents(fit, found)

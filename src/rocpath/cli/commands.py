@@ -71,12 +71,11 @@ def fit(
     from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
     from rocpath.cli.on_cluster import fit_on_cluster, refuse_beyond_ranking
     from rocpath.cli.table_fit import Request, fit_table
-    from rocpath.pages.score_view import Promises
     from rocpath.tables.audit import parsed_types
 
     check_folder(to.out, png, force=to.force)
     kinds, drops = parsed_types(types or ()), tuple(drop or ())
-    asked = Promises(*promised).checked()
+    asked = promised.targets
     request = Request(
         shown_name(table), label, positive, drops, seed, model, kinds, fast, yes, asked
     )
@@ -157,15 +156,14 @@ def evaluate(
     from rocpath.cli import many_files, on_cluster, score_tables
     from rocpath.cli.files import shown_name
     from rocpath.model_file import read_saved
-    from rocpath.pages.score_view import Promises
     from rocpath.tables.model import TableModel
 
-    promises = Promises(*promised).checked()
+    targets = promised.targets
     fitted = read_saved(model, TableModel)
     # Of rows elsewhere only the counts of labels come here.
     truth: KnownLabels
     if many_files.runs_on_dask(table, *where):
-        on_cluster.refuse_beyond_ranking("auto", promises.n_given, None)
+        on_cluster.refuse_beyond_ranking("auto", targets.n_given, None)
         cluster = many_files.Cluster(where.scheduler)
         area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
         # Thresholds need all scores in one place.
@@ -173,13 +171,13 @@ def evaluate(
     else:
         rows = many_files.read_tables(table, text=fitted.text, codes=fitted.codes)
         truth = fitted.labels(rows, label)
-        found = score_tables.evaluated(truth.is_positive, fitted.scores(rows), promises)
+        found = score_tables.evaluated(truth.is_positive, fitted.scores(rows), targets)
     if as_json:
-        summary = score_tables.evaluation_summary(found, promises) | truth.summary
+        summary = score_tables.evaluation_summary(found, targets) | truth.summary
         typer.echo(json.dumps(summary))
     else:
         title = f"{model} on {shown_name(table)}"
-        score_tables.show_evaluation(title, found, truth, promises)
+        score_tables.show_evaluation(title, found, truth, targets)
 
 
 @command(
@@ -204,10 +202,9 @@ def compare(
 
     from rocpath.cli import score_tables
     from rocpath.cli.files import read_table, shown_name
-    from rocpath.pages.score_view import Promises
 
     # For its message: it names the option as it is written.
-    Promises(max_fpr=max_fpr).checked()
+    options.Promised(max_fpr).targets  # noqa: B018
     names = score_tables.split_names(scores or ())
     found = score_tables.score_table(read_table(table), label, positive, names)
     pairs = score_tables.compared_pairs(found, max_fpr)

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from sklearn.pipeline import Pipeline
 
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS
 from rocpath.cli import many_files
 from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import read_table, write_folder
@@ -25,7 +26,6 @@ from rocpath.cli.table_fit import (
 )
 from rocpath.cli.table_report import TableFit, contents, findings
 from rocpath.cli.terminal import progress_bar, say
-from rocpath.pages.score_view import NO_PROMISE
 from rocpath.tables.columns import column, feature_columns
 from rocpath.tables.labels import (
     BinaryLabel,
@@ -167,7 +167,7 @@ def _files(
             OURS,
             comparison,
             looked.audit,
-            NO_PROMISE,
+            NO_TARGETS,
         )
         files = contents(fit, findings(fit))
     show_comparison(title, label, comparison)

@@ -18,6 +18,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+
 
 def examples(*commands: str) -> str:
     """Return the end of a help page."""
@@ -180,6 +182,20 @@ class Promised(NamedTuple):
             metavar="K", min=1, help="Call the K rows ranked highest positive."
         ),
     ] = None
+
+    @property
+    def targets(self) -> ThresholdTargets:
+        """The targets of the library; errors name the option as it is written."""
+        from rocpath.arguments import share_between
+        from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+
+        for option, rate in (
+            ("--max-fpr", self.max_fpr),
+            ("--min-precision", self.min_precision),
+        ):
+            if rate is not None:
+                share_between(option, rate)
+        return ThresholdTargets(*self)
 
 
 class Where(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
+from rocpath.auc_statistics.threshold_targets import describe_target, points_for_targets
 from rocpath.cli.terminal import say, show_table
-from rocpath.pages.score_view import asked_points, rule_of
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import binary_label
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.intervals import AUCComparison, AUCInterval
-    from rocpath.pages.score_view import NamedPoint, Promises
+    from rocpath.auc_statistics.threshold_targets import NamedPoint, ThresholdTargets
     from rocpath.tables.labels import BinaryLabel, KnownLabels
 
 # Under the names that metrics.json of a fit has for them.
@@ -198,21 +198,23 @@ class Evaluation(NamedTuple):
 
 
 def evaluated(
-    is_positive: NDArray[np.bool_], score: NDArray[np.float64], promises: Promises
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
 ) -> Evaluation:
     """Measure scores by labels."""
     partial = None
-    if promises.max_fpr is not None:
-        partial = auc_interval(is_positive, score, max_fpr=promises.max_fpr)
-    points = asked_points(is_positive, score, promises)
+    if targets.max_fpr is not None:
+        partial = auc_interval(is_positive, score, max_fpr=targets.max_fpr)
+    points = points_for_targets(is_positive, score, targets)
     # What cannot be kept is named: silence would look like a promise.
     kept = {one.rule for one in points}
-    rules = [rule_of(*promise) for promise in promises.given.items()]
+    rules = [describe_target(*target) for target in targets.given.items()]
     missing = [rule for rule in rules if rule not in kept]
     return Evaluation(auc_interval(is_positive, score), partial, points, missing)
 
 
-def evaluation_summary(found: Evaluation, promises: Promises) -> dict[str, Any]:
+def evaluation_summary(found: Evaluation, targets: ThresholdTargets) -> dict[str, Any]:
     """Write down what was found."""
     # It imports what writes reports, which most evaluations do without.
     from rocpath.cli.table_report import point_summary
@@ -220,8 +222,8 @@ def evaluation_summary(found: Evaluation, promises: Promises) -> dict[str, Any]:
     summary: dict[str, Any] = {"auc": found.area.value, **_written(found.area, *_ENDS)}
     if found.partial is not None:
         partial = {"area": found.partial.value, **_written(found.partial, *_ENDS)}
-        summary["partial_auc"] = {"max_fpr": promises.max_fpr, **partial}
-    if promises.n_given:
+        summary["partial_auc"] = {"max_fpr": targets.max_fpr, **partial}
+    if targets.n_given:
         points = [point_summary(one) for one in found.points]
         summary |= {"operating_points": points, "out_of_reach": found.out_of_reach}
     return summary
@@ -231,18 +233,18 @@ def show_evaluation(
     title: str,
     found: Evaluation,
     label: KnownLabels,
-    promises: Promises,
+    targets: ThresholdTargets,
 ) -> None:
     """Show what was found."""
     area, rows = found.area, []
     # A partial area is at most its FPR, so that its mean TPR is told as well.
-    if found.partial is not None and promises.max_fpr is not None:
+    if found.partial is not None and targets.max_fpr is not None:
         part = found.partial
         rows = [
-            (f"area up to an FPR of {promises.max_fpr:g}", f"{part.value:.5f}"),
+            (f"area up to an FPR of {targets.max_fpr:g}", f"{part.value:.5f}"),
             ("its standard error", f"{part.standard_error:.5f}"),
             ("its 95% interval", f"{part.low:.5f} to {part.high:.5f}"),
-            ("mean TPR there", f"{part.value / promises.max_fpr:.4f}"),
+            ("mean TPR there", f"{part.value / targets.max_fpr:.4f}"),
         ]
     show_table(
         title,

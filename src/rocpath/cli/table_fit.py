@@ -8,6 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocpath.auc_statistics.threshold_targets import (
+    NO_TARGETS,
+    ThresholdTargets,
+    point_for_target,
+)
 from rocpath.cli.comparison import Comparison, compare_methods, folds_for
 from rocpath.cli.files import write_folder
 from rocpath.cli.table_report import (
@@ -19,7 +24,6 @@ from rocpath.cli.table_report import (
     verdicts,
 )
 from rocpath.cli.terminal import agreed, progress_bar, say, show_table
-from rocpath.pages.score_view import NO_PROMISE, Promises, promised_point
 from rocpath.tables.columns import column, feature_columns, listed
 from rocpath.tables.labels import binary_label
 from rocpath.tables.leaks import suspect_leaks
@@ -56,7 +60,7 @@ class Request(NamedTuple):
     types: Mapping[str, str] = MappingProxyType({})
     is_fast: bool = False
     accepts_positive: bool = False
-    promises: Promises = NO_PROMISE
+    targets: ThresholdTargets = NO_TARGETS
 
     @property
     def text(self) -> list[str]:
@@ -118,7 +122,7 @@ def _fitted(
             random_state=request.seed,
             progress=progress,
             methods=methods_for(request.model),
-            max_fpr=request.promises.max_fpr,
+            max_fpr=request.targets.max_fpr,
         )
     method = comparison.best(request.model)
     progress(f"{method}, all rows")
@@ -128,15 +132,15 @@ def _fitted(
         features,
         method=method,
         random_state=request.seed,
-        max_fpr=request.promises.max_fpr,
+        max_fpr=request.targets.max_fpr,
     )
     # Of two promises predict could keep only one, and nobody said which.
-    if comparison.score and request.promises.n_given == 1:
+    if comparison.score and request.targets.n_given == 1:
         score = comparison.score[method]
-        model = _with_threshold(model, label, score, request.promises)
-    promises = request.promises
+        model = _with_threshold(model, label, score, request.targets)
+    targets = request.targets
     return TableFit(
-        table, request.title, label, model, method, comparison, audit, promises
+        table, request.title, label, model, method, comparison, audit, targets
     )
 
 
@@ -144,12 +148,12 @@ def _with_threshold(
     model: TableModel,
     label: BinaryLabel,
     score: NDArray[np.float64],
-    promises: Promises,
+    targets: ThresholdTargets,
 ) -> TableModel:
     """Let the model call rows positive as its one promise asks, if it can be kept."""
     # On rows held out, as the threshold is for scores of new rows.
     try:
-        point = promised_point(label.is_positive, score, promises)
+        point = point_for_target(label.is_positive, score, targets)
     except ValueError as error:
         say(f"note: {error}")
         return model
@@ -160,7 +164,7 @@ def _tell_result(
     request: Request, fit: TableFit, found: Findings, *, quiet: bool
 ) -> None:
     is_best = request.model == "auto" and not request.is_fast
-    area = "AUC" if request.promises.max_fpr is None else "mean TPR"
+    area = "AUC" if request.targets.max_fpr is None else "mean TPR"
     why = f"the largest {area}" if is_best else f"--model {request.model}"
     why += ", judged by no rows held out: --fast" if request.is_fast else ""
     say(f"Saved: {fit.method}, fitted to all rows ({why}).")
@@ -173,7 +177,7 @@ def _tell_result(
             f"predict calls rows {fit.label.positive!r} from a score of "
             f"{fit.model.threshold:.4g} on."
         )
-    elif request.promises.n_given > 1:
+    elif request.targets.n_given > 1:
         say("note: with one promise only, predict would keep it.")
 
 

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rocpath.auc_statistics.score_summary import summarize_scores
 from rocpath.cli.comparison import verdict
 from rocpath.cli.files import png_bytes
 from rocpath.model_file import model_bytes
-from rocpath.pages.score_view import score_view
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rocpath.auc_statistics.score_summary import ScoreSummary
+    from rocpath.auc_statistics.threshold_targets import NamedPoint, ThresholdTargets
     from rocpath.cli.comparison import Comparison
     from rocpath.lines import Lines
-    from rocpath.pages.score_view import NamedPoint, Promises, ScoreView
     from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.model import TableModel
@@ -47,7 +48,7 @@ class TableFit(NamedTuple):
     method: str
     comparison: Comparison
     audit: list[ColumnAudit]
-    promises: Promises
+    targets: ThresholdTargets
 
 
 class Findings(NamedTuple):
@@ -57,7 +58,7 @@ class Findings(NamedTuple):
     importance: list[tuple[str, float]]
     lines: Lines | None
     lines_note: str
-    view: ScoreView | None
+    view: ScoreSummary | None
     weights: dict[str, float]  # of a blend, by member
 
 
@@ -68,7 +69,7 @@ def findings(fit: TableFit, *, are_fitted: bool = True) -> Findings:
     # Trees have no coefficients; what shuffling loses takes a prediction a column.
     importance = [] if coefficients else fit.model.importance(fit.table, y)
     score = fit.comparison.score.get(fit.method)
-    view = None if score is None else score_view(y, score, fit.promises)
+    view = None if score is None else summarize_scores(y, score, fit.targets)
     # Rows are sampled before the search, which for all of them could take minutes.
     chosen = _some_rows(y)
     lines = fit.model.descent_lines(fit.table[chosen], y[chosen])

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rocpath.auc_statistics.score_summary import ScoreSummary
     from rocpath.lines import Lines
-    from rocpath.pages.score_view import ScoreView
     from rocpath.ranking import History
 
 _LONGEST_NAME = 40  # in a legend
@@ -40,7 +40,7 @@ def fit_report_html(
     headline: str = "",
     facts: Mapping[str, str] = MappingProxyType({}),
     intervals: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-    view: ScoreView | None = None,
+    view: ScoreSummary | None = None,
     classes: tuple[str, str] = ("negative", "positive"),
     lines_note: str = "",
 ) -> str:
@@ -80,7 +80,7 @@ def fit_report_html(
         Numbers to know first, by what they are; plain text.
     intervals : dict of tuple of two floats
         By method, the ends of the interval of its first score.
-    view : ScoreView, optional
+    view : ScoreSummary, optional
         What the scores of rows held out show, of the first method of ``roc``: a band
         around its curve, thresholds to choose from, and calibration.
     classes : tuple of str
@@ -147,7 +147,7 @@ def _judged(
     }
 
 
-def _charts(curves: list[dict[str, Any]], view: ScoreView | None) -> dict[str, Any]:
+def _charts(curves: list[dict[str, Any]], view: ScoreSummary | None) -> dict[str, Any]:
     """Gather what the script draws and moves."""
     if view is None:
         return {"curves": curves}
@@ -156,7 +156,7 @@ def _charts(curves: list[dict[str, Any]], view: ScoreView | None) -> dict[str, A
         "band": view.band._asdict(),
         "max_fpr": view.max_fpr,
         "calibration": [group._asdict() for group in view.calibration],
-        "places": view.places._asdict(),
+        "places": view.grid._asdict(),
         "n_positive": view.n_positive,
         "n_negative": view.n_negative,
     }

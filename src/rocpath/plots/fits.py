@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
+    from rocpath.auc_statistics.score_summary import ScoreSummary
     from rocpath.lines import Lines
-    from rocpath.pages.score_view import ScoreView
     from rocpath.roc import ROCCurve
 
 _MOST_BARS = 20  # more names could not be read
@@ -29,7 +29,7 @@ def fit_figures(
     areas: Mapping[str, tuple[float, float, float]],
     area_name: str,
     roc: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    view: ScoreView | None,
+    view: ScoreSummary | None,
     classes: tuple[str, str],
     coefficients: Sequence[tuple[str, float]],
     importance: Sequence[tuple[str, float]],
@@ -109,7 +109,7 @@ def _draw_areas(
 
 
 def _draw_roc_with_band(
-    ax: Axes, roc: Mapping[str, tuple[ArrayLike, ArrayLike]], view: ScoreView
+    ax: Axes, roc: Mapping[str, tuple[ArrayLike, ArrayLike]], view: ScoreSummary
 ) -> None:
     band = view.band
     # One outline: along one end of the band, and back along the other.
@@ -150,7 +150,7 @@ def _draw_roc(
     ax.legend(title=legend_title, loc="lower right", fontsize=9)
 
 
-def _draw_calibration(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
+def _draw_calibration(ax: Axes, view: ScoreSummary, classes: tuple[str, str]) -> None:
     probability, share, low, high, _ = np.array(view.calibration).T
     end = min(1.0, 1.08 * max(high.max(), probability.max()))
     ax.plot([0, end], [0, end], color="0.8", linewidth=1)
@@ -160,9 +160,9 @@ def _draw_calibration(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> No
     ax.set(xlim=(-0.01 * end, end), ylim=(-0.01 * end, end))
 
 
-def _draw_rates(ax: Axes, view: ScoreView, classes: tuple[str, str]) -> None:
+def _draw_rates(ax: Axes, view: ScoreSummary, classes: tuple[str, str]) -> None:
     # Without the first place, which calls no row positive: no log scale has a 0.
-    tp, fp = view.places.tp[1:], view.places.fp[1:]
+    tp, fp = view.grid.tp[1:], view.grid.fp[1:]
     called = 1000 * (tp + fp) / (view.n_positive + view.n_negative)
     rates = {
         "TPR": (tp / view.n_positive, BLUE, "-"),

@@ -1,12 +1,13 @@
-"""What scores of rows held out show: against counts, and exact binomial intervals."""
+"""Summaries of scores: against counts, and exact binomial intervals."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
 
+from rocpath.auc_statistics.score_summary import calibration_groups, summarize_scores
+from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.auc_statistics.thresholds import choose_threshold
-from rocpath.pages.score_view import Promises, calibration_groups, score_view
 
 
 def tied_rows(n_rows=300, seed=0):
@@ -23,19 +24,19 @@ def exact_interval(count, n_rows, confidence=0.95):
 def test_lift_by_hand():
     # Of 20 rows the two highest are the tenth: one of them is one of 5 positives.
     is_positive = np.arange(20) % 4 == 3
-    lift = score_view(is_positive, np.arange(20.0)).lift
+    lift = summarize_scores(is_positive, np.arange(20.0)).lift
     assert lift == (2, 1, pytest.approx(0.2), pytest.approx(2.0))
     # All tied: the tenth holds a tenth.
-    lift = score_view(is_positive, np.zeros(20)).lift
+    lift = summarize_scores(is_positive, np.zeros(20)).lift
     assert lift.factor == pytest.approx(1.0)
 
 
-def test_places_count_the_rows_at_or_above_their_threshold():
+def test_grid_counts_the_rows_at_or_above_their_threshold():
     is_positive, score = tied_rows()
-    places = score_view(is_positive, score).places
-    assert (places.tp[0], places.fp[0]) == (0, 0)
-    assert places.tp[-1] + places.fp[-1] == score.size
-    for threshold, tp, fp in zip(*places, strict=True):
+    grid = summarize_scores(is_positive, score).grid
+    assert (grid.tp[0], grid.fp[0]) == (0, 0)
+    assert grid.tp[-1] + grid.fp[-1] == score.size
+    for threshold, tp, fp in zip(*grid, strict=True):
         is_called = score >= threshold
         assert (is_called & is_positive).sum() == tp
         assert (is_called & ~is_positive).sum() == fp
@@ -43,7 +44,7 @@ def test_places_count_the_rows_at_or_above_their_threshold():
 
 def test_the_band_has_exact_bounds_at_each_threshold():
     is_positive, score = tied_rows()
-    view = score_view(is_positive, score)
+    view = summarize_scores(is_positive, score)
     # Two independent intervals of this confidence hold both rates in 95 of 100.
     level = np.sqrt(0.95)
     ends = [
@@ -79,12 +80,14 @@ def test_calibration_groups_share_all_rows_and_their_expected_positives():
 
 def test_points_are_those_of_choose_threshold_and_count_the_rows():
     is_positive, score = tied_rows()
-    promises = Promises(max_fpr=0.2, min_precision=0.4, top=30)
-    points = {one.rule: one for one in score_view(is_positive, score, promises).points}
-    asked = [rule for rule, one in points.items() if one.is_asked]
+    targets = ThresholdTargets(max_fpr=0.2, min_precision=0.4, top=30)
+    points = {
+        one.rule: one for one in summarize_scores(is_positive, score, targets).points
+    }
+    asked = [rule for rule, one in points.items() if one.is_requested]
     assert asked[:2] == [
         "false positive rate at most 20%",
-        "false positive rate at most 20%, promised for new rows",
+        "false positive rate at most 20%, guaranteed for new rows",
     ]
     assert asked[-1] == "the 30 rows ranked highest"
     chosen = choose_threshold(is_positive, score, max_fpr=0.2, confidence=0.95)
@@ -98,16 +101,24 @@ def test_points_are_those_of_choose_threshold_and_count_the_rows():
         assert (is_called & ~is_positive).sum() == one.fp
 
 
-def test_a_promise_out_of_reach_is_left_out():
+def test_targets_that_no_threshold_reaches_are_skipped():
     is_positive, score = np.arange(40) % 2 == 0, np.zeros(40)
-    rules = [one.rule for one in score_view(is_positive, score, Promises(0.01)).points]
-    assert "false positive rate at most 1%, promised for new rows" not in rules
+    rules = [
+        one.rule
+        for one in summarize_scores(is_positive, score, ThresholdTargets(0.01)).points
+    ]
+    assert "false positive rate at most 1%, guaranteed for new rows" not in rules
     assert "precision at least 90%" not in rules
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -1.0, np.nan])
-def test_rates_that_cannot_be_promised_are_refused_by_their_option(rate):
-    with pytest.raises(ValueError, match="--max-fpr must be"):
-        Promises(max_fpr=rate).checked()
-    with pytest.raises(ValueError, match="--min-precision must be"):
-        Promises(min_precision=rate).checked()
+def test_rates_outside_zero_and_one_are_refused(rate):
+    with pytest.raises(ValueError, match="max_fpr must be"):
+        ThresholdTargets(max_fpr=rate)
+    with pytest.raises(ValueError, match="min_precision must be"):
+        ThresholdTargets(min_precision=rate)
+
+
+def test_zero_top_rows_are_refused():
+    with pytest.raises(ValueError, match="top must be"):
+        ThresholdTargets(top=0)

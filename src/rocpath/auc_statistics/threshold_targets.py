@@ -1,0 +1,150 @@
+"""Thresholds that reach a target: a rate, a precision, or a number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rocpath.arguments import share_between, whole_number
+from rocpath.auc_statistics.operating_points import (
+    DEFAULT_CONFIDENCE,
+    OperatingPoint,
+    RankedRows,
+    operating_point,
+    rates_of_any_place,
+)
+from rocpath.auc_statistics.thresholds import choose_threshold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdTargets:
+    """Hold the targets that a threshold should reach; any of them may be None.
+
+    Attributes
+    ----------
+    max_fpr : float or None
+        Largest false positive rate.
+    min_precision : float or None
+        Smallest precision.
+    top : int or None
+        Largest number of rows predicted positive.
+    """
+
+    max_fpr: float | None = None
+    min_precision: float | None = None
+    top: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, target in self.given.items():
+            if name == "top":
+                whole_number(name, target, least=1)
+            else:
+                share_between(name, target)
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The targets that are not None, by name."""
+        return {name: one for name, one in asdict(self).items() if one is not None}
+
+    @property
+    def n_given(self) -> int:
+        """Number of targets that are not None."""
+        return len(self.given)
+
+
+NO_TARGETS = ThresholdTargets()
+
+
+class NamedPoint(NamedTuple):
+    """An operating point, the rule that chose it, and its true and false positives."""
+
+    rule: str
+    point: OperatingPoint
+    tp: int
+    fp: int
+    is_requested: bool
+
+    @classmethod
+    def at(
+        cls,
+        is_positive: NDArray[np.bool_],
+        rule: str,
+        point: OperatingPoint,
+        *,
+        is_requested: bool = False,
+    ) -> NamedPoint:
+        """Count the rows that the point predicts positive."""
+        n_positive = int(is_positive.sum())
+        tp, fp = point.tpr * n_positive, point.fpr * (is_positive.size - n_positive)
+        return cls(rule, point, round(tp), round(fp), is_requested)
+
+
+def describe_target(name: str, target: float) -> str:
+    """Return a target in words, for tables and reports."""
+    if name == "top":
+        return f"the {target:,} rows ranked highest"
+    rate, limit = {
+        "max_fpr": ("false positive rate", "at most"),
+        "min_precision": ("precision", "at least"),
+    }[name]
+    return f"{rate} {limit} {100 * target:g}%"
+
+
+def point_for_target(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+    confidence: float | None = None,
+) -> OperatingPoint:
+    """Choose a threshold for the only target given; raise if none reaches it."""
+    ((name, target),) = targets.given.items()
+    if name == "top":
+        return top_point(RankedRows.of(is_positive, score), int(target))
+    return choose_threshold(
+        is_positive,
+        score,
+        max_fpr=targets.max_fpr,
+        min_precision=targets.min_precision,
+        positive=True,
+        confidence=confidence,
+    )
+
+
+def points_for_targets(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+) -> list[NamedPoint]:
+    """Choose a threshold for each target, on these rows and guaranteed for new rows.
+
+    Targets that no threshold reaches are skipped.
+    """
+    points = []
+    for name, target in targets.given.items():
+        rule = describe_target(name, target)
+        one = ThresholdTargets(**{name: target})  # type: ignore[arg-type]
+        # A number of rows needs no guarantee: it can be reached on any table.
+        for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
+            full = rule if confidence is None else f"{rule}, guaranteed for new rows"
+            try:
+                point = point_for_target(is_positive, score, one, confidence)
+            except ValueError:  # no threshold reaches it
+                continue
+            points.append(NamedPoint.at(is_positive, full, point, is_requested=True))
+    return points
+
+
+def top_point(rows: RankedRows, n_rows: int) -> OperatingPoint:
+    """Predict at most this many rows positive, those with the largest scores."""
+    place = int(np.searchsorted(rows.tp + rows.fp, n_rows, side="right")) - 1
+    return point_at(rows, place)
+
+
+def point_at(rows: RankedRows, place: int) -> OperatingPoint:
+    """Return the operating point at one of the distinct scores."""
+    return operating_point(rows, place, rates_of_any_place(rows, place), None)
