@@ -1,4 +1,4 @@
-"""The losses as torch's users use them: compiled, mapped, in other types, mistaken."""
+"""The losses in torch programs: compiled, vmapped, in other dtypes, with bad input."""
 
 import math
 
@@ -23,7 +23,7 @@ LOSSES = {
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
 
-def a_batch(n=40, seed=0, dtype=torch.float64):
+def make_batch(n=40, seed=0, dtype=torch.float64):
     rng = np.random.default_rng(seed)
     target = torch.tensor(rng.integers(0, 2, n))
     scores = torch.tensor(rng.normal(size=n)) + 0.5 * target
@@ -35,14 +35,14 @@ def gradient_of(loss, scores, target):
 
 
 @each_loss
-def test_gradients_are_those_of_finite_differences(loss):
-    scores, target = a_batch()
+def test_gradients_equal_finite_differences(loss):
+    scores, target = make_batch()
     assert torch.autograd.gradcheck(lambda s: loss(s, target), (scores,))
 
 
-def test_gradients_on_the_grid_are_those_of_finite_differences():
-    # The two rows at the ends fix the grid; rows between them move within cells.
-    scores, target = a_batch(600, seed=3)
+def test_gradients_on_the_grid_equal_finite_differences():
+    # The two extreme rows fix the grid; the others move within their cells.
+    scores, target = make_batch(600, seed=3)
     ends = torch.tensor([-9.0, 9.0], dtype=torch.float64)
 
     def loss(moved):
@@ -52,14 +52,14 @@ def test_gradients_on_the_grid_are_those_of_finite_differences():
     assert torch.autograd.gradcheck(loss, (scores,), eps=1e-7)
 
 
-def test_curvature_of_the_smooth_losses_is_that_of_finite_differences():
-    scores, target = a_batch(8)
+def test_second_derivatives_of_smooth_losses_equal_finite_differences():
+    scores, target = make_batch(8)
     for loss in (rt.pairwise_squared_hinge, rt.smoothed_auc_loss):
         assert torch.autograd.gradgradcheck(lambda s, f=loss: f(s, target), (scores,))
 
 
-def test_operators_pass_the_checks_of_torch():
-    scores, target = a_batch()
+def test_operators_pass_opcheck():
+    scores, target = make_batch()
     scores = scores.detach()
     bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
     columns = [torch.tensor(c) for c in (bp.value, bp.fp_diff, -bp.fn_diff, bp.example)]
@@ -74,15 +74,15 @@ def test_operators_pass_the_checks_of_torch():
     torch.library.opcheck(checked_labels, (target.bool(), weight))
 
 
-# Tracer and compiler of torch 2.13 use what torch itself deprecates. The default
-# compiler runs g++, which takes a quarter of a minute for each loss.
+# The tracer of torch 2.13 uses functions that torch itself deprecates. The default
+# backend runs g++, which takes 15 seconds for each loss.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)]
 )
 @each_loss
 def test_a_loss_compiles_into_one_graph(loss, backend):
-    scores, target = a_batch()
+    scores, target = make_batch()
     compiled = torch.compile(loss, fullgraph=True, backend=backend)
     torch.testing.assert_close(compiled(scores, target), loss(scores, target))
     torch.testing.assert_close(
@@ -91,8 +91,8 @@ def test_a_loss_compiles_into_one_graph(loss, backend):
 
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
-def test_a_compiled_loss_still_refuses_labels():
-    scores, target = a_batch()
+def test_a_compiled_loss_raises_for_invalid_labels():
+    scores, target = make_batch()
     compiled = torch.compile(rt.aum_loss, fullgraph=True, backend="aot_eager")
     with pytest.raises(Exception, match="target must be 0 or 1, got 2"):
         compiled(scores, target + 1)
@@ -102,15 +102,15 @@ def test_a_compiled_loss_still_refuses_labels():
 def test_functional_gradients_of_several_batches(loss):
     if isinstance(loss, rt.AUMLoss) and loss.positive_share:
         pytest.skip("its threshold is a parameter")
-    scores, targets = zip(*(a_batch(seed=k) for k in range(3)), strict=True)
+    scores, targets = zip(*(make_batch(seed=k) for k in range(3)), strict=True)
     stacked = torch.stack(scores).detach(), torch.stack(targets)
     mapped = torch.func.vmap(torch.func.grad(loss))(*stacked)
     expected = [gradient_of(loss, *one) for one in zip(scores, targets, strict=True)]
     torch.testing.assert_close(mapped, torch.stack(expected))
 
 
-def test_mapped_batches_are_those_one_by_one():
-    # Ties, a batch of one class, a score that is not finite, and weights.
+def test_vmap_equals_a_loop_over_batches():
+    # Ties, a batch of one class, a non-finite score, and weights.
     rng = np.random.default_rng(0)
     scores = torch.tensor(rng.integers(-2, 3, (5, 9)), dtype=torch.float64)
     target = torch.tensor(rng.integers(0, 2, (5, 9)))
@@ -132,8 +132,8 @@ def test_mapped_batches_are_those_one_by_one():
 
 @each_loss
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_shorter_scores_are_taken_exactly(loss, dtype):
-    scores, target = a_batch(dtype=dtype)
+def test_narrow_dtypes_are_computed_in_full_precision(loss, dtype):
+    scores, target = make_batch(dtype=dtype)
     scores = scores.detach().requires_grad_()
     value = loss(scores, target)
     assert value.dtype == torch.float32
@@ -145,8 +145,8 @@ def test_shorter_scores_are_taken_exactly(loss, dtype):
 
 
 @each_loss
-def test_autocast_changes_nothing(loss):
-    scores, target = a_batch(dtype=torch.float32)
+def test_autocast_does_not_change_the_loss(loss):
+    scores, target = make_batch(dtype=torch.float32)
     scores = scores.detach()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert loss(scores, target) == loss(scores, target.float())
@@ -155,8 +155,8 @@ def test_autocast_changes_nothing(loss):
 
 
 @each_loss
-def test_targets_of_any_type_and_columns(loss):
-    scores, target = a_batch()
+def test_targets_of_any_dtype_and_single_columns(loss):
+    scores, target = make_batch()
     expected = loss(scores, target)
     for dtype in (torch.bool, torch.uint8, torch.float32):
         assert loss(scores, target.to(dtype)) == expected
@@ -168,7 +168,7 @@ def test_targets_of_any_type_and_columns(loss):
 @pytest.mark.parametrize("n", [1, 5, 600])
 def test_a_batch_of_one_class_has_no_gradient(loss, label, n):
     if isinstance(loss, rt.AUMLoss) and loss.positive_share:
-        pytest.skip("it learns from such batches, too")
+        pytest.skip("its gradient is not zero for such batches")
     scores = torch.linspace(-1, 1, n).requires_grad_()
     value = loss(scores, torch.full((n,), label))
     value.backward()
@@ -179,8 +179,8 @@ def test_a_batch_of_one_class_has_no_gradient(loss, label, n):
 @each_loss
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("n", [40, 600])
-def test_scores_that_are_not_finite_give_nan(loss, bad, n):
-    scores, target = a_batch(n)
+def test_non_finite_scores_give_nan(loss, bad, n):
+    scores, target = make_batch(n)
     scores = scores.detach()
     scores[3] = bad
     scores.requires_grad_()
@@ -190,23 +190,23 @@ def test_scores_that_are_not_finite_give_nan(loss, bad, n):
     assert scores.grad.isnan().any()
 
 
-def test_breakpoints_with_scores_that_are_not_finite_give_nan():
+def test_breakpoints_with_non_finite_scores_give_nan():
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     assert rt.aum_loss(torch.tensor([0.0, math.nan]), breakpoints=bp).isnan()
 
 
 @each_loss
-def test_bad_input_is_refused(loss):
-    scores, target = a_batch(4)
+def test_invalid_input_raises(loss):
+    scores, target = make_batch(4)
     weight = torch.ones(4)
-    refused = [
+    invalid = [
         ((scores, target + 1), ValueError, "target must be 0 or 1, got 2 at"),
         ((scores, target - 0.5), ValueError, "target must be 0 or 1, got"),
         ((scores, target.float() * math.nan), ValueError, "target must be 0 or 1"),
         ((scores, target[:3]), ValueError, r"shape of scores, \(4,\), got \(3,\)"),
         ((scores, target[:, None]), ValueError, "target must have the shape of"),
         ((scores, target, weight[:2]), ValueError, "sample_weight must have the shape"),
-        ((scores, target, -weight), ValueError, "not negative, got -1.0 at index 0"),
+        ((scores, target, -weight), ValueError, "non-negative, got -1.0 at index 0"),
         ((scores, target, weight * math.nan), ValueError, "must be finite"),
         ((scores, target, 0 * weight), ValueError, "must have a positive entry"),
         ((scores[:0], target[:0]), ValueError, "scores must have at least one entry"),
@@ -215,16 +215,16 @@ def test_bad_input_is_refused(loss):
         (([0.0], target), TypeError, "scores must be a tensor, got list"),
         ((scores, [0, 1, 0, 1]), TypeError, "target must be a tensor, got list"),
     ]
-    for arguments, error, message in refused:
+    for arguments, error, message in invalid:
         weighted = {"sample_weight": arguments[2]} if len(arguments) == 3 else {}
         with pytest.raises(error, match=message):
             loss(*arguments[:2], **weighted)
 
 
-def test_bad_settings_are_refused():
-    scores, target = a_batch(4)
+def test_invalid_settings_raise():
+    scores, target = make_batch(4)
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
-    refused = [
+    invalid = [
         (lambda: rt.AUMLoss(0.0), "positive_share must be between 0 and 1, got 0.0"),
         (lambda: rt.AUMLoss(0.5, margin=math.nan), "margin must be finite"),
         (lambda: rt.PairwiseSquaredHinge(margin=math.inf), "margin must be finite"),
@@ -241,19 +241,19 @@ def test_bad_settings_are_refused():
             "scores must be finite, got nan at index 0",
         ),
     ]
-    for call, message in refused:
+    for call, message in invalid:
         with pytest.raises(ValueError, match=message):
             call()
 
 
-def test_a_weight_is_as_many_examples():
-    scores, target = a_batch(6)
+def test_an_integer_weight_equals_repeated_examples():
+    scores, target = make_batch(6)
     weight = torch.tensor([1.0, 3.0, 2.0, 1.0, 1.0, 2.0])
-    often = torch.arange(6).repeat_interleave(weight.long())
+    repeated = torch.arange(6).repeat_interleave(weight.long())
     for loss in (rt.aum_loss, rt.pairwise_squared_hinge, rt.smoothed_auc_loss):
         torch.testing.assert_close(
             loss(scores, target, sample_weight=weight),
-            loss(scores[often], target[often]),
+            loss(scores[repeated], target[repeated]),
         )
 
 

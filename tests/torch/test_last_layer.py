@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import rocpath.torch as rt  # noqa: E402
 
 
-def a_network(seed=0):
+def make_network(seed=0):
     torch.manual_seed(seed)
     return torch.nn.Sequential(
         torch.nn.Linear(5, 8),
@@ -20,7 +20,7 @@ def a_network(seed=0):
     )
 
 
-def rows(n, seed):
+def make_rows(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
     y = X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n) > 1.5
@@ -34,8 +34,8 @@ def auc_of(network, X, y):
     return rp.auc(rp.ErrorBreakpoints.from_labels(y.numpy()), scores)
 
 
-def test_the_layer_predicts_what_the_network_does():
-    network, (X, _) = a_network(), rows(50, 0)
+def test_layer_predictions_equal_network_predictions():
+    network, (X, _) = make_network(), make_rows(50, 0)
     network.eval()
     layer = rt.LastLayer(network, X)
     predicted = layer.predict(layer.start).predictions[0]
@@ -43,24 +43,24 @@ def test_the_layer_predicts_what_the_network_does():
     # Up to the scale and the bias.
     assert np.corrcoef(predicted, scores)[0, 1] == pytest.approx(1.0, abs=1e-9)
     same = layer.write(layer.start, 0.0)(X).detach().double().numpy()
-    # The scores are centered, as AUC does not see.
+    # Scores are centered, which does not change AUC.
     np.testing.assert_allclose(same, scores - scores.mean(), atol=1e-5)
 
 
-def test_an_input_that_does_not_vary_keeps_its_weight():
-    network, (X, y) = torch.nn.Linear(5, 1), rows(200, 0)
+def test_the_weight_of_a_constant_input_is_kept():
+    network, (X, y) = torch.nn.Linear(5, 1), make_rows(200, 0)
     X[:, 2] = 3.0
     refined, _ = rt.refine_last_layer(network, X, y)
     assert refined.weight[0, 2] == network.weight[0, 2]
     assert refined.weight[0, 0] != network.weight[0, 0]
     scores = refined(X).detach().numpy().ravel()
     is_wrong = (scores > 0) != y.numpy()
-    # At the bias chosen, both classes are mostly right.
+    # At the selected bias, most rows of both classes are correct.
     assert max(is_wrong[y].mean(), is_wrong[~y].mean()) < 0.5
 
 
-def test_auc_grows_step_by_step_and_is_that_of_the_network_returned():
-    network, (X, y) = a_network(), rows(300, 0)
+def test_auc_never_decreases_and_equals_that_of_the_returned_network():
+    network, (X, y) = make_network(), make_rows(300, 0)
     before = {name: one.clone() for name, one in network.state_dict().items()}
     refined, history = rt.refine_last_layer(network, X, y)
     assert (np.diff(history.auc) >= 0).all()
@@ -71,13 +71,13 @@ def test_auc_grows_step_by_step_and_is_that_of_the_network_returned():
         assert torch.equal(one, before[name])
 
 
-def test_the_bias_makes_the_fewest_errors_at_zero():
-    X, y = rows(300, 0)
-    refined, _ = rt.refine_last_layer(a_network(), X, y)
+def test_the_bias_minimizes_errors_at_threshold_zero():
+    X, y = make_rows(300, 0)
+    refined, _ = rt.refine_last_layer(make_network(), X, y)
     refined.eval()
     scores = refined(X).detach().numpy()
 
-    # As a rate in each class, which is what the breakpoints count.
+    # Error rates of the two classes, as in the breakpoints.
     def errors(threshold):
         is_wrong = (scores > threshold) != y.numpy()
         return is_wrong[y].mean() + is_wrong[~y].mean()
@@ -86,21 +86,21 @@ def test_the_bias_makes_the_fewest_errors_at_zero():
     assert errors(0.0) <= best + 1e-6
 
 
-def test_validation_chooses_the_step():
-    network = a_network()
-    X, y = rows(200, 0)
-    validation = rows(200, 1)
+def test_validation_auc_selects_the_step():
+    network = make_network()
+    X, y = make_rows(200, 0)
+    validation = make_rows(200, 1)
     refined, history = rt.refine_last_layer(network, X, y, validation=validation)
     assert history.chosen == history.validation_auc.argmax()
     best = history.validation_auc.max()
     assert auc_of(refined, *validation) == pytest.approx(best, abs=1e-4)
 
 
-def test_a_network_that_validation_likes_best_is_returned_as_it_is():
-    network = a_network()
-    X, y = rows(40, 0)
-    # Validation rows whose labels are those that the network says.
-    validation = rows(200, 1)[0]
+def test_a_network_that_no_step_improves_is_returned_unchanged():
+    network = make_network()
+    X, y = make_rows(40, 0)
+    # The validation labels are the predictions of the network.
+    validation = make_rows(200, 1)[0]
     network.eval()
     labels = network(validation) > network(validation).median()
     network.train()
@@ -114,27 +114,32 @@ def test_a_network_that_validation_likes_best_is_returned_as_it_is():
     assert all(module.training for module in network.modules())
 
 
-def test_error_functions_in_place_of_labels():
-    X, y = rows(100, 0)
+def test_breakpoints_instead_of_labels():
+    X, y = make_rows(100, 0)
     bp = rp.ErrorBreakpoints.from_labels(y.numpy())
-    _, by_labels = rt.refine_last_layer(a_network(), X, y)
-    _, by_errors = rt.refine_last_layer(a_network(), X, bp)
+    _, by_labels = rt.refine_last_layer(make_network(), X, y)
+    _, by_errors = rt.refine_last_layer(make_network(), X, bp)
     np.testing.assert_array_equal(by_labels.coef, by_errors.coef)
 
 
-def test_bad_input_is_refused():
-    network, (X, y) = a_network(), rows(20, 0)
+def test_invalid_input_raises():
+    network, (X, y) = make_network(), make_rows(20, 0)
     probability = torch.nn.Sequential(network, torch.nn.Sigmoid())
-    flat = a_network()
+    flat = make_network()
     torch.nn.init.zeros_(flat[3].weight)
-    refused = [
+    invalid = [
         ((probability, X, y), {}, ValueError, "the logit, not a probability"),
         ((flat, X, y), {}, ValueError, "got scores that are all equal"),
-        ((network, X, y[:10]), {}, ValueError, "X must have a row for each of the 10"),
+        (
+            (network, X, y[:10]),
+            {},
+            ValueError,
+            "X must have one row for each of the 10",
+        ),
         ((network, X.numpy(), y), {}, TypeError, "X must be a tensor, got ndarray"),
         ((network, X, y), {"validation": X}, TypeError, "a tuple of X and y"),
         ((network, X, y), {"max_steps": -1}, ValueError, "max_steps must be a whole"),
     ]
-    for arguments, options, error, message in refused:
+    for arguments, options, error, message in invalid:
         with pytest.raises(error, match=message):
             rt.refine_last_layer(*arguments, **options)

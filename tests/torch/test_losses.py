@@ -1,4 +1,4 @@
-"""The values and gradients of the losses, against the core and against definitions."""
+"""Values and gradients of the losses, compared with the core and with definitions."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 
 @st.composite
 def batches(draw, max_size=9):
-    """Scores with many ties, labels of both classes, and perhaps weights."""
+    """Draw scores with many ties, labels of both classes, and perhaps weights."""
     n = draw(st.integers(2, max_size))
     target = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
     target[:2] = [0, 1]
@@ -41,7 +41,7 @@ def value_and_gradient(loss, scores, *args, **kwargs):
 
 
 def pairs(target, weight=None):
-    """Every pair of a positive and a negative, with its share of all pairs."""
+    """Return every pair of a positive and a negative, with its share of all pairs."""
     weight = [1.0] * len(target) if weight is None else weight
     weighted = [
         (i, j, weight[i] * weight[j])
@@ -53,7 +53,7 @@ def pairs(target, weight=None):
 
 
 @given(batches(), st.sampled_from([0.0, 0.5, 1.0, 1e3]))
-def test_aum_of_a_batch_is_that_of_the_core(batch, margin):
+def test_aum_of_labels_equals_the_core(batch, margin):
     scores, target, weight = batch
     bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
     value, gradient = value_and_gradient(
@@ -68,7 +68,7 @@ def test_aum_of_a_batch_is_that_of_the_core(batch, margin):
 
 
 @given(changepoint_breakpoints(), st.data())
-def test_aum_of_breakpoints_is_that_of_the_core(columns, data):
+def test_aum_of_breakpoints_equals_the_core(columns, data):
     bp = rp.ErrorBreakpoints(*columns)
     scores = data.draw(st.lists(small, min_size=bp.n_examples, max_size=bp.n_examples))
     value, gradient = value_and_gradient(rt.aum_loss, scores, breakpoints=bp)
@@ -76,8 +76,8 @@ def test_aum_of_breakpoints_is_that_of_the_core(columns, data):
     np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "outliers", "one place"])
-def test_aum_of_many_rows_is_that_of_the_core(kind):
+@pytest.mark.parametrize("kind", ["normal", "ties", "outliers", "constant"])
+def test_aum_of_many_rows_equals_the_core(kind):
     rng = np.random.default_rng(0)
     target = rng.random(50_000) < 0.03
     scores = rng.normal(size=target.size) + target
@@ -85,7 +85,7 @@ def test_aum_of_many_rows_is_that_of_the_core(kind):
         scores = np.round(scores, 1)
     elif kind == "outliers":
         scores[:3] = 1e150, -1e150, 1e80
-    elif kind == "one place":
+    elif kind == "constant":
         scores[:] = 0.5
     weight = rng.integers(1, 4, size=target.size).astype(float)
     for sample_weight in (None, weight):
@@ -103,7 +103,7 @@ def test_aum_of_many_rows_is_that_of_the_core(kind):
         np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
 
 
-def test_the_share_of_the_level_is_in_the_gradient():
+def test_the_gradient_includes_the_share_of_the_level():
     # By hand: positives at 0 and 2, a negative at 1, without margin. Thresholds are
     # 0, -1 and -2. From below, FP and FN are (0, 1), (0, 1/2), (1, 1/2), (1, 0), so
     # min(FP, FN) is 0, 0, 1/2, 0: AUM 1/2, and the gradient its change at each line.
@@ -115,12 +115,12 @@ def test_the_share_of_the_level_is_in_the_gradient():
 
 
 @given(batches(), st.floats(0, 3))
-def test_the_streaming_loss_has_aum_as_its_minimum(batch, margin):
+def test_the_minimum_of_the_streaming_loss_is_aum(batch, margin):
     scores, target, _ = batch
     scores = [max(min(score, 1e6), -1e6) for score in scores]
     bp = rp.ErrorBreakpoints.from_labels(target, margin=margin)
     loss = rt.AUMLoss(np.mean(target), margin=margin)
-    # The mean over the rows is convex in the threshold, with kinks at the breakpoints.
+    # The loss is convex in the threshold, with kinks at the breakpoints.
     values = []
     for threshold in bp.value - np.array(scores):
         loss.threshold = torch.nn.Parameter(torch.tensor(threshold))
@@ -130,20 +130,20 @@ def test_the_streaming_loss_has_aum_as_its_minimum(batch, margin):
 
 
 @given(batches(), st.integers(1, 4))
-def test_batches_of_the_streaming_loss_add_up(batch, size):
+def test_the_streaming_loss_is_additive_over_batches(batch, size):
     scores, target, weight = batch
     loss = rt.AUMLoss(0.3, margin=1.0)
     columns = [as_tensor(scores), torch.tensor(target)]
     columns.append(torch.ones(len(scores)) if weight is None else torch.tensor(weight))
-    parts = list(zip(*(column.split(size) for column in columns), strict=True))
-    # A batch of one class or one row is as good as any, but some weight it must have.
-    parts = [part for part in parts if part[2].any()]
-    total = sum(len(part[0]) * loss(*part).item() for part in parts)
+    batches = list(zip(*(column.split(size) for column in columns), strict=True))
+    # Any batch is valid, even of one class or one row, if its weight is positive.
+    batches = [one for one in batches if one[2].any()]
+    total = sum(len(one[0]) * loss(*one).item() for one in batches)
     whole = len(scores) * loss(*columns).item()
     assert total == pytest.approx(whole, rel=1e-12)
 
 
-def test_the_gradient_of_the_threshold_balances_the_classes():
+def test_the_threshold_gradient_balances_the_classes():
     # One negative of four rows above the margin, one positive of four below: each
     # pulls the threshold by the inverse of its class's share, over the four rows.
     loss = rt.AUMLoss(positive_share=0.2)
@@ -152,9 +152,9 @@ def test_the_gradient_of_the_threshold_balances_the_classes():
 
 
 @given(batches(), st.sampled_from([0.0, 1.0, 2.5]))
-def test_the_pairwise_hinge_is_the_sum_over_pairs(batch, margin):
+def test_the_pairwise_hinge_equals_a_sum_over_pairs(batch, margin):
     scores, target, weight = batch
-    # Beyond, a margin of 1 is lost next to the scores.
+    # Larger scores would absorb a margin of 1.
     scores = [max(min(score, 1e4), -1e4) for score in scores]
     expected, slope = 0.0, np.zeros(len(scores))
     for i, j, share in pairs(target, weight):
@@ -173,7 +173,7 @@ def test_the_pairwise_hinge_is_the_sum_over_pairs(batch, margin):
     np.testing.assert_allclose(gradient, slope, atol=1e-9 * max(1, abs(slope).max()))
 
 
-def test_the_pairwise_hinge_keeps_its_digits_far_from_zero():
+def test_the_pairwise_hinge_is_precise_far_from_zero():
     target = torch.tensor([1, 0, 1, 0])
     near = [0.0, 0.25, 0.5, 0.75]
     far = [score + 2.0**30 for score in near]
@@ -185,7 +185,7 @@ def test_the_pairwise_hinge_keeps_its_digits_far_from_zero():
 
 
 @given(batches(), st.sampled_from([0.25, 1.0, 3.0]))
-def test_the_smoothed_auc_is_the_sum_over_pairs(batch, width):
+def test_the_smoothed_auc_equals_a_sum_over_pairs(batch, width):
     scores, target, weight = batch
     expected = sum(
         share * 0.5 * math.erfc((scores[i] - scores[j]) / (width * math.sqrt(2)))
@@ -208,20 +208,20 @@ def test_the_grid_agrees_with_the_pairs(monkeypatch, width, max_fpr):
     monkeypatch.setattr("rocpath.torch.smoothed._FEW", 3000)
     by_pairs = value_and_gradient(*args, max_fpr=max_fpr)
     assert on_grid[0] == pytest.approx(by_pairs[0], abs=1e-3)
-    # All but the one cell where the part of the curve ends.
+    # All cells except the last selected one.
     error = np.abs(on_grid[1] - by_pairs[1]) / np.abs(by_pairs[1]).max()
     assert np.quantile(error, 0.95) < 0.02
 
 
 @pytest.mark.parametrize("max_fpr", [0.05, 0.25, 1.0])
-def test_the_narrowly_smoothed_auc_is_the_partial_auc(max_fpr):
+def test_the_smoothed_auc_approaches_the_partial_auc(max_fpr):
     rng = np.random.default_rng(2)
     target = np.repeat([0, 1], [100, 40])
     scores = rng.permutation(140) + 30.0 * target
     loss = rt.smoothed_auc_loss(
         torch.tensor(scores), torch.tensor(target), 1e-3, max_fpr=max_fpr
     )
-    # The negatives with the largest scores, each against all positives, ties aside.
+    # Each of the highest-scoring negatives compared with all positives.
     counted = np.sort(scores[target == 0])[::-1][: round(max_fpr * 100)]
     ahead = scores[target == 1][:, None] - counted
     expected = np.mean((ahead < 0) + 0.5 * (ahead == 0))

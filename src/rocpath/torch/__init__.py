@@ -1,8 +1,8 @@
-"""Losses and a metric of AUC for torch, and exact steps for a network's last layer.
+"""AUC losses and a metric for torch, and exact steps for a network's last layer.
 
-Needs the extra: ``pip install "rocpath[torch]"``. Losses take logits of any device and
-floating-point type, compute in float64 where the device has it, and give NaN, with a
-gradient of NaN, where a score is not finite, as torch's own losses do.
+Requires ``pip install "rocpath[torch]"``. Losses accept logits on any device and of any
+floating-point dtype, and compute in float64 where the device supports it. If a score is
+not finite, the loss and its gradient are NaN, as for torch's own losses.
 """
 
 from rocpath.torch.aum import AUMLoss, aum_loss

@@ -1,12 +1,12 @@
-"""AUM as a loss: of a batch, exactly, or as a plain sum over all batches.
+"""AUM as a loss: exact for each batch, or a plain sum over all batches.
 
 For monotone errors AUM is a minimum over the threshold c,
 
     AUM = min over c of  Σ fp_b max(0, c − T_b) + Σ tp_b max(0, T_b − c),
 
-reached at the level, a weighted quantile of the thresholds T_b. Counting thresholds by
-cells finds it in linear time on any device. With c as a parameter the sum is a loss
-whose gradient is unbiased for any batch.
+attained at the level, a weighted quantile of the thresholds T_b. A histogram of the
+thresholds finds it in linear time on any device. With c as a parameter, the sum is a
+loss whose gradient is unbiased for any batch.
 """
 
 # No postponed annotations here: torch reads the types of an operator at once.
@@ -24,14 +24,14 @@ from rocpath.torch.batch import (
     checked_batch,
     checked_scores,
     class_shares,
-    each_of_a_batch,
     like_scores,
+    loop_over_batch,
     nan_unless_finite,
 )
 
-_CELLS = 4096  # that one round sorts thresholds into
-_FEW = 8192  # thresholds that are sorted at once: another round would not be quicker
-_MOST_ROUNDS = 3  # before sorting what outliers keep in one cell
+_N_BINS = 4096  # of the histogram of one round
+_FEW = 8192  # thresholds that are sorted at once: another round would not be faster
+_MAX_ROUNDS = 3  # before sorting what outliers concentrate in one bin
 
 
 def aum_loss(
@@ -42,29 +42,30 @@ def aum_loss(
     sample_weight: Tensor | None = None,
     breakpoints: ErrorBreakpoints | None = None,
 ) -> Tensor:
-    """Compute the AUM of a batch, with the mean of its one-sided derivatives.
+    """Compute the AUM of a batch; its gradient is the mean one-sided derivative.
 
-    Value and gradient are those of :func:`rocpath.aum` and
-    :func:`rocpath.aum_gradient`, ties included. For labels it takes linear time.
+    The value and the gradient equal those of :func:`rocpath.aum` and
+    :func:`rocpath.aum_gradient`, also with ties. Labels take linear time.
 
     Parameters
     ----------
     scores : Tensor, shape (n_examples,) or (n_examples, 1)
         Predictions.
     target : Tensor of the shape of scores, optional
-        Labels 0 and 1, of any type. A batch of one class has loss 0 and gradient 0.
+        Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
-        Breakpoints of labels stand at +margin for positives and -margin for
-        negatives. With 0 the loss has a trivial minimum, all scores equal.
+        Position of the breakpoints of labels: +margin for positives and -margin for
+        negatives. With 0 the loss has a trivial minimum, where all scores are equal.
     sample_weight : Tensor of the shape of scores, optional
-        How much each example counts within its class.
+        Weight of each example within its class.
     breakpoints : ErrorBreakpoints, optional
-        Error functions in place of labels, of changepoint penalties for example.
+        Error functions to use instead of labels, for example those of changepoint
+        penalties.
 
     Returns
     -------
     Tensor, shape ()
-        Of the type of the scores, or float32 for shorter ones.
+        Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
     --------
@@ -81,34 +82,34 @@ def aum_loss(
             raise ValueError("target or breakpoints must be given, got neither.")
         batch = checked_batch(scores, target, sample_weight)
         margin = finite_number("margin", margin)
-        parts = aum_of_labels(batch.score.detach(), *batch[1:], margin)
-        return like_scores(_Known.apply(batch.score, *parts), scores)
+        known = aum_of_labels(batch.score.detach(), *batch[1:], margin)
+        return like_scores(_KnownGradient.apply(batch.score, *known), scores)
     for name, given in (("target", target), ("sample_weight", sample_weight)):
         if given is not None:
             raise ValueError(f"{name} must not be given together with breakpoints.")
     score = checked_scores(scores)
     columns = _breakpoint_tensors(breakpoints, score)
-    parts = aum_of_breakpoints(score.detach(), *columns)
-    return like_scores(_Known.apply(score, *parts), scores)
+    known = aum_of_breakpoints(score.detach(), *columns)
+    return like_scores(_KnownGradient.apply(score, *known), scores)
 
 
 class AUMLoss(nn.Module):
-    """AUM as a module: with its threshold as a parameter, or of each batch.
+    """AUM as a module: with the threshold as a parameter, or exact for each batch.
 
-    Given the share of positives, the loss of a batch is a mean over its examples, a
+    Given the share of positives, the loss of a batch is a mean over its examples: a
     class-balanced hinge loss at a threshold that is learned with the network. Its
-    gradient is unbiased for any batch, of one class or a single example too; the sum
-    over all batches, minimized over the threshold, is AUM. Give
-    ``loss.parameters()`` to the optimizer together with those of the network. (A
-    network with a bias in its last layer learns the same without.)
+    gradient is unbiased for any batch, even of one class or one example, and the sum
+    over all batches, minimized over the threshold, is AUM. Pass ``loss.parameters()``
+    to the optimizer together with the parameters of the network. (If the last layer
+    of the network has a bias, it learns the same threshold.)
 
     Parameters
     ----------
     positive_share : float, optional
-        Share of positives among the examples that batches are drawn from. Without it
-        the loss is :func:`aum_loss` of each batch, and there is no parameter.
+        Share of positives in the training set. By default the loss is
+        :func:`aum_loss` of each batch and has no parameters.
     margin : float
-        As in :func:`aum_loss`.
+        Position of the breakpoints, as in :func:`aum_loss`.
 
     Examples
     --------
@@ -145,11 +146,11 @@ class AUMLoss(nn.Module):
                 scores, target, margin=self.margin, sample_weight=sample_weight
             )
         score, is_positive, weight = checked_batch(scores, target, sample_weight)
-        # A positive falls short of the margin by T - c, a negative by c - T.
+        # A positive lacks T - c to reach the margin, a negative c - T.
         sign = torch.where(is_positive, 1.0, -1.0)
-        short = torch.relu(self.margin - sign * (score + self.threshold))
+        shortfall = torch.relu(self.margin - sign * (score + self.threshold))
         share = self.positive_share
-        each = torch.where(is_positive, short / share, short / (1 - share))
+        each = torch.where(is_positive, shortfall / share, shortfall / (1 - share))
         if weight is not None:
             each = each * weight
         return like_scores(nan_unless_finite(each.mean(), score), scores)
@@ -164,33 +165,32 @@ def aum_of_labels(
     score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
 ) -> tuple[Tensor, Tensor]:
     """Compute AUM and its gradient by a selection, in linear time."""
-    # In place from here on: new memory costs more than what is written to it.
+    # In place from here on: allocating memory costs more than writing to it.
     threshold = torch.where(
         is_positive, score.new_tensor(margin), score.new_tensor(-margin)
     ).sub_(score)
     low, high = (bound.item() for bound in threshold.aminmax())
     if not math.isfinite(high - low):
-        return _unknown(score)
-    share, of_positives = _share_of_class(is_positive, weight, score.dtype)
-    # FP - FN, which grows by the share of each row, reaches 0 after the level.
-    level = _find_level(threshold, share, of_positives, low, high)
+        return _nan_area(score)
+    share, total_positive = _share_of_class(is_positive, weight, score.dtype)
+    # FP - FN grows by the share of each row and reaches 0 at the level.
+    level = _find_level(threshold, share, total_positive, low, high)
     above = threshold.sub_(level)
     tied = (above == 0).nonzero().squeeze(1)
     share_tied, is_positive_tied = share[tied], is_positive[tied]
     # Below the level the negatives are errors, above it the positives.
     sign = (above < 0).view(torch.int8) - is_positive.view(torch.int8)
     slope = share.mul_(sign)
-    # Σ fp max(0, c - T) + Σ tp max(0, T - c), with c the level: each row by its
-    # distance.
+    # Σ fp max(0, c - T) + Σ tp max(0, T - c), where c is the level.
     area = -(slope @ above)
     total, size = slope.sum(), torch.linalg.vector_norm(slope, 1)
     tp = share_tied * is_positive_tied
     fp = share_tied - tp
-    # Slopes are +fp below the level and -tp above it, so that their sum and the sum of
-    # their sizes give FP and FN just before it.
+    # Slopes are +fp below the level and -tp above it, so their sum and the sum of
+    # their absolute values give FP and FN just before it.
     before = (0.5 * (size + total), 0.5 * (size - total))
     after = (before[0] + fp.sum(), before[1] - tp.sum())
-    # The level always stands on a line, and its share may be half a class.
+    # The level is always on a line, whose share may be half a class.
     slope[tied] = _mean_change(before, after, fp, tp)
     return area, slope
 
@@ -200,9 +200,9 @@ def aum_of_breakpoints(
     score: Tensor, value: Tensor, fp: Tensor, tp: Tensor, example: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Compute AUM and its gradient for any errors, by sorting thresholds."""
-    # Errors that are not monotone may have many levels: no selection finds them all.
+    # Non-monotone errors may have many levels, which no single selection finds.
     if not bool(torch.isfinite(score).all()):
-        return _unknown(score)
+        return _nan_area(score)
     area, slope = _aum_by_sorting(value - score[example], fp, tp)
     return area, torch.zeros_like(score).index_add_(0, example, slope)
 
@@ -213,7 +213,7 @@ def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
 
 for _operator in (aum_of_labels, aum_of_breakpoints):
     _operator.register_fake(_shapes)
-aum_of_breakpoints.register_vmap(each_of_a_batch(aum_of_breakpoints))
+aum_of_breakpoints.register_vmap(loop_over_batch(aum_of_breakpoints))
 
 
 @aum_of_labels.register_vmap
@@ -225,7 +225,7 @@ def _(
     weight: Tensor | None,
     margin: float,
 ) -> Any:
-    # Stacked networks have many small batches: sorted together they cost one call.
+    # Stacked networks have many small batches: one sort of all rows is one call.
     columns = [
         one.movedim(dim, 0) if dim is not None else one
         for one, dim in zip((score, is_positive, weight), in_dims[:3], strict=True)
@@ -236,15 +236,15 @@ def _(
     positive, negative = class_shares(batch)
     threshold = torch.where(batch.is_positive, margin, -margin) - batch.score
     area, slope = _aum_by_sorting(threshold, negative, positive)
-    is_known = torch.isfinite(batch.score).all(-1)
-    area = torch.where(is_known, area, torch.nan)
-    return (area, torch.where(is_known[:, None], slope, torch.nan)), (0, 0)
+    is_finite = torch.isfinite(batch.score).all(-1)
+    area = torch.where(is_finite, area, torch.nan)
+    return (area, torch.where(is_finite[:, None], slope, torch.nan)), (0, 0)
 
 
-# Apart from the operators: gradients that are registered with one are not known to
-# torch.func.
-class _Known(torch.autograd.Function):
-    """An area whose slope in the scores is known, and piecewise constant."""
+# Separate from the operators: torch.func does not support gradients that are
+# registered with a custom operator.
+class _KnownGradient(torch.autograd.Function):
+    """An area whose gradient is computed with it, and is piecewise constant."""
 
     generate_vmap_rule = True
 
@@ -262,7 +262,7 @@ class _Known(torch.autograd.Function):
         return grad[0] * slope, None, None
 
 
-def _unknown(score: Tensor) -> tuple[Tensor, Tensor]:
+def _nan_area(score: Tensor) -> tuple[Tensor, Tensor]:
     nan = torch.full_like(score, torch.nan)
     return nan.sum(), nan
 
@@ -275,7 +275,7 @@ def _breakpoint_tensors(
         raise TypeError(f"breakpoints must be ErrorBreakpoints, got {kind}.")
     if score.numel() != bp.n_examples:
         raise ValueError(
-            f"scores must have an entry for each of the {bp.n_examples} examples of "
+            f"scores must have one entry for each of the {bp.n_examples} examples of "
             f"breakpoints, got {score.numel()}."
         )
     value, fp, tp = (
@@ -288,23 +288,23 @@ def _breakpoint_tensors(
 def _share_of_class(
     is_positive: Tensor, weight: Tensor | None, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """Return each row's share in its own class, and the sum of the positives'.
+    """Return each row's share in its own class, and the sum over the positives.
 
-    Without one of the classes all are zero.
+    If a class is absent, all shares are zero.
     """
     if weight is None:
-        of_positives = is_positive.sum().to(dtype)
-        of_negatives = is_positive.numel() - of_positives
+        n_positive = is_positive.sum().to(dtype)
+        n_negative = is_positive.numel() - n_positive
     else:
-        of_positives = weight[is_positive].sum()
-        of_negatives = weight[~is_positive].sum()
-    has_both = (of_positives > 0) & (of_negatives > 0)
+        n_positive = weight[is_positive].sum()
+        n_negative = weight[~is_positive].sum()
+    has_both = (n_positive > 0) & (n_negative > 0)
     scale = has_both.to(dtype)
-    # One vector, each row's own class: half of what `class_shares` reads and writes.
+    # One vector instead of the two of `class_shares` halves the memory traffic.
     share = torch.where(
         is_positive,
-        scale / torch.where(has_both, of_positives, 1.0),
-        scale / torch.where(has_both, of_negatives, 1.0),
+        scale / torch.where(has_both, n_positive, 1.0),
+        scale / torch.where(has_both, n_negative, 1.0),
     )
     if weight is not None:
         share *= weight
@@ -314,35 +314,35 @@ def _share_of_class(
 def _find_level(
     threshold: Tensor, jump: Tensor, enough: Tensor, low: float, high: float
 ) -> Tensor:
-    """Find the smallest threshold up to which the jumps sum to enough.
+    """Find the smallest threshold at which the cumulative jumps reach ``enough``.
 
-    Rounding of the sums may choose a neighbor where they are equal; both then give
-    the same AUM and gradient, for min(FP, FN) is continuous in FP and FN.
+    If the sums are equal, rounding may select a neighbor. AUM and its gradient are
+    then the same, because min(FP, FN) is continuous in FP and FN.
     """
-    # A round counts by cells, and goes on within the one where the sum is reached: of
-    # evenly spread thresholds a 4096th, so that the first round is all the work.
+    # Each round continues in the bin where the sum is reached. Of evenly spread
+    # thresholds that is a 4096th, so the first round dominates the cost.
     below = torch.zeros_like(enough)
-    for _ in range(_MOST_ROUNDS):
-        scale = _CELLS / (high - low) if high > low else math.inf
+    for _ in range(_MAX_ROUNDS):
+        scale = _N_BINS / (high - low) if high > low else math.inf
         if threshold.numel() <= _FEW or not math.isfinite(scale):
             break
-        cell = (threshold - low).mul_(scale).int().clamp_(0, _CELLS - 1)
-        sums = torch.zeros(_CELLS, dtype=jump.dtype, device=jump.device)
-        sums = below + sums.index_add_(0, cell, jump).cumsum(0)
-        found = int(torch.searchsorted(sums, enough).clamp_(max=_CELLS - 1))
+        bin_ = (threshold - low).mul_(scale).int().clamp_(0, _N_BINS - 1)
+        sums = torch.zeros(_N_BINS, dtype=jump.dtype, device=jump.device)
+        sums = below + sums.index_add_(0, bin_, jump).cumsum(0)
+        found = int(torch.searchsorted(sums, enough).clamp_(max=_N_BINS - 1))
         if found > 0:
             below = sums[found - 1]
-        inside = (cell == found).nonzero().squeeze(1)
+        inside = (bin_ == found).nonzero().squeeze(1)
         threshold, jump = threshold[inside], jump[inside]
         low, high = (bound.item() for bound in threshold.aminmax())
     ordered, order = threshold.sort()
     rank = torch.searchsorted(below + jump[order].cumsum(0), enough)
-    # Rounding may leave the whole sum a little short of enough.
+    # Rounding may leave the total slightly below ``enough``.
     return ordered[rank.clamp_(max=ordered.numel() - 1)]
 
 
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its slope in each line, of vectors or of rows."""
+    """Compute AUM and its slope in each line, along the last axis."""
     ordered, order = threshold.sort(dim=-1)
     fp, tp = fp.gather(-1, order), tp.gather(-1, order)
     fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
@@ -350,7 +350,7 @@ def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, 
     fn_sum = tp_sum[..., -1:] - tp_sum
     # The paper's sum (AUM_init): M_b over the gap between neighboring thresholds.
     area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
-    # Tied lines are one group: the sums before its first and after its last.
+    # Tied lines form one group: sums before its first line and after its last one.
     before, after = (
         (fp_sum.gather(-1, place), fn_sum.gather(-1, place))
         for right in (False, True)
@@ -366,10 +366,10 @@ def _mean_change(
     fp: Tensor,
     tp: Tensor,
 ) -> Tensor:
-    """Return by how much one line of a tied group changes min(FP, FN).
+    """Return the change of min(FP, FN) at one line of a tied group.
 
-    It leaves the group below when its prediction grows, above when it shrinks; the
-    result is the mean of both.
+    The line leaves the group downward if its prediction grows and upward if it
+    shrinks; the result is the mean of both changes.
     """
     right = torch.minimum(before[0] + fp, before[1] - tp) - torch.minimum(*before)
     left = torch.minimum(*after) - torch.minimum(after[0] - fp, after[1] + tp)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Batch(NamedTuple):
-    """Vectors or rows of one length: scores and perhaps weights in full precision."""
+    """Scores, labels and perhaps weights, in full precision."""
 
     score: Tensor
     is_positive: Tensor
@@ -21,10 +21,10 @@ def checked_batch(
 ) -> Batch:
     """Return a batch, or raise."""
     score = checked_scores(scores)
-    _same_shape("target", target, scores)
+    _check_shape("target", target, scores)
     weight = None
     if sample_weight is not None:
-        _same_shape("sample_weight", sample_weight, scores)
+        _check_shape("sample_weight", sample_weight, scores)
         weight = sample_weight.detach().reshape(-1).to(score.dtype)
     return Batch(score, checked_labels(target.reshape(-1), weight), weight)
 
@@ -44,46 +44,45 @@ def checked_scores(scores: Tensor) -> Tensor:
         raise ValueError(
             f"scores must have at least one entry, got shape {tuple(scores.shape)}."
         )
-    # Sums of a million shares would lose the small ones in float32; but Apple's GPUs
-    # have no float64.
-    is_short = scores.device.type == "mps"
-    return scores.reshape(-1).to(torch.float32 if is_short else torch.float64)
+    # In float32, sums of a million shares would lose the small ones; but Apple's GPUs
+    # do not support float64.
+    has_float64 = scores.device.type != "mps"
+    return scores.reshape(-1).to(torch.float64 if has_float64 else torch.float32)
 
 
 def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     """Return the share of each row in the positives, and in the negatives.
 
-    The shares of a class sum to one. Without one of the classes all are zero, and so
+    The shares of a class sum to one. If a class is absent, all shares are zero, and so
     is every loss that is a sum over pairs.
     """
     positive = batch.is_positive.to(batch.score.dtype)
     negative = 1.0 - positive
     if batch.weight is not None:
         positive, negative = positive * batch.weight, negative * batch.weight
-    of_positives = positive.sum(-1, keepdim=True)
-    of_negatives = negative.sum(-1, keepdim=True)
-    has_both = (of_positives > 0) & (of_negatives > 0)
-    # Nothing is asked of the values themselves: `torch.compile` and vmap cannot branch
-    # on them.
-    one = torch.ones_like(of_positives)
-    positive = positive * (has_both / torch.where(has_both, of_positives, one))
-    negative = negative * (has_both / torch.where(has_both, of_negatives, one))
+    n_positive = positive.sum(-1, keepdim=True)
+    n_negative = negative.sum(-1, keepdim=True)
+    has_both = (n_positive > 0) & (n_negative > 0)
+    # No branch on values: `torch.compile` and vmap do not support one.
+    one = torch.ones_like(n_positive)
+    positive = positive * (has_both / torch.where(has_both, n_positive, one))
+    negative = negative * (has_both / torch.where(has_both, n_negative, one))
     return positive, negative
 
 
 def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
-    """Return a loss in the type of the scores, but never below float32."""
+    """Return a loss in the dtype of the scores, but at least float32."""
     is_wide = scores.dtype in (torch.float32, torch.float64)
     return loss.to(scores.dtype if is_wide else torch.float32)
 
 
 def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
-    """Return a loss, or NaN with a gradient of NaN where a score is not finite."""
-    # 0 times NaN or infinity is NaN. A loss of 0 would hide a network that diverges.
-    return loss * (1.0 + (0.0 * score.detach()).sum())
+    """Return the loss, or NaN with a NaN gradient if a score is not finite."""
+    # 0 times NaN or infinity is NaN. A loss of 0 would hide a diverging network.
+    return loss * (1.0 + (0.0 * score.detach()).sum(-1))
 
 
-# An operator, so that torch.compile need not look into checks that depend on values.
+# An operator, so that torch.compile does not trace checks that depend on values.
 @torch.library.custom_op("rocpath::checked_labels", mutates_args=())
 def checked_labels(target: Tensor, weight: Tensor | None) -> Tensor:
     """Return which rows are positive, or raise."""
@@ -93,8 +92,8 @@ def checked_labels(target: Tensor, weight: Tensor | None) -> Tensor:
             "target must be 0 or 1", target, ~is_positive.logical_and(target != 1)
         )
     if weight is not None:
-        is_good = (weight >= 0) & torch.isfinite(weight)
-        _check_all("sample_weight must be finite and not negative", weight, is_good)
+        is_valid = (weight >= 0) & torch.isfinite(weight)
+        _check_all("sample_weight must be finite and non-negative", weight, is_valid)
         if not bool(weight.any()):
             raise ValueError("sample_weight must have a positive entry, got only 0.")
     return is_positive
@@ -110,8 +109,8 @@ def _(info: Any, in_dims: Any, target: Tensor, weight: Tensor | None) -> Any:
     return checked_labels(target, weight), in_dims[0]
 
 
-def each_of_a_batch(operator: Any) -> Callable[..., Any]:
-    """Make a rule for `torch.vmap` that calls an operator once for each entry."""
+def loop_over_batch(operator: Any) -> Callable[..., Any]:
+    """Return a rule for `torch.vmap` that calls an operator once per entry."""
 
     def rule(info: Any, in_dims: Any, *arguments: Any) -> Any:
         entries = [
@@ -129,14 +128,14 @@ def each_of_a_batch(operator: Any) -> Callable[..., Any]:
     return rule
 
 
-def _check_all(rule: str, tensor: Tensor, is_good: Tensor) -> None:
-    if not bool(is_good.all()):
-        worst = int((~is_good).reshape(-1).nonzero()[0])
-        value = tensor.reshape(-1)[worst].item()
-        raise ValueError(f"{rule}, got {value} at index {worst}.")
+def _check_all(rule: str, tensor: Tensor, is_valid: Tensor) -> None:
+    if not bool(is_valid.all()):
+        first = int((~is_valid).reshape(-1).nonzero()[0])
+        value = tensor.reshape(-1)[first].item()
+        raise ValueError(f"{rule}, got {value} at index {first}.")
 
 
-def _same_shape(name: str, tensor: Tensor, scores: Tensor) -> None:
+def _check_shape(name: str, tensor: Tensor, scores: Tensor) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
     if tensor.shape != scores.shape:

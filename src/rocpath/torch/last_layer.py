@@ -1,4 +1,4 @@
-"""Exact steps for a network's last layer, in whose weights predictions are linear."""
+"""Exact steps for the last layer of a network, in which predictions are linear."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
     from rocpath.descent import State
     from rocpath.step_choice import Movement, Quadratic
 
-_ROWS_AT_ONCE = 1024  # through the network, whose inner layers may be wide
-_TOLERANCE = 1e-5  # of AUC, in the search of a step
+_BATCH_SIZE = 1024  # rows per forward pass: inner layers may be wide
+_TOLERANCE = 1e-5  # of AUC, in the search for a step
 
 
 class LastLayer:
     """The last layer of a network, as a `Model` of the descent loop.
 
-    Parameters are the layer's weights, each times the spread of its input, so that
-    directions do not depend on the units of the inputs. They have length one: AUC
-    does not see their scale, and ``write`` restores it.
+    The parameters are the weights of the layer, each multiplied by the standard
+    deviation of its input, so that directions do not depend on the units of the
+    inputs. They are normalized to length one, which does not change AUC; ``write``
+    restores their scale.
 
     Parameters
     ----------
     model : nn.Module
-        A network that ends in an ``nn.Linear`` of one output.
+        Network that ends in an ``nn.Linear`` with one output.
     *samples : Tensor
-        Inputs of the network, first those to train on, then perhaps others.
+        Inputs of the network: training rows, then perhaps validation rows.
 
     Attributes
     ----------
     start : array
-        Parameters of the layer as it is.
+        Current parameters of the layer.
 
     Examples
     --------
@@ -62,8 +63,7 @@ class LastLayer:
         features = [_features(model, self._layer, X) for X in samples]
         self._columns = Columns.measured(features[0])
         self._linear = LinearPredictor(
-            # Of unit length, since AUM alone would shrink the weights (see
-            # `LinearPredictor`).
+            # Of unit length: AUM alone would shrink the weights (`LinearPredictor`).
             tuple(self._columns.scaled(X) for X in features),
             unit_norm=True,
         )
@@ -72,25 +72,25 @@ class LastLayer:
         self._length = float(np.linalg.norm(scaled))
         if not self._length > 0:
             raise ValueError(
-                "model must have weights in its last layer that change predictions, "
-                "got scores that are all equal."
+                "model must have nonzero weights in its last layer, got scores that "
+                "are all equal."
             )
         self.start = scaled / self._length
 
     def predict(self, parameters: NDArray[np.float64]) -> State:
-        """Compute the predictions of parameters."""
+        """Return the predictions of the given parameters."""
         return self._linear.predict(parameters)
 
     def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
-        """Turn a gradient in the predictions into a direction, or None."""
+        """Return the direction of steepest descent of the parameters, or None."""
         return self._linear.downhill(state, gradient)
 
     def moved(self, state: State, direction: State, step: float) -> State:
-        """Go a step."""
+        """Take a step along a direction."""
         return self._linear.moved(state, direction, step)
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
-        """Return what is added to AUM: nothing."""
+        """Return the quadratic term added to AUM: none."""
         return self._linear.quadratic(state, direction)
 
     def write(self, parameters: ArrayLike, constant: float) -> nn.Module:
@@ -99,9 +99,9 @@ class LastLayer:
         Parameters
         ----------
         parameters : array-like
-            As ``start``.
+            New parameters, on the scale of ``start``.
         constant : float
-            Added to predictions, if the layer has a bias.
+            Constant added to the predictions, if the layer has a bias.
 
         Returns
         -------
@@ -113,12 +113,12 @@ class LastLayer:
         weight, bias = self._columns.unscaled(
             self._length * np.asarray(parameters), self._length * constant
         )
-        # An input that was constant says nothing of its weight, which stays.
-        stays = np.where(np.isinf(self._columns.scale), self._weight, 0.0)
+        # The weight of a constant input is not identified, so it is kept.
+        kept = np.where(np.isinf(self._columns.scale), self._weight, 0.0)
         with torch.no_grad():
-            layer.weight.copy_(torch.as_tensor(weight + stays)[None])
+            layer.weight.copy_(torch.as_tensor(weight + kept)[None])
             if layer.bias is not None:
-                layer.bias.fill_(bias - float(self._columns.center @ stays))
+                layer.bias.fill_(bias - float(self._columns.center @ kept))
         return network
 
 
@@ -131,35 +131,35 @@ def refine_last_layer(
     max_steps: int = 30,
     patience: int = 5,
 ) -> tuple[nn.Module, Descent]:
-    """Climb AUC by the last layer of a trained network, each step an exact one.
+    """Increase AUC by exact steps in the last layer of a trained network.
 
-    A step goes along the AUM gradient, as far as AUC is largest of all. Give rows that
-    the network was *not* trained on: on its own training rows it ranks too well to
-    gain anything. With validation rows the step with their largest AUC is taken, which
-    may be none; then the network is returned as it is.
+    Each step follows the AUM gradient to the globally largest AUC. Use rows that the
+    network was *not* trained on: it usually ranks its own training rows too well to
+    gain anything. With validation rows, the result is the step with the largest
+    validation AUC; if that is the initial network, it is returned unchanged.
 
     Parameters
     ----------
     model : nn.Module
-        A network that ends in an ``nn.Linear`` of one output. It is not changed.
+        Network that ends in an ``nn.Linear`` with one output. It is not modified.
     X : Tensor
         Inputs of the network.
     y : array-like or Tensor, shape (n_examples,), or ErrorBreakpoints
         Labels, or the error functions of the rows.
     validation : tuple of X and y, optional
-        Other rows, by which the step is chosen.
+        Rows on which the number of steps is selected.
     max_steps : int
-        Most steps to take.
+        Maximum number of steps.
     patience : int
-        Stop after that many steps without a larger validation AUC.
+        Number of steps without a larger validation AUC after which to stop.
 
     Returns
     -------
     model : nn.Module
-        A copy with other weights in its last layer. Its bias makes the fewest errors
-        at a threshold of 0.
+        Copy of the network with new weights in its last layer. Its bias minimizes the
+        number of errors at a threshold of 0.
     history : Descent
-        How the steps came to them.
+        AUM and AUC after each step.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def refine_last_layer(
     layer = LastLayer(model, *inputs)
     limits = Limits(max_steps, patience=None if validation is None else patience)
     history = descend(layer, bps, layer.start, Goal(_best_auc, "auc"), limits)
-    # Untouched, bias and rounding too: a network that gains nothing must not change.
+    # An exact copy, bias and rounding included, if no step improves on the network.
     if history.chosen == 0:
         return copy.deepcopy(model), history
     return layer.write(history.coef, history.intercept), history
@@ -206,14 +206,14 @@ def _checked_sample(
         y = ErrorBreakpoints.from_labels(labels.reshape(len(labels)))
     if X.shape[0] != y.n_examples:
         raise ValueError(
-            f"{name} must have a row for each of the {y.n_examples} labels, got "
+            f"{name} must have one row for each of the {y.n_examples} labels, got "
             f"{X.shape[0]}."
         )
     return X, y
 
 
 def _find_layer(model: nn.Module, X: Tensor) -> nn.Linear:
-    """Return the layer whose output is that of the network, or raise."""
+    """Return the layer whose output is the output of the network, or raise."""
     called: list[tuple[nn.Linear, Tensor]] = []
     hooks = [
         layer.register_forward_hook(lambda layer, _, out: called.append((layer, out)))
@@ -223,32 +223,32 @@ def _find_layer(model: nn.Module, X: Tensor) -> nn.Linear:
     out = _run(model, X)
     for hook in hooks:
         hook.remove()
-    # By what it returns, not by where it stands: a network's last module need not be
-    # the one it calls last.
+    # Identified by its output: the last module of a network need not be the one that
+    # is called last.
     for layer, score in reversed(called):
         if out.numel() == len(X) and torch.equal(out.reshape(-1), score.reshape(-1)):
             return layer
     raise ValueError(
-        "model must end in an nn.Linear of one output, and return its output: the "
+        "model must end in an nn.Linear with one output and return that output: the "
         "logit, not a probability."
     )
 
 
 def _features(model: nn.Module, layer: nn.Linear, X: Tensor) -> NDArray[np.float64]:
-    """Compute the inputs of a layer, one row for each row of X."""
+    """Return the inputs of a layer, one row for each row of X."""
     blocks: list[Tensor] = []
     hook = layer.register_forward_pre_hook(
         lambda _, inputs: blocks.append(inputs[0].detach().cpu().double())
     )
-    for rows in X.split(_ROWS_AT_ONCE):
+    for rows in X.split(_BATCH_SIZE):
         _run(model, rows)
     hook.remove()
     return torch.cat(blocks).reshape(len(X), -1).numpy()
 
 
 def _run(model: nn.Module, X: Tensor) -> Tensor:
-    """Apply a network as in use: without dropout, and without gradients."""
-    # Parts may be frozen in eval mode on purpose; train() would wake them all.
+    """Apply a network in evaluation mode and without gradients."""
+    # Only these modules return to training mode: others may be frozen on purpose.
     training = [module for module in model.modules() if module.training]
     device = next(model.parameters()).device
     model.eval()

@@ -1,12 +1,12 @@
-"""The squared hinge of all pairs of a positive and a negative, in log-linear time.
+"""The squared hinge loss of all pairs of a positive and a negative, in log-linear time.
 
-Written as functions of a score (Rust & Hocking), the losses of all negatives above a
-positive add up to one parabola. Sorted from above, it passes from a place to the next
-by a gap d: with N negatives above, the sums of distances B and of squares A become
+As functions of the positive score (Rust & Hocking), the losses of all negatives above
+a positive add up to one parabola. Going down the sorted scores by a gap d, with N
+negatives above, the sum of distances B and the sum of squares A become
 
     B + N d        and        A + 2 d B + d² N = A + d (B + (B + N d)).
 
-All terms have one sign, so that no digits are lost, however far scores are from zero.
+All terms have the same sign, so no digits cancel, however far scores are from zero.
 """
 
 import torch
@@ -35,16 +35,16 @@ def pairwise_squared_hinge(
     scores : Tensor, shape (n_examples,) or (n_examples, 1)
         Predictions.
     target : Tensor of the shape of scores
-        Labels 0 and 1, of any type. A batch of one class has loss 0 and gradient 0.
+        Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
-        By how much a positive should lie above a negative.
+        Required difference between a positive and a negative score.
     sample_weight : Tensor of the shape of scores, optional
-        How much each example counts within its class.
+        Weight of each example within its class.
 
     Returns
     -------
     Tensor, shape ()
-        Of the type of the scores, or float32 for shorter ones.
+        Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def pairwise_squared_hinge(
     """
     batch = checked_batch(scores, target, sample_weight)
     positive, negative = class_shares(batch)
-    # Raised by the margin, a negative costs a positive the square of how far it is
-    # above.
+    # With negatives raised by the margin, a pair costs its squared distance if the
+    # negative is above the positive.
     raised = finite_number("margin", margin) * ~batch.is_positive
-    place, order = (batch.score + raised).sort(descending=True)
-    gap = place[:-1] - place[1:]
-    start = place.new_zeros(1)
+    position, order = (batch.score + raised).sort(descending=True)
+    gap = position[:-1] - position[1:]
+    start = position.new_zeros(1)
     above = negative[order].cumsum(0)[:-1]
-    # B and A of the recursion above, as two cumulative sums that autograd knows.
+    # B and A of the recursion above, as cumulative sums that autograd differentiates.
     distance = torch.cat((start, (above * gap).cumsum(0)))
     square = torch.cat((start, (gap * (distance[:-1] + distance[1:])).cumsum(0)))
     loss = nan_unless_finite(positive[order] @ square, batch.score)
@@ -76,7 +76,7 @@ class PairwiseSquaredHinge(nn.Module):
     Parameters
     ----------
     margin : float
-        By how much a positive should lie above a negative.
+        Required difference between a positive and a negative score.
 
     Examples
     --------

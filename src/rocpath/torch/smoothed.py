@@ -1,8 +1,8 @@
-"""One minus a smoothed AUC, in linear time, also of a part of the ROC curve.
+"""One minus a smoothed AUC or partial AUC, in linear time.
 
-A pair counts by the normal distribution function of the difference of its scores over
-a width. Small batches sum over pairs; in large ones each class is spread over a grid,
-and the distribution of the negatives, smoothed, is read off it.
+A pair is weighted by the normal distribution function of its score difference divided
+by a width. Small batches sum over pairs; large ones assign each class to a grid and
+read the smoothed distribution of the negatives from it.
 """
 
 import math
@@ -19,9 +19,9 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_FEW = 256  # rows up to which pairs are quicker than a grid
+_FEW = 256  # rows up to which a sum over pairs is faster than a grid
 _CELLS = 8192  # of the grid: about 1,000 widths
-_CELLS_IN_WIDTH = 8  # the loss is then within 0.001 of the sum over pairs
+_CELLS_IN_WIDTH = 8  # keeps the loss within 0.001 of the sum over pairs
 _KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # beyond, the normal density is below 1e-6
 
 
@@ -33,31 +33,31 @@ def smoothed_auc_loss(
     max_fpr: float | None = None,
     sample_weight: Tensor | None = None,
 ) -> Tensor:
-    """Compute one minus the AUC, smoothed so that it has a gradient.
+    """Compute one minus a smoothed AUC, which has a gradient.
 
-    A pair whose positive is ahead by d counts as wrong by Φ(-d / width); as the
-    width goes to 0 the loss goes to 1 - AUC. More than 256 rows are counted on a
-    grid, which changes the loss by less than 0.001; scores that spread over more than
-    1,000 widths are smoothed by a thousandth of their spread.
+    A pair whose positive score is larger by d costs Φ(-d / width); as the width
+    approaches 0, the loss approaches 1 - AUC. Batches of more than 256 rows use a
+    grid, which changes the loss by less than 0.001; if the range of the scores
+    exceeds 1,000 widths, the width is a thousandth of that range instead.
 
     Parameters
     ----------
     scores : Tensor, shape (n_examples,) or (n_examples, 1)
         Predictions.
     target : Tensor of the shape of scores
-        Labels 0 and 1, of any type. A batch of one class has loss 0 and gradient 0.
+        Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     width : float
-        Standard deviation of the smoothing, in the unit of the scores.
+        Standard deviation of the smoothing, in the units of the scores.
     max_fpr : float, optional
-        Count the ROC curve up to this false positive rate only: positives against the
-        negatives with the largest scores. The area is divided by ``max_fpr``.
+        Largest false positive rate of the partial AUC, which compares positives with
+        the highest-scoring negatives only. The area is divided by ``max_fpr``.
     sample_weight : Tensor of the shape of scores, optional
-        How much each example counts within its class.
+        Weight of each example within its class.
 
     Returns
     -------
     Tensor, shape ()
-        Of the type of the scores, or float32 for shorter ones.
+        Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class SmoothedAUCLoss(nn.Module):
     Parameters
     ----------
     width : float
-        Standard deviation of the smoothing, in the unit of the scores.
+        Standard deviation of the smoothing, in the units of the scores.
     max_fpr : float, optional
-        Count the ROC curve up to this false positive rate only.
+        Largest false positive rate of the partial AUC.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _wrong_pairs(
     max_fpr: float | None,
 ) -> Tensor:
     if max_fpr is not None:
-        # Which negatives count is decided by the order, which has no gradient.
+        # The order selects the negatives, and has no gradient.
         order = score.detach().argsort(descending=True)
         counted = torch.empty_like(negative)
         counted = counted.scatter(0, order, _first(negative[order], max_fpr))
@@ -155,40 +155,40 @@ def _wrong_on_grid(
 ) -> Tensor:
     low, high = score.detach().nan_to_num(0.0, 0.0, 0.0).aminmax()
     cell = (high - low) / (_CELLS - 2 * _KERNEL_CELLS - 2)
-    # Scores that spread far get larger cells, and so a larger width, and not more
+    # A wide range of scores gets larger cells, hence a larger width, instead of more
     # memory.
     cell = cell.clamp(min=width / _CELLS_IN_WIDTH)
-    place = (score.nan_to_num(0.0, 0.0, 0.0) - 0.5 * (low + high)) / cell
-    place = place + 0.5 * _CELLS
-    left = place.detach().long()
-    part = place - left
+    position = (score.nan_to_num(0.0, 0.0, 0.0) - 0.5 * (low + high)) / cell
+    position = position + 0.5 * _CELLS
+    left = position.detach().long()
+    fraction = position - left
 
     def spread(share: Tensor) -> Tensor:
-        # In both cells beside it, so that the mass has a derivative in the score.
-        mass = score.new_zeros(_CELLS).index_add(0, left, share * (1.0 - part))
-        return mass.index_add(0, left + 1, share * part)
+        # Split between the two nearest cells, so that mass is differentiable.
+        mass = score.new_zeros(_CELLS).index_add(0, left, share * (1.0 - fraction))
+        return mass.index_add(0, left + 1, share * fraction)
 
     if max_fpr is not None:
-        # A grid of its own, as fine as it can be: which negatives are within the part
-        # must not depend on the width.
+        # A separate, finest grid: the selection of negatives must not depend on the
+        # width.
         finest = (high - low).clamp(min=1e-300) / (_CELLS - 1)
         near = ((score.detach().nan_to_num(0.0, 0.0, 0.0) - low) / finest).long()
         mass = score.new_zeros(_CELLS).index_add(0, near, negative)
         counted = _first(mass.flip(0), max_fpr).flip(0)
-        # Cells count wholly or not at all, but for the one where the part ends.
+        # Every cell is selected entirely or not at all, except the last one.
         counted = torch.where(mass > 0, counted / mass, 0.0)
         negative = negative * counted[near] / max_fpr
     mass = spread(negative)
     density = functional.conv1d(
         mass[None, None], _kernel(score), padding=_KERNEL_CELLS
     )[0, 0]
-    # Negatives above each cell, and half of those in it: positives there lose to them.
+    # Negatives above each cell and half of those in it outrank its positives.
     above = density.flip(0).cumsum(0).flip(0) - 0.5 * density
     return spread(positive) @ above
 
 
 def _kernel(like: Tensor) -> Tensor:
-    """Return the normal density on the grid, less what the spreading adds to it.
+    """Return the normal density on the grid, corrected for the split between cells.
 
     A row between two cells has a variance of p (1 - p) cells², a sixth on average,
     and a pair has two rows.
@@ -201,7 +201,7 @@ def _kernel(like: Tensor) -> Tensor:
     return (density / density.sum())[None, None]
 
 
-def _first(share: Tensor, part: float) -> Tensor:
-    """Return how much of each share lies in the first part of their sum."""
+def _first(share: Tensor, limit: float) -> Tensor:
+    """Return the amount of each share that falls within a limit of their sum."""
     before = share.cumsum(0) - share
-    return torch.minimum(share, (part - before).clamp(min=0.0))
+    return torch.minimum(share, (limit - before).clamp(min=0.0))
