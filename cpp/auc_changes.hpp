@@ -74,13 +74,6 @@ inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const Kinds& jum
   return change;
 }
 
-// How many crossings share the first one's step.
-inline std::size_t row_size(std::span<const Crossing> crossings) {
-  std::size_t n = 1;
-  while (n < crossings.size() && crossings[n].step == crossings[0].step) ++n;
-  return n;
-}
-
 // The best step met so far, with twice its AUC.
 struct FoundAUC {
   int128 best;
@@ -145,8 +138,7 @@ inline double end_of_plateau(const ErrorLines& lines, const Kinds& jumps, double
       return part.to;
     parts.sort(part);
     for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
-      const std::span<const Crossing> row = rest.first(row_size(rest));
-      rest = rest.subspan(row.size());
+      const std::span<const Crossing> row = take_row(rest);
       int128 change = 0;
       for (const Crossing& crossing : row) change += jumps.doubled_auc_change(crossing);
       const double step = row.front().step;

@@ -4,6 +4,7 @@
 #include "aum_path.hpp"
 #include "best_auc.hpp"
 #include "sorting.hpp"
+#include "step_path.hpp"
 #include "whole_numbers.hpp"
 
 using namespace rocpath::python;

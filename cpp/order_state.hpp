@@ -38,39 +38,28 @@ class OrderState {
   // The slope of AUM; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
 
-  // The paper's update: two neighbors exchange ranks; only the slot between them changes.
+  // The paper's update: two neighbors exchange ranks, and only the slot between them changes.
   void swap_neighbors(std::uint32_t lower, std::uint32_t upper) {
     const std::size_t middle = ranks_.rank(upper);
     const ErrorLine& a = lines_.line[lower];
     const ErrorLine& b = lines_.line[upper];
-    // These two converge no more; each has a new neighbor.
-    n_converging_ -= 1 + (is_converging_below(middle - 1) + is_converging_below(middle + 1));
-    std::swap(slot_[middle - 1].slope, slot_[middle].slope);
-    n_converging_ += is_converging_below(middle - 1) + is_converging_below(middle + 1);
     const Slot old_slot = slot_[middle];
-    // Lines with equal jumps, as two examples of one class, exchange places and nothing else.
-    if (a.fp != b.fp || a.tp != b.tp) {
-      doubled_auc_ += auc_change(a, b);
-      set_slot(middle, slot_[middle - 1], b);
-    }
-    // Where the same one of the two errors is the smaller in all slots around, the four minima
-    // cancel exactly: so it is for almost all crossings.
-    const int n_fp_smaller = old_slot.is_fp_smaller + slot_[middle].is_fp_smaller +
-                             slot_[middle - 1].is_fp_smaller + slot_[middle + 1].is_fp_smaller;
-    if (n_fp_smaller % 4 != 0) update_aum(a, b, old_slot, middle);
+    update_queue_size(middle);
+    update_rates(a, b, middle);
+    update_aum(a, b, old_slot, middle);
     ranks_.place(upper, middle - 1);
     ranks_.place(lower, middle);
   }
 
-  // Fetch what coming crossings will touch: with many lines, waiting for memory takes most of the
-  // time. The first call is for far crossings, the second for nearer ones, whose ranks are there.
+  // Fetch memory for crossings to come: first the lines and ranks of distant crossings, then the
+  // slots of nearer ones, whose ranks have arrived.
   void prefetch_lines(const Crossing& crossing) const {
     __builtin_prefetch(&lines_.line[crossing.lower]);
     __builtin_prefetch(&lines_.line[crossing.upper]);
     ranks_.prefetch_rank(crossing.lower);
     ranks_.prefetch_rank(crossing.upper);
   }
-  void prefetch_ranks(const Crossing& crossing) const {
+  void prefetch_slot(const Crossing& crossing) const {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
   }
 
@@ -158,8 +147,28 @@ class OrderState {
                               : from_integer(false_negatives(slot)) * lines_.tp_unit;
   }
 
-  // Eq. D_update, for lines a and b that exchange places around the slot `middle`.
+  // The lines around the slot `middle` no longer converge; each of them has a new neighbor.
+  void update_queue_size(std::size_t middle) {
+    n_converging_ -= 1 + (is_converging_below(middle - 1) + is_converging_below(middle + 1));
+    std::swap(slot_[middle - 1].slope, slot_[middle].slope);
+    n_converging_ += is_converging_below(middle - 1) + is_converging_below(middle + 1);
+  }
+
+  // FP and TP of the slot between two lines that exchange places, and AUC. Lines with equal jumps,
+  // such as two examples of one class, change neither.
+  void update_rates(const ErrorLine& a, const ErrorLine& b, std::size_t middle) {
+    if (a.fp == b.fp && a.tp == b.tp) return;
+    doubled_auc_ += auc_change(a, b);
+    set_slot(middle, slot_[middle - 1], b);
+  }
+
+  // Eq. D_update, for lines a and b that exchange places around the slot `middle`. Where the same
+  // error is the smaller one in all slots around, the four minima cancel exactly: that is so for
+  // almost all crossings.
   void update_aum(const Line& a, const Line& b, const Slot& old_slot, std::size_t middle) {
+    const int n_fp_smaller = old_slot.is_fp_smaller + slot_[middle].is_fp_smaller +
+                             slot_[middle - 1].is_fp_smaller + slot_[middle + 1].is_fp_smaller;
+    if (n_fp_smaller % 4 == 0) return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
                                 min_error(old_slot) - min_error(slot_[middle]);
     if (minima.high == 0.0) return;

@@ -198,9 +198,8 @@ class PartialAUC {
       if (is_inside(step, range)) found.improve(step, state.doubled_area());
     };
     for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
-      const std::span<const Crossing> row = rest.first(row_size(rest));
+      const std::span<const Crossing> row = take_row(rest);
       const double step = row.front().step;
-      rest = rest.subspan(row.size());
       improve_inside({since, step});
       // A tie of two is not better than what is before and after it.
       const bool is_single = row.size() == 1 && state.doubled_area() <= found.best;
@@ -266,8 +265,7 @@ class PartialAUC {
       }
       parts.sort(part);
       for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
-        const std::span<const Crossing> row = rest.first(row_size(rest));
-        rest = rest.subspan(row.size());
+        const std::span<const Crossing> row = take_row(rest);
         const double step = row.front().step;
         const int128 at = state.apply_at(step, row);
         if (at != doubled_area || is_changed_after(step)) return step;

@@ -88,6 +88,15 @@ struct Window {
   Vector<std::uint32_t> dense_order;
 };
 
+// Remove the crossings of the first step from `crossings`, which are sorted, and return them.
+inline std::span<const Crossing> take_row(std::span<const Crossing>& crossings) {
+  std::size_t size = 1;
+  while (size < crossings.size() && crossings[size].step == crossings[0].step) ++size;
+  const std::span<const Crossing> row = crossings.first(size);
+  crossings = crossings.subspan(size);
+  return row;
+}
+
 // Cuts the steps into windows that hold a few crossings a line.
 class Windows {
  public:

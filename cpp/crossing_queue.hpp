@@ -1,0 +1,71 @@
+// The crossings that a sweep meets next, in order of the step.
+//
+// The paper queues the crossings of neighboring lines, O(log B) each. Here the steps are cut into
+// windows whose crossings are found and sorted together (windows.hpp), O(1) each. While one window
+// is applied, another thread finds the next one. An early stop wastes at most two windows; they
+// start small where one is likely.
+#pragma once
+
+#include <future>
+
+#include "windows.hpp"
+
+namespace rocpath {
+
+template <class Expect>
+class CrossingQueue {
+ public:
+  // Before rows are applied, expect(begin, end) announces an upper limit of their numbers, possibly
+  // on another thread.
+  CrossingQueue(const ErrorLines& lines, double last_step, std::uint64_t max_crossings,
+                bool may_stop_early, Expect expect)
+      : n_lines_(lines.size()),
+        last_step_(last_step),
+        max_crossings_(max_crossings),
+        largest_target_(4 * lines.size() + 2048),
+        target_(may_stop_early ? lines.size() / 8 + 256 : largest_target_),
+        windows_(lines),
+        expect_(std::move(expect)) {}
+
+  // The next window of crossings, until the next call. The first of them is in row `n_rows` at the
+  // latest. Requires: the last window ends before the last step.
+  const Window& next(std::uint64_t n_rows) {
+    if (search_.valid())
+      search_.get();
+    else
+      find(n_rows);
+    std::swap(window_, found_);
+    // For few lines a thread costs more than it saves.
+    constexpr std::size_t few = 512;
+    if (n_lines_ >= few && window_.to < last_step_ && n_found_ < max_crossings_)
+      search_ = std::async(std::launch::async, &CrossingQueue::find, this,
+                           n_rows + window_.crossings.size() + 1);
+    return window_;
+  }
+
+ private:
+  std::size_t n_lines_;
+  double last_step_;
+  std::uint64_t max_crossings_;
+  std::uint64_t largest_target_;
+  std::uint64_t target_;  // crossings of the next window, about
+  std::uint64_t n_found_ = 0;
+  Windows windows_;
+  Expect expect_;
+  Window window_;
+  Window found_;
+  std::future<void> search_;  // the last member, so that the others outlive its thread
+
+  void find(std::uint64_t first_row) {
+    // Crossings that share a row may leave rows to find when the limit seems to be reached.
+    constexpr std::uint64_t least = 64;
+    const std::uint64_t n_left = std::max(max_crossings_, n_found_ + least) - n_found_;
+    windows_.next(std::min(target_, n_left), last_step_, found_);
+    windows_.sort(found_);
+    target_ = std::min(2 * target_, largest_target_);
+    n_found_ += found_.crossings.size() + found_.n_dense_swaps;
+    expect_(first_row, first_row + found_.crossings.size());
+  }
+};
+
+}  // namespace rocpath

@@ -1,0 +1,170 @@
+// AUM and AUC along a sweep: the numbers that a row of the path reports.
+//
+// Crossings are applied to the order of the lines (order_state.hpp, and partial_state.hpp for
+// partial AUC) in constant time each. AUC is a sum of whole numbers, converted to a rate only where
+// it has changed; the two sums of AUM are evaluated at every row. Memory O(B).
+#pragma once
+
+#include <optional>
+
+#include "order_state.hpp"
+#include "partial_state.hpp"
+#include "windows.hpp"
+
+namespace rocpath {
+
+// One step where lines cross; the first row of a path is its start.
+struct SweepRow {
+  double step;
+  double aum;
+  double aum_slope_after;  // its sign is exact
+  double auc;              // at the step, where lines that meet are tied
+  double auc_after;        // just after the step
+  std::uint64_t n_groups;  // of lines that meet
+  std::uint64_t n_swaps;   // pairs of lines that cross
+  std::uint64_t queue_size;
+};
+
+// Twice the AUC, or the partial AUC of a region, in the current order of a sweep.
+class SweptAUC {
+ public:
+  SweptAUC(const ErrorLines& lines, const RegionRates& rates) : region_(lines.total, rates) {
+    if (!rates.is_everywhere()) partial_.emplace(lines, region_);
+    const ErrorSums& total = partial_ ? region_.total() : lines.total;
+    doubled_perfect_ = as_double(2 * static_cast<int128>(total.fp) * total.tp);
+  }
+
+  double rate(int128 doubled) const { return as_double(doubled) / doubled_perfect_; }
+
+  int128 after(const OrderState& state) const {
+    return partial_ ? partial_->doubled_area() : state.doubled_auc();
+  }
+  int128 at_start(const ErrorLines& lines, const OrderState& state) const {
+    return partial_ ? partial_->doubled_area_at(lines.from, state.order())
+                    : doubled_auc_at(lines, lines.from, state.order());
+  }
+
+  // Follow `state`, which has applied these crossings. Returns four times the AUC at their step,
+  // where lines that meet are tied: for the whole AUC, the mean of before and after.
+  int128 apply(std::span<const Crossing> crossings, int128 before, const OrderState& state) {
+    return partial_ ? 2 * partial_->apply(crossings) : before + state.doubled_auc();
+  }
+  int128 reorder(std::span<const std::uint32_t> order, int128 before, const OrderState& state) {
+    if (!partial_) return before + state.doubled_auc();
+    const int128 at = partial_->doubled_area_between(order);
+    partial_->reorder(order);
+    return 2 * at;
+  }
+
+ private:
+  Region region_;
+  std::optional<PartialState> partial_;
+  double doubled_perfect_;
+
+  // Converting 64 bits is several times faster than converting 128, and they nearly always suffice.
+  static double as_double(int128 n) {
+    const auto narrow = static_cast<std::int64_t>(n);
+    return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
+  }
+};
+
+class SweptAreas {
+ public:
+  SweptAreas(const ErrorLines& lines, const RegionRates& rates)
+      : lines_(lines),
+        is_monotone_(lines.is_monotone()),
+        order_(lines),
+        auc_(lines, rates),
+        aum_(order_.aum()),
+        n_aum_changes_(order_.n_aum_changes()),
+        slope_(rate_of(order_.slope())),
+        doubled_auc_(auc_.at_start(lines, order_)),
+        auc_after_(auc_.rate(doubled_auc_)) {}
+
+  SweepRow start() { return row(lines_.from, 2 * doubled_auc_, 0, 0); }
+
+  // Apply all crossings of one step.
+  SweepRow apply(std::span<const Crossing> crossings) {
+    const std::size_t n_groups = order_.apply(crossings);
+    const int128 auc_at = auc_.apply(crossings, doubled_auc_, order_);
+    return row(crossings.front().step, auc_at, n_groups, crossings.size());
+  }
+
+  // Apply a step whose crossings are too many to be listed.
+  SweepRow apply_dense(const Window& window) {
+    const std::size_t n_groups = order_.reorder(window.dense_order);
+    const int128 auc_at = auc_.reorder(window.dense_order, doubled_auc_, order_);
+    return row(window.to, auc_at, n_groups, window.n_dense_swaps);
+  }
+
+  // Fetch memory for crossings that will be applied soon. With 10^5 lines, waiting for it takes
+  // most of the time; ranks are read early because the second fetch depends on them.
+  void prefetch(std::span<const Crossing> coming) const {
+    constexpr std::size_t near = 12;
+    constexpr std::size_t far = 24;
+    if (coming.size() <= far) return;
+    order_.prefetch_lines(coming[far]);
+    order_.prefetch_slot(coming[near]);
+  }
+
+  // Neighbors that will cross at a later step: the size of the paper's queue.
+  std::size_t n_converging() const { return order_.n_converging(); }
+  bool is_monotone() const { return is_monotone_; }
+  bool has_auc_decreased() const { return has_auc_decreased_; }  // in the last row
+
+ private:
+  const ErrorLines& lines_;
+  bool is_monotone_;
+  OrderState order_;
+  SweptAUC auc_;
+  // AUM and AUC after the last row.
+  AUMPiece aum_;
+  std::uint64_t n_aum_changes_;
+  double slope_;
+  int128 doubled_auc_;
+  double auc_after_;
+  bool has_auc_decreased_ = false;
+
+  // A slope that is not zero must not be rounded to zero.
+  double rate_of(double slope) const {
+    constexpr double tiny = std::numeric_limits<double>::denorm_min();
+    const double divided = slope / lines_.divisor;
+    return slope != 0.0 && divided == 0.0 ? std::copysign(tiny, slope) : divided;
+  }
+
+  SweepRow row(double step, int128 quadrupled_auc, std::uint64_t n_groups, std::uint64_t n_swaps) {
+    const double aum = update_aum(step);
+    update_auc();
+    const bool is_continuous = quadrupled_auc == 2 * doubled_auc_;
+    return {.step = step,
+            .aum = aum,
+            .aum_slope_after = slope_,
+            .auc = is_continuous ? auc_after_ : 0.5 * auc_.rate(quadrupled_auc),
+            .auc_after = auc_after_,
+            .n_groups = n_groups,
+            .n_swaps = n_swaps,
+            .queue_size = order_.n_converging()};
+  }
+
+  // Returns AUM at the step. Most crossings are not kinks and leave the two sums as they are.
+  double update_aum(double step) {
+    const double slope_before = slope_;
+    const bool is_kink = order_.n_aum_changes() != n_aum_changes_;
+    if (is_kink) slope_ = rate_of(order_.slope());
+    const double aum = aum_at_kink(aum_, slope_before, order_.aum(), slope_, step);
+    if (is_kink) {
+      aum_ = order_.aum();
+      n_aum_changes_ = order_.n_aum_changes();
+    }
+    // The rounded step may put convex AUM just below zero.
+    return (is_monotone_ ? std::max(aum, 0.0) : aum) / lines_.divisor;
+  }
+
+  void update_auc() {
+    const int128 before = std::exchange(doubled_auc_, auc_.after(order_));
+    if (doubled_auc_ != before) auc_after_ = auc_.rate(doubled_auc_);
+    has_auc_decreased_ = doubled_auc_ < before;
+  }
+};
+
+}  // namespace rocpath
