@@ -6,8 +6,6 @@ from collections import defaultdict
 import matplotlib as mpl
 import numpy as np
 
-from rocpath.plots import plot_complexity
-
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
@@ -217,7 +215,13 @@ def draw_scale(rows):
         seconds[row["part"]].append(float(row["seconds"]))
     n = sorted({int(row["n"]) for row in rows})
     figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
-    plot_complexity(n, seconds, reference_slopes=(1.0,), ax=ax)
+    for marker, (name, cost) in zip(MARKERS * 2, seconds.items(), strict=False):
+        slope = np.polyfit(np.log(n), np.log(cost), 1)[0]
+        ax.loglog(n, cost, marker=marker, label=f"{name} (slope {slope:.2f})")
+    first = min(min(cost) for cost in seconds.values())
+    ax.loglog(n, first * np.array(n) / n[0], color="0.7", linestyle="--", label="n")
+    ax.set(xlabel="n", ylabel="seconds")
+    ax.legend(loc="upper left", fontsize=9)
     yield "", figure
 
 

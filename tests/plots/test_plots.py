@@ -202,33 +202,6 @@ def test_several_descents_on_one_display_keep_their_names_and_colors():
     assert "three: weights taken" in shown
 
 
-def test_complexity_leaves_out_what_was_not_run():
-    costs = {"one": [1.0, 10.0, np.nan], "two": [1.0, 100.0, 1e4]}
-    axes = plots.plot_complexity([10, 100, 1000], costs, reference_slopes=[2])
-    lines = labeled(axes)
-    assert lines["one (slope 1.00)"].get_xdata().tolist() == [10, 100]
-    assert lines["two (slope 2.00)"].get_ydata().tolist() == [1, 100, 1e4]
-    assert axes.lines[2].get_ydata() == pytest.approx([1, 1e4])
-
-
-def test_comparison_shows_means_errors_and_paired_differences():
-    scores = {"old": [0.7, 0.8, 0.9], "new": [0.8, 0.9, 1.0]}
-    left, right = plots.plot_comparison(scores)
-    means = [bar.lines[0].get_xdata()[0] for bar in left.containers]
-    assert means == pytest.approx([0.8, 0.9])
-    ends = left.containers[0].lines[2][0].get_segments()[0]
-    assert np.ptp(ends[:, 0]) / 2 == pytest.approx(0.1 / np.sqrt(3))
-    (only,) = right.containers
-    assert only.lines[0].get_xdata()[0] == pytest.approx(0.1)
-
-
-def test_comparison_refuses_unequal_folds_and_unknown_references():
-    with pytest.raises(ValueError, match="same number of folds"):
-        plots.plot_comparison({"a": [1.0], "b": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="reference must be one of"):
-        plots.plot_comparison({"a": [1.0]}, reference="b")
-
-
 def test_curves_of_many_crossings_keep_their_extremes():
     _, _, _, lines = two_classes(500)
     view = step_view(lines)

@@ -104,7 +104,6 @@ def fit(
     labels: own.Labels,
     group: own.GroupOption = None,
     segmenting: own.Segmenting = own.Segmenting(50),
-    png: options.PictureOption = None,
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-changepoint"),
 ) -> None:
@@ -121,12 +120,12 @@ def fit(
     from rocpath.cli.penalty_fit import fit_sequences
     from rocpath.cli.penalty_model import check_columns
 
-    check_folder(to.out, png, force=to.force)
+    check_folder(to.out, force=to.force)
     # The names of columns are saved with the model: predict finds them by itself.
     request = sequence_request(sequences, segmenting, seed=seed, group=group)
     check_columns(request.columns)
     every = read_labeled(sequences, labels, request)
-    fit_sequences(every, request, to, png=png)
+    fit_sequences(every, request, to)
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")

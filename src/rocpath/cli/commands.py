@@ -55,7 +55,6 @@ def fit(
     fast: options.FastOption = False,
     yes: options.YesOption = False,
     promised: options.Promised = options.Promised(),
-    png: options.PictureOption = None,
     seed: options.SeedOption = 0,
     where: options.Where = options.Where(),
     to: options.Folder = options.Folder("rocpath-fit"),
@@ -73,17 +72,17 @@ def fit(
     from rocpath.cli.table_fit import Request, fit_table
     from rocpath.tables.audit import parsed_types
 
-    check_folder(to.out, png, force=to.force)
+    check_folder(to.out, force=to.force)
     kinds, drops = parsed_types(types or ()), tuple(drop or ())
     asked = promised.targets
     request = Request(
         shown_name(table), label, positive, drops, seed, model, kinds, fast, yes, asked
     )
     if runs_on_dask(table, *where):
-        refuse_beyond_ranking(model, asked.n_given, png)
+        refuse_beyond_ranking(model, asked.n_given)
         fit_on_cluster(table, Cluster(where.scheduler), request, **to._asdict())
         return
-    fit_table(read_tables(table, text=request.text), request, to, png=png)
+    fit_table(read_tables(table, text=request.text), request, to)
 
 
 @command(
@@ -163,7 +162,7 @@ def evaluate(
     # Of rows elsewhere only the counts of labels come here.
     truth: KnownLabels
     if many_files.runs_on_dask(table, *where):
-        on_cluster.refuse_beyond_ranking("auto", targets.n_given, None)
+        on_cluster.refuse_beyond_ranking("auto", targets.n_given)
         cluster = many_files.Cluster(where.scheduler)
         area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
         # Thresholds need all scores in one place.

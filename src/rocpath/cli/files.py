@@ -118,24 +118,12 @@ def write_folder(
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def png_bytes(figure: Any) -> bytes:
-    """Return a figure of matplotlib as PNG."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
-
-
-def check_folder(*folders: str | None, force: bool) -> None:
-    """Raise if results could not be written there, before they are computed.
-
-    A folder that was not asked for is None.
-    """
-    for folder in folders:
-        if folder is not None:
-            target = Path(folder)
-            if target.exists() and not target.is_dir():
-                raise ValueError(f"{folder!r} is a file: name a folder with --out.")
-            _check_target(target, force=force)
+def check_folder(folder: str, *, force: bool) -> None:
+    """Raise if results could not be written there, before they are computed."""
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"{folder!r} is a file: name a folder with --out.")
+    _check_target(target, force=force)
 
 
 def check_file(target: str, *, force: bool, is_table: bool = False) -> None:

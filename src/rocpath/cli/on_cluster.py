@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 _SAMPLED_ROWS = 20_000  # of all files, by which columns and methods are judged
 
 
-def refuse_beyond_ranking(model: str, n_promises: int, png: str | None) -> None:
+def refuse_beyond_ranking(model: str, n_promises: int) -> None:
     """Raise if more is asked for than a linear ranking and its AUC."""
-    if model not in ("auto", "linear") or n_promises or png is not None:
+    if model not in ("auto", "linear") or n_promises:
         raise ValueError(
-            "on Dask only the linear ranking is fitted, without promises and pictures: "
-            "leave out --model, --max-fpr, --min-precision, --top and --png, or read "
-            "the rows with --engine memory."
+            "on Dask only the linear ranking is fitted, without thresholds: drop "
+            "--model, --max-fpr, --min-precision and --top, or read the rows with "
+            "--engine memory."
         )
 
 

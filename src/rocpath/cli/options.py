@@ -131,10 +131,6 @@ ModelChoiceOption = Annotated[
         "blend, which takes longer."
     ),
 ]
-PictureOption = Annotated[
-    str | None,
-    typer.Option("--png", metavar="DIR", help="Folder for every figure, as PNG."),
-]
 MaxFprOption = Annotated[
     float | None,
     typer.Option(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rocpath import changepoint as cp
-from rocpath.cli.files import png_bytes
 from rocpath.cli.penalty_comparison import OURS
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
@@ -18,7 +17,7 @@ from rocpath.pages.penalty_report import (
 from rocpath.roc import roc_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -104,62 +103,6 @@ def report(found: Findings, request: Request) -> str:
         is_time=found.is_time,
         left_out=[str(one) for one in found.left_out],
     )
-
-
-def figures(
-    found: Findings, request: Request, *, progress: Callable[[str], None]
-) -> dict[str, bytes | str]:
-    """Draw every panel as PNG, by the name of its file."""
-    # Matplotlib takes long to import, and few ask for pictures.
-    from rocpath.plots.fits import penalty_figures
-
-    drawn = penalty_figures(
-        errors={
-            method: (row["label_errors"], row["standard_error"])
-            for method, row in found.comparison.metrics.items()
-        },
-        roc=found.roc,
-        coefficients=found.coefficients,
-        tried=found.tried[:3],
-    )
-    pictures: dict[str, bytes | str] = {
-        f"{name}.png": png_bytes(figure) for name, figure in drawn.items()
-    }
-    width = len(str(len(found.sequences)))
-    for place, one in enumerate(found.sequences):
-        progress(f"drawing {one.name}")
-        # Names are the user's text: as names of files they must not leave the folder,
-        # nor be too long for it; the number in front keeps them apart.
-        plain = "".join(c if c.isalnum() or c in "-." else "_" for c in one.name)[:60]
-        name = f"sequence_{place + 1:0{width}}_{plain}.png"
-        pictures[name] = png_bytes(_figure(found, place, request))
-    return pictures
-
-
-def _figure(found: Findings, place: int, request: Request) -> Any:
-    """Draw a sequence with its labels and changes, and its errors by penalty."""
-    from rocpath.plots.canvas import unseen_axes
-    from rocpath.plots.label_errors import LabelErrorDisplay
-
-    one = found.sequences[place]
-    labels, models = found.labels[one.name], request.models(one)
-    # Errors by penalty do not change with the unit of positions.
-    unit = _DAY if found.is_time else 1.0
-    display = LabelErrorDisplay(
-        x=one.value,
-        position=one.position / unit,
-        labels=cp.Labels(labels.start / unit, labels.end / unit, labels.kind),
-        models=models,
-        selection=cp.model_selection(models.cost),
-        errors=found.comparison.problem.functions[place],
-        log_penalty=float(found.comparison.log_penalty[OURS][place]),
-    ).plot(unseen_axes(1, 2, (9.5, 3.2), gridspec_kw={"width_ratios": (1.7, 1)}))
-    if found.is_time:
-        display.ax_[0].xaxis_date()
-        display.ax_[0].tick_params(axis="x", labelsize=7)
-    # Dollars would be read as formulas.
-    display.figure_.suptitle(one.name.replace("$", r"\$"), fontsize=10)
-    return display.figure_
 
 
 def _reported(found: Findings, request: Request) -> list[ReportedSequence]:

@@ -19,7 +19,7 @@ from rocpath.cli.long_tables import (
     without_runs_at_fault,
 )
 from rocpath.cli.penalty_comparison import MOST_FOLDS, Problem, compare_penalties
-from rocpath.cli.penalty_findings import Findings, figures, report
+from rocpath.cli.penalty_findings import Findings, report
 from rocpath.cli.penalty_model import PenaltyModel
 from rocpath.cli.terminal import progress_bar, say, show_table
 from rocpath.model_file import model_bytes
@@ -45,15 +45,12 @@ class Labeled(NamedTuple):
     is_time: bool
 
 
-def fit_sequences(
-    every: Labeled, request: Request, to: Folder, *, png: str | None = None
-) -> None:
+def fit_sequences(every: Labeled, request: Request, to: Folder) -> None:
     """Fit penalties to the labeled sequences, compare, and write the results."""
     used, left_out = _usable(every, quiet=to.quiet)
     warn_of(left_out)
-    # Segmenting is most of the work, and drawing takes each sequence once more; two
-    # stages are the last fit and the report.
-    n_stages = len(used) * (1 if png is None else 2) + MOST_FOLDS + 2
+    # Segmenting is most of the work; two stages are the last fit and the report.
+    n_stages = len(used) + MOST_FOLDS + 2
     with progress_bar(n_stages, quiet=to.quiet) as progress:
         model, found = _learned(used, every, left_out, request, progress)
         progress("making the report")
@@ -62,11 +59,8 @@ def fit_sequences(
             "metrics.json": json.dumps(_summary(found, request), indent=2) + "\n",
             "report.html": report(found, request),
         }
-        pictures = {} if png is None else figures(found, request, progress=progress)
     # Nothing is written before all is made: a folder is whole, or is not there.
     write_folder(to.out, contents, force=to.force)
-    if png is not None:
-        write_folder(png, pictures, force=to.force)
     _show(f"{found.n_labels} labels of {len(used)} sequences", found.comparison)
     say(found.comparison.headline(found.n_labels))
     say(f"Open {to.out}/report.html")

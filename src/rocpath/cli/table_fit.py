@@ -18,7 +18,6 @@ from rocpath.cli.files import write_folder
 from rocpath.cli.table_report import (
     TableFit,
     contents,
-    figures,
     findings,
     headline,
     verdicts,
@@ -68,9 +67,7 @@ class Request(NamedTuple):
         return [name for name, kind in self.types.items() if kind == "category"]
 
 
-def fit_table(
-    table: pl.DataFrame, request: Request, to: Folder, *, png: str | None = None
-) -> None:
+def fit_table(table: pl.DataFrame, request: Request, to: Folder) -> None:
     """Fit a model, compare it with baselines, and write the results."""
     label = binary_label(table, request.label, request.positive)
     if request.positive is None and not request.accepts_positive:
@@ -91,11 +88,8 @@ def fit_table(
         progress("writing the report")
         found = findings(fit)
         files = contents(fit, found)
-        pictures = {} if png is None else figures(fit, found)
     # After all is made, so that no half of a result is left by an error.
     write_folder(to.out, files, force=to.force)
-    if png is not None:
-        write_folder(png, pictures, force=to.force)
     show_comparison(request.title, label, fit.comparison)
     _tell_result(request, fit, found, quiet=to.quiet)
     if "report.html" in files:

@@ -11,7 +11,6 @@ import numpy as np
 
 from rocpath.auc_statistics.score_summary import summarize_scores
 from rocpath.cli.comparison import verdict
-from rocpath.cli.files import png_bytes
 from rocpath.model_file import model_bytes
 
 if TYPE_CHECKING:
@@ -94,26 +93,6 @@ def contents(fit: TableFit, found: Findings) -> dict[str, bytes | str]:
     if find_spec("plotly") and find_spec("jinja2"):
         files["report.html"] = _report(fit, found)
     return files
-
-
-def figures(fit: TableFit, found: Findings) -> dict[str, bytes | str]:
-    """Return every figure of a fit as PNG, by the name of its file."""
-    from rocpath.plots.fits import fit_figures
-
-    drawn = fit_figures(
-        areas={
-            method: (metric[fit.comparison.judged_by], metric["low"], metric["high"])
-            for method, metric in fit.comparison.metrics.items()
-        },
-        area_name=_area_name(fit.comparison),
-        roc=_saved_first(fit),
-        view=found.view,
-        classes=(fit.label.negative, fit.label.positive),
-        coefficients=found.coefficients,
-        importance=found.importance,
-        lines=found.lines,
-    )
-    return {f"{name}.png": png_bytes(figure) for name, figure in drawn.items()}
 
 
 def headline(fit: TableFit, found: Findings) -> str:

@@ -1,6 +1,5 @@
-"""Pictures, with matplotlib: displays as scikit-learn has them, and two functions."""
+"""Figures of results with matplotlib, in the manner of scikit-learn's displays."""
 
-from rocpath.plots.comparisons import plot_comparison, plot_complexity
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import LabelErrorDisplay
 from rocpath.plots.line_searches import LineSearchDisplay
@@ -11,6 +10,4 @@ __all__ = [
     "LabelErrorDisplay",
     "LineSearchDisplay",
     "ROCErrorDisplay",
-    "plot_comparison",
-    "plot_complexity",
 ]

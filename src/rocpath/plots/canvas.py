@@ -1,4 +1,4 @@
-"""Colors and axes that all pictures share; matplotlib is imported only here."""
+"""Colors and axes shared by all figures."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Okabe and Ito's colors, told apart by nearly all readers.
+# Okabe and Ito's colors, which are safe for color-blind readers.
 BLACK, GRAY = "#000000", "#767676"
 ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 RED, PURPLE = "#D55E00", "#CC79A7"
 SERIES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 FP_COLOR, FN_COLOR, MIN_COLOR = RED, BLUE, BLACK
-# Color, dashes and width; the first is wide, to be seen where the third covers it.
+# Color, dashes and width; the first is wide, so that it shows beneath the third.
 VARIANT_STYLES = {
     "first min": ("#8CD3BE", "-", 5.0),
     "linear": (ORANGE, ":", 1.8),
@@ -30,58 +29,40 @@ VARIANT_STYLES = {
 def axes_grid(
     ax: Any, n_rows: int, n_columns: int, figsize: tuple[float, float], **grid: Any
 ) -> NDArray[Any]:
-    """Return given axes as a flat array, or new ones in a figure of their own."""
+    """Return the given axes as a flat array, or new axes in a new figure."""
     n_axes = n_rows * n_columns
     if ax is None:
-        # Only here: who brings axes, as a server does, needs no pyplot.
+        # Imported here because callers that pass axes need no pyplot.
         import matplotlib.pyplot as plt
 
-        return _axes_of(
-            plt.figure(figsize=figsize, layout="constrained"), n_rows, n_columns, grid
-        )
+        figure = plt.figure(figsize=figsize, layout="constrained")
+        ax = figure.subplots(n_rows, n_columns, **grid)
     axes = np.ravel(np.asarray(ax, dtype=object))
     if axes.size != n_axes:
         raise ValueError(f"ax must have {n_axes} axes, got {axes.size}.")
     return axes
 
 
-def unseen_axes(
-    n_rows: int, n_columns: int, figsize: tuple[float, float], **grid: Any
-) -> NDArray[Any]:
-    """Return axes of a figure that no window shows and nobody need close."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=figsize, layout="constrained")
-    return _axes_of(figure, n_rows, n_columns, grid)
-
-
-def _axes_of(
-    figure: Any, n_rows: int, n_columns: int, grid: dict[str, Any]
-) -> NDArray[Any]:
-    axes = figure.subplots(n_rows, n_columns, **grid)
-    return np.ravel(np.asarray(axes, dtype=object))
-
-
 def draw_steps(
     ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any
 ) -> None:
     """Draw a function with value[i] from edge[i] to edge[i + 1]."""
-    # Each value twice, at both ends of its stretch: unlike a step style it needs no
-    # value beyond the last edge.
+    # Each value is repeated at both ends of its interval: unlike a step style, this
+    # needs no value beyond the last edge.
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
 def legend_outside(
     ax: Axes, loc: str, anchor: tuple[float, float], **options: Any
 ) -> None:
-    """Put a legend beside the axes, where it hides nothing."""
+    """Place the legend outside the axes, where it covers no data."""
     style: dict[str, Any] = {"loc": loc, "bbox_to_anchor": anchor, "frameon": False}
     style |= {"fontsize": 8.5, "columnspacing": 1.2, "handlelength": 1.4}
     ax.legend(**{**style, **options})
 
 
 def tidy(ax: Axes) -> None:
-    """Leave only the lines that help to read."""
+    """Remove the upper and right spines and draw a light grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
