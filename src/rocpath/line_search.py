@@ -265,7 +265,8 @@ def best_auc_step(
             f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
             "larger AUC."
         )
-    auc_at_start = float(sweep(lines, max_crossings=0, **region).auc[0])
+    start = sweep(lines, max_crossings=0, max_fpr=max_fpr, min_tpr=min_tpr)
+    auc_at_start = float(start.auc[0])
     stay = BestStep(0.0, (0.0, 0.0), auc_at_start, auc_at_start, is_global=True)
     ways = [(lines, 1.0), (lines.reversed(), -1.0)] if two_sided else [(lines, 1.0)]
     moves = [
