@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "exact.hpp"
+#include "compensated_sum.hpp"
 
 namespace rocpath {
 
@@ -11,8 +11,8 @@ namespace rocpath {
 // (eq. AUM_s). A line's weight is the fall of min(FP, FN) from below it to above it.
 class AUMPiece {
  public:
-  DoubleDouble intercept_sum;
-  DoubleDouble slope_sum;
+  CompensatedSum intercept_sum;
+  CompensatedSum slope_sum;
 
   AUMPiece() = default;
   // Sums that were taken elsewhere, with the sums of the sizes of their terms.
@@ -23,24 +23,24 @@ class AUMPiece {
         slope_size_(slope_size) {}
 
   void add(DoubleDouble weight, double intercept, double slope) {
-    intercept_sum = intercept_sum + weight * intercept;
-    slope_sum = slope_sum + weight * slope;
+    intercept_sum.add(weight * intercept);
+    slope_sum.add(weight * slope);
     intercept_size_ += std::fabs(weight.high * intercept);
     slope_size_ += std::fabs(weight.high * slope);
   }
 
   void add(const AUMPiece& other) {
-    intercept_sum = intercept_sum + other.intercept_sum;
-    slope_sum = slope_sum + other.slope_sum;
+    intercept_sum.add(other.intercept_sum);
+    slope_sum.add(other.slope_sum);
     intercept_size_ += other.intercept_size_;
     slope_size_ += other.slope_size_;
   }
 
   void subtract(const AUMPiece& other) {
-    AUMPiece negative = other;
-    negative.intercept_sum = -other.intercept_sum;
-    negative.slope_sum = -other.slope_sum;
-    add(negative);
+    intercept_sum.subtract(other.intercept_sum);
+    slope_sum.subtract(other.slope_sum);
+    intercept_size_ += other.intercept_size_;
+    slope_size_ += other.slope_size_;
   }
 
   // Right to 100 bits or so of the sizes of its terms, unless it is in doubt.
@@ -70,9 +70,11 @@ class AUMPiece {
 
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.
-    const double value = std::fma(step, slope_sum.high, intercept_sum.high) +
-                         std::fma(step, slope_sum.low, intercept_sum.low);
-    if (!std::isfinite(value)) return step * slope_sum.high + intercept_sum.high;
+    const DoubleDouble& slope = slope_sum.parts();
+    const DoubleDouble& intercept = intercept_sum.parts();
+    const double value =
+        std::fma(step, slope.high, intercept.high) + std::fma(step, slope.low, intercept.low);
+    if (!std::isfinite(value)) return step * slope.high + intercept.high;
     return std::fabs(value) <= rounding * (intercept_size_ + slope_size_ * step) ? 0.0 : value;
   }
 

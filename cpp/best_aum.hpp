@@ -66,14 +66,14 @@ class SampledLines {
 
   // Requires: at most `size` calls.
   std::size_t next() {
-    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
-    return factor_ * n_drawn_++ + static_cast<std::size_t>((random_ >> 32) % factor_);
+    const std::size_t place = random_.below(factor_);
+    return factor_ * n_drawn_++ + place;
   }
 
  private:
   std::size_t factor_;
   std::size_t size_;
-  std::uint64_t random_;
+  Random random_;
   std::size_t n_drawn_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "lines.hpp"
+#include "random.hpp"
 
 namespace rocpath {
 
@@ -133,11 +134,8 @@ bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& bel
   const std::size_t block = size / static_cast<std::size_t>(std::cbrt(n * n));
   Vector<WeightedThreshold> sample(size / block);
   const auto scale = static_cast<double>(block);
-  std::uint64_t random = size;
-  for (std::size_t k = 0; k < sample.size(); ++k) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    sample[k] = get(k * block + static_cast<std::size_t>((random >> 32) % block));
-  }
+  Random random(size);
+  for (std::size_t k = 0; k < sample.size(); ++k) sample[k] = get(k * block + random.below(block));
   std::sort(sample.begin(), sample.end(),
             [](const auto& a, const auto& b) { return a.threshold < b.threshold; });
   std::size_t place = 0;

@@ -50,41 +50,34 @@ class LinePlaces {
 
 namespace detail {
 
-// Sums of jump * intercept and jump * slope, compensated: as accurate as in double-double.
+// Sums of jump * intercept and jump * slope.
 class JumpSums {
  public:
   void add(std::int64_t jump, const Line& line) {
     if (jump == 0) return;
     const double count = static_cast<double>(jump);
-    add(intercept_, count, line.intercept);
-    add(slope_, count, line.slope);
+    intercept_.add_product(count, line.intercept);
+    slope_.add_product(count, line.slope);
     // Beyond 2^53 the count is rounded.
     const auto rest = static_cast<double>(jump - static_cast<std::int64_t>(count));
     if (rest != 0.0) {
-      add(intercept_, rest, line.intercept);
-      add(slope_, rest, line.slope);
+      intercept_.add_product(rest, line.intercept);
+      slope_.add_product(rest, line.slope);
     }
     intercept_size_ += std::fabs(count * line.intercept);
     slope_size_ += std::fabs(count * line.slope);
   }
 
   AUMPiece times(double unit) const {
-    return AUMPiece(two_sum(intercept_.high, intercept_.low) * unit,
-                    two_sum(slope_.high, slope_.low) * unit, intercept_size_ * std::fabs(unit),
+    return AUMPiece(intercept_.sum() * unit, slope_.sum() * unit, intercept_size_ * std::fabs(unit),
                     slope_size_ * std::fabs(unit));
   }
 
  private:
-  DoubleDouble intercept_;
-  DoubleDouble slope_;
+  CompensatedSum intercept_;
+  CompensatedSum slope_;
   double intercept_size_ = 0.0;
   double slope_size_ = 0.0;
-
-  static void add(DoubleDouble& sum, double a, double b) {
-    const DoubleDouble product = two_product(a, b);
-    const DoubleDouble next = two_sum(sum.high, product.high);
-    sum = {next.high, sum.low + (next.low + product.low)};
-  }
 };
 
 }  // namespace detail

@@ -224,8 +224,9 @@ class OrderState {
 
   double exact_slope() const {
     ExactSum sum;
-    sum.add_product(lines_.outside.slope_sum.high, 1.0);
-    sum.add_product(lines_.outside.slope_sum.low, 1.0);
+    const DoubleDouble& outside = lines_.outside.slope_sum.parts();
+    sum.add_product(outside.high, 1.0);
+    sum.add_product(outside.low, 1.0);
     const auto add = [&](const Slot& slot, double slope) {
       const bool is_fp = slot.is_fp_smaller;
       const double unit = is_fp ? lines_.fp_unit : lines_.tp_unit;

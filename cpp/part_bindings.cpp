@@ -19,6 +19,8 @@ nb::dict to_dict(const rocpath::ErrorLines& inside) {
     return to_array(std::move(values));
   };
   const rocpath::AUMPiece& outside = inside.outside;
+  const rocpath::DoubleDouble& intercepts = outside.intercept_sum.parts();
+  const rocpath::DoubleDouble& slopes = outside.slope_sum.parts();
   nb::dict columns;
   columns["intercept"] = column([](const rocpath::ErrorLine& line) { return line.intercept; });
   columns["slope"] = column([](const rocpath::ErrorLine& line) { return line.slope; });
@@ -26,9 +28,9 @@ nb::dict to_dict(const rocpath::ErrorLines& inside) {
   columns["tp"] = column([](const rocpath::ErrorLine& line) { return line.tp; });
   columns["counts"] = to_array(rocpath::Vector<std::int64_t>{inside.total.fp, inside.total.tp,
                                                              inside.below.fp, inside.below.tp});
-  columns["sums"] = to_array(rocpath::Vector<double>{
-      outside.intercept_sum.high, outside.intercept_sum.low, outside.slope_sum.high,
-      outside.slope_sum.low, outside.intercept_size(), outside.slope_size()});
+  columns["sums"] =
+      to_array(rocpath::Vector<double>{intercepts.high, intercepts.low, slopes.high, slopes.low,
+                                       outside.intercept_size(), outside.slope_size()});
   return columns;
 }
 
@@ -128,7 +130,7 @@ Array<double> row_products(const Matrix<Number>& matrix, const Array<double>& co
 
 using TwoArrays = std::pair<Array<double>, Array<double>>;
 
-TwoArrays to_pair(rocpath::PairSums sums) {
+TwoArrays to_pair(rocpath::ColumnSums sums) {
   return {to_array(std::move(sums.high)), to_array(std::move(sums.low))};
 }
 

@@ -51,7 +51,7 @@ inline Level find_level(const BreakpointArrays& bp, std::span<const double> thre
 template <class Term>
 double blocked_sum(std::size_t n, Term term) {
   constexpr std::size_t block = 512;
-  DoubleDouble sum;
+  CompensatedSum sum;
   for (std::size_t begin = 0; begin < n; begin += block) {
     const std::size_t end = std::min(begin + block, n);
     std::array<double, 4> part{};
@@ -59,7 +59,7 @@ double blocked_sum(std::size_t n, Term term) {
     for (; k + 4 <= end; k += 4)
       for (std::size_t lane = 0; lane < 4; ++lane) part[lane] += term(k + lane);
     for (; k < end; ++k) part[0] += term(k);
-    sum = sum + two_sum(part[0] + part[1], part[2] + part[3]);
+    sum.add(two_sum(part[0] + part[1], part[2] + part[3]));
   }
   return sum.value();
 }
@@ -96,11 +96,11 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> threshold,
              static_cast<double>(bp.tp[b]) * min_error.tp_rate() * std::max(0.0, above);
     });
   }
-  DoubleDouble area;
+  CompensatedSum area;
   double previous = 0.0;
   for_each_group(bp, threshold, [&](auto, double tied, ErrorSums before, ErrorSums) {
     const double smaller = min_error(before);
-    if (smaller != 0.0) area = area + two_sum(tied, -previous) * smaller;
+    if (smaller != 0.0) area.add(two_sum(tied, -previous) * smaller);
     previous = tied;
   });
   return area.value();

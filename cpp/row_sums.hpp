@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include "exact.hpp"
+#include "compensated_sum.hpp"
 #include "memory.hpp"
 
 namespace rocpath {
@@ -47,24 +47,22 @@ Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const do
   return product;
 }
 
-// Sums as unevaluated pairs, high + low.
-struct PairSums {
+// One compensated sum for every column, as unevaluated pairs high + low. In two arrays, so that
+// many columns are added up at a time.
+struct ColumnSums {
   Vector<double> high;
   Vector<double> low;
 
-  explicit PairSums(std::size_t size) : high(size), low(size) {}
+  explicit ColumnSums(std::size_t size) : high(size), low(size) {}
 
   void add(std::size_t j, double a, double b) {
-    const DoubleDouble product = two_product(a, b);
-    const DoubleDouble sum = two_sum(high[j], product.high);
-    high[j] = sum.high;
-    low[j] += sum.low + product.low;
+    CompensatedSum::add_product(a, b, high[j], low[j]);
   }
 };
 
 template <class Number>
-PairSums column_sums(const MatrixView<Number>& matrix, std::span<const double> factor) {
-  PairSums sums(matrix.n_columns);
+ColumnSums column_sums(const MatrixView<Number>& matrix, std::span<const double> factor) {
+  ColumnSums sums(matrix.n_columns);
   // Columns of some rows at a time, so that both layouts are read as they lie.
   constexpr std::size_t block = 256;
   for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
@@ -80,10 +78,10 @@ PairSums column_sums(const MatrixView<Number>& matrix, std::span<const double> f
 }
 
 // The same for the entries of a CSR matrix.
-inline PairSums column_sums(std::span<const std::int64_t> row_start,
-                            std::span<const std::int64_t> column, std::span<const double> entry,
-                            std::span<const double> factor, std::size_t n_columns) {
-  PairSums sums(n_columns);
+inline ColumnSums column_sums(std::span<const std::int64_t> row_start,
+                              std::span<const std::int64_t> column, std::span<const double> entry,
+                              std::span<const double> factor, std::size_t n_columns) {
+  ColumnSums sums(n_columns);
   for (std::size_t k = 0; k < factor.size(); ++k) {
     if (factor[k] == 0.0) continue;
     const auto end = static_cast<std::size_t>(row_start[k + 1]);

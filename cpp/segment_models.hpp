@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "exact.hpp"
+#include "compensated_sum.hpp"
 #include "lone_search.hpp"
 #include "normal_cost.hpp"
 #include "poisson_cost.hpp"
@@ -43,21 +43,6 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
     return std::make_unique<SegmentSearch<Cost, AnyChange>>(std::move(settings));
   });
 }
-
-// A sum that keeps what each addition rounds away.
-class CompensatedSum {
- public:
-  void add(double a) {
-    const DoubleDouble sum = two_sum(sum_, a);
-    sum_ = sum.high;
-    rest_ += sum.low;
-  }
-  double value() const { return sum_ + rest_; }
-
- private:
-  double sum_ = 0.0;
-  double rest_ = 0.0;
-};
 
 // The cost of x[start..end) by its mean.
 template <class Cost>
