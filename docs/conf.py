@@ -63,7 +63,7 @@ numpydoc_validation_exclude = {
     r"\.LearnedDetector\.(predict_penalty|segment)$",
     # Modules take what their functions take, and a model what the protocol says.
     r"\.torch\.\w+\.forward$",
-    r"\.LastLayer\.(predict|downhill|moved|quadratic)$",
+    r"\.LastLayer\.(predict|evaluate|descent_direction|step|quadratic)$",
 }
 
 sphinx_gallery_conf = {

@@ -262,9 +262,9 @@ def test_bad_arguments_are_named(search):
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     with pytest.raises(TypeError, match="lines must be Lines, got int"):
         search(3)
-    with pytest.raises(ValueError, match="max_step must be a number from 0 up, got -1"):
+    with pytest.raises(ValueError, match="max_step must be non-negative, got -1"):
         search(lines, max_step=-1)
-    with pytest.raises(ValueError, match="tol must be a number from 0 up, got nan"):
+    with pytest.raises(ValueError, match="tol must be non-negative, got nan"):
         rp.best_auc_step(lines, tol=np.nan)
 
 

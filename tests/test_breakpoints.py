@@ -138,7 +138,7 @@ def test_bad_labels_are_named(options, message):
         ({"fn_diff": [0, 1, -2]}, r"fn_diff must never bring the false negatives"),
         ({"fp_diff": [1, -1, 0]}, r"fp_diff must sum to a positive number"),
         ({"fn_diff": [0, 0, 0]}, r"fn_diff must sum to a negative number"),
-        ({"n_examples": 1.5}, r"n_examples must be a whole number from 1 up, got 1.5"),
+        ({"n_examples": 1.5}, r"n_examples must be an integer of at least 1, got 1.5"),
     ],
 )
 def test_bad_breakpoints_are_named(change, message):

@@ -80,11 +80,11 @@ def finite_number(name: str, number: object) -> float:
     return value
 
 
-def number_from_zero(name: str, number: object) -> float:
-    """Return a float that is not negative, possibly infinite, or raise."""
+def nonnegative_number(name: str, number: object) -> float:
+    """Return a non-negative float, possibly infinite, or raise."""
     value = _real_number(name, number)
     if not value >= 0:
-        raise ValueError(f"{name} must be a number from 0 up, got {value}.")
+        raise ValueError(f"{name} must be non-negative, got {value}.")
     return value
 
 
@@ -101,7 +101,7 @@ def whole_number(name: str, number: object, *, least: int) -> int:
     value = _real_number(name, number)
     if not np.isfinite(value) or int(value) != value or value < least:
         raise ValueError(
-            f"{name} must be a whole number from {least} up, got {number}."
+            f"{name} must be an integer of at least {least}, got {number}."
         )
     return int(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 import rocpath._core as _core
 from rocpath.arguments import (
     available_memory,
-    number_from_zero,
+    nonnegative_number,
     one_of,
     read_only,
     whole_number,
@@ -242,8 +242,8 @@ def best_auc_step(
     _check_lines(lines)
     step_limit = _checked_max_step(max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
-    tolerance = number_from_zero("tol", tol)
-    relative_error = number_from_zero("rounding", rounding)
+    tolerance = nonnegative_number("tol", tol)
+    relative_error = nonnegative_number("rounding", rounding)
 
     def search(some: Lines, min_step: float) -> BestStep:
         best = _core.best_auc_step(
@@ -326,7 +326,9 @@ def _check_lines(lines: Lines) -> None:
 
 
 def _checked_max_step(max_step: float | None) -> float:
-    return float("inf") if max_step is None else number_from_zero("max_step", max_step)
+    if max_step is None:
+        return float("inf")
+    return nonnegative_number("max_step", max_step)
 
 
 def _too_long(n_rows: int) -> MemoryError:

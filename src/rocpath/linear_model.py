@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,13 +12,13 @@ from rocpath.arguments import (
     check_count,
     describe,
     finite_vector,
-    number_from_zero,
+    nonnegative_number,
     one_of,
     whole_number,
 )
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.descent import Descent, Goal, JudgedBy, Limits, State, descend
-from rocpath.matrices import as_matrix, column_sums, row_products
+from rocpath.descent import ArraySamples, Criterion, Descent, State, descend
+from rocpath.matrices import as_matrix, column_sums, row_products, weighted_sums
 from rocpath.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
 
 if TYPE_CHECKING:
@@ -27,26 +28,29 @@ if TYPE_CHECKING:
 
     from rocpath.matrices import Matrix
 
-# A direction this much smaller than what it is the rest of is rounding.
-_RADIAL_REST = 1e-12
+# A tangential part of the direction below this fraction of its norm is rounding error.
+_SMALLEST_TANGENT = 1e-12
 
 
 class LinearPredictor(NamedTuple):
-    """Predictions ``X @ coef``, on training and perhaps on validation rows."""
+    """Predictions ``X @ coef`` on training rows and, optionally, validation rows."""
 
     samples: tuple[Matrix, ...]
     l2: float = 0.0
     unit_norm: bool = False
 
     def predict(self, parameters: NDArray[np.float64]) -> State:
-        """Compute the predictions of weights, as a `Model`."""
-        state = State(
-            parameters, tuple(row_products(X, parameters) for X in self.samples)
-        )
-        return self._normalized(state)
+        """Compute predictions that do not depend on how the rows are partitioned."""
+        predictions = tuple(row_products(X, parameters) for X in self.samples)
+        return State(parameters, predictions)
 
-    def downhill(self, state: State, gradient: Any) -> State | None:
-        """Go against the gradient; of unit weights, at right angles to them."""
+    def evaluate(self, parameters: NDArray[np.float64]) -> State:
+        """Compute ``X @ coef``, rounded as NumPy and SciPy round it."""
+        predictions = tuple(weighted_sums(X, parameters) for X in self.samples)
+        return State(parameters, predictions)
+
+    def descent_direction(self, state: State, gradient: Any) -> State | None:
+        """Return minus the gradient; for unit weights, its tangential part."""
         coef = state.parameters
         # The chain rule: predictions are X @ coef, so their gradient times X is that of
         # coef.
@@ -54,17 +58,21 @@ class LinearPredictor(NamedTuple):
         if self.unit_norm:
             # AUM of k times the predictions is k times as large: along coef itself it
             # shrinks towards the trivial minimum 0, where nothing is ranked.
-            length = np.linalg.norm(direction)
+            norm = np.linalg.norm(direction)
             direction -= (direction @ coef) * coef
-            if np.linalg.norm(direction) <= _RADIAL_REST * length:
+            if np.linalg.norm(direction) <= _SMALLEST_TANGENT * norm:
                 return None
         if not direction.any():
             return None
         return State(direction, tuple(row_products(X, direction) for X in self.samples))
 
-    def moved(self, state: State, direction: State, step: float) -> State:
-        """Go a step, and back to unit length if asked to."""
-        return self._normalized(state.moved(direction, step))
+    def step(self, state: State, direction: State, size: float) -> State:
+        """Take a step and, with ``unit_norm``, return to unit length."""
+        state = state.step(direction, size)
+        if not self.unit_norm:
+            return state
+        # Division by the length is a step towards zero, which updates predictions too.
+        return state.step(state, 1.0 / float(np.linalg.norm(state.parameters)) - 1.0)
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
         """Return l2 / 2 · ‖coef‖² along the direction."""
@@ -76,12 +84,6 @@ class LinearPredictor(NamedTuple):
         return Quadratic(
             value, self.l2 * float(coef @ change), self.l2 * float(change @ change)
         )
-
-    def _normalized(self, state: State) -> State:
-        if not self.unit_norm:
-            return state
-        # Divided by the length: a step towards zero, which carries predictions along.
-        return state.moved(state, 1.0 / float(np.linalg.norm(state.parameters)) - 1.0)
 
 
 def minimize_aum(
@@ -99,58 +101,72 @@ def minimize_aum(
     step_size: float = 0.1,
     progress: Callable[[int, float, float], None] | None = None,
 ) -> Descent:
-    """Descend along minus the gradient of AUM, each step with a line search.
+    """Minimize AUM by gradient descent with a line search for each step.
 
-    Binary AUM has a trivial minimum: it shrinks with the weights, and AUC may fall
-    while it does. The paper's method ignores that. Against it, use ``unit_norm``,
-    ``l2`` with a margin (:meth:`ErrorBreakpoints.from_labels`), a step chosen by AUC,
-    or validation data.
+    AUM of binary labels has a trivial minimum: it decreases with the norm of the
+    weights, and AUC may decrease with it. The method of the paper does not prevent
+    this. For a useful model, use breakpoints with a margin
+    (``ErrorBreakpoints.from_labels(y, margin=1)``), for which AUM is a class-balanced
+    hinge loss; or ``unit_norm``, a step chosen by AUC, or validation data.
 
     Parameters
     ----------
     X : array or CSR matrix, shape (n_examples, n_features)
         Features, float32 or float64; predictions are ``X @ coef``.
     bp : ErrorBreakpoints
-        The error functions, of binary labels or of changepoint penalties.
+        Error functions of binary labels or of changepoint penalties.
     coef : array-like, shape (n_features,), optional
-        Weights to start from; by default zero.
+        Initial weights. The default is the difference of the class means, the mean of
+        X over positives minus the mean over negatives; for error functions in general,
+        examples are weighted by their share of all false negatives and of all false
+        positives.
     step : str
-        How to choose the size of each step. On the training data: ``"first_min"``,
-        the first local minimum of AUM; ``"linear"``, the best AUM among as many
-        crossings as there are breakpoints; ``"quadratic"``, the best among all
-        crossings; ``"best_aum"``, the same as quadratic without visiting them all;
-        ``"best_auc"``, the largest AUC; ``"grid"``, the best AUM of the sizes 1e-9,
-        1e-8, ..., 1; ``"constant"``, always ``step_size``. ``"validation_auc"`` is the
-        largest AUC on the validation data, and ``"validation_auc_limited"`` that up to
-        the best AUM step on the training data.
+        Rule that chooses the size of each step. By the training data: ``"first_min"``,
+        the first local minimum of AUM; ``"linear"``, the smallest AUM among as many
+        crossings as there are breakpoints; ``"quadratic"``, the smallest AUM among all
+        crossings; ``"best_aum"``, the same result without visiting all crossings;
+        ``"best_auc"``, the largest AUC; ``"grid"``, the smallest AUM of the sizes 1e-9,
+        1e-8, ..., 1; ``"constant"``, always ``step_size``. By the validation data:
+        ``"validation_auc"``, the largest validation AUC, and
+        ``"validation_auc_limited"``, the largest one up to the step with the smallest
+        training AUM. With a rule by AUC the row with the largest AUC is returned, which
+        is never worse than the initial weights. For binary labels ``"best_aum"`` takes
+        the same steps as ``"first_min"`` in a third of the time.
     max_steps : int
-        Most steps to take.
+        Maximum number of steps.
     tol : float
-        Stop after a step that improves what it is chosen by (AUM plus the L2 term, AUC,
-        or validation AUC) by no more than this.
+        Smallest improvement of the quantity that steps are chosen by (AUM plus the L2
+        term, AUC, or validation AUC) after which the descent continues.
     validation : tuple of X and bp, optional
-        Other data, by which the row of the result is chosen.
+        Validation data; the row with the largest validation AUC is returned.
     patience : int, optional
-        Stop after this many steps without a new largest validation AUC.
+        Maximum number of steps without a new largest validation AUC.
     unit_norm : bool
-        Keep weights of length one, with directions at right angles to them.
+        Whether to keep the weights at norm one, with directions tangential to the
+        sphere.
     l2 : float
-        Minimize AUM + l2 / 2 · ‖coef‖²; searches by AUM stay exact.
+        Strength of the L2 term: AUM + l2 / 2 · ‖coef‖² is minimized. Searches by AUM
+        remain exact.
     step_size : float
-        The step of ``step="constant"``.
+        Step size of ``step="constant"``.
     progress : callable, optional
-        Called after each step with its number, AUM and AUC.
+        Function called after each step with its number, AUM and AUC.
 
     Returns
     -------
     Descent
+
+    Warns
+    -----
+    UserWarning
+        If ``coef`` is a trivial minimum: all predictions are equal and AUM is 0.
 
     Examples
     --------
     >>> import numpy as np
     >>> import rocpath as rp
     >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 1.0], [3.0, 2.0]])
-    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1], margin=1)
     >>> descent = rp.minimize_aum(X, bp, coef=[-1.0, 0.0], step="best_aum")
     >>> float(descent.auc[0]), float(descent.auc[-1])
     (0.0, 1.0)
@@ -158,30 +174,81 @@ def minimize_aum(
     choice = one_of("step", step, STEP_CHOICES)
     samples = [_checked_sample(X, bp)]
     samples += _checked_validation(validation, samples[0][0].shape[1], choice)
-    if patience is not None and validation is None:
-        raise ValueError(f"patience needs validation data, got patience={patience}.")
-    limits = Limits(
-        max_steps=whole_number("max_steps", max_steps, least=0),
-        tol=number_from_zero("tol", tol),
-        patience=patience and whole_number("patience", patience, least=1),
-    )
+    if patience is not None:
+        if validation is None:
+            raise ValueError(
+                f"patience requires validation data, got patience={patience} and "
+                "validation=None."
+            )
+        patience = whole_number("patience", patience, least=1)
     matrices, bps = zip(*samples, strict=True)
-    # Training rows first, validation rows if any second: what `Model` says of samples.
-    model = LinearPredictor(matrices, number_from_zero("l2", l2), bool(unit_norm))
-    start = checked_start(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
-    goal = _goal(choice, number_from_zero("step_size", step_size))
-    return descend(model, bps, start, goal, limits, progress)
+    # Training rows first, then validation rows: the order that `Model` requires.
+    model = LinearPredictor(matrices, nonnegative_number("l2", l2), bool(unit_norm))
+    is_given = coef is not None
+    if coef is None:
+        coef = column_sums(matrices[0], class_mean_weights(bp))
+    initial = checked_initial(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
+    if is_given:
+        _warn_if_trivial(initial, bp)
+    step_size = nonnegative_number("step_size", step_size)
+    choose = partial(choose_step, choice, constant=step_size)
+    return descend(
+        ArraySamples(bps, choose),
+        model,
+        initial,
+        max_steps=whole_number("max_steps", max_steps, least=0),
+        tol=nonnegative_number("tol", tol),
+        patience=patience,
+        criterion=_criterion(choice),
+        progress=progress,
+    )
 
 
-def _goal(choice: StepChoice, constant: float) -> Goal:
-    # A step that was chosen by AUC may raise AUM, and a descent that stopped for it
-    # could be its first: each is judged by what it was chosen to improve.
-    judged_by: JudgedBy = "objective"
+def class_mean_weights(bp: ErrorBreakpoints) -> NDArray[np.float64]:
+    """Return the weights of examples whose sum of rows is the difference of means."""
+    false_negatives = np.bincount(bp.example, -bp.fn_diff, bp.n_examples)
+    false_positives = np.bincount(bp.example, bp.fp_diff, bp.n_examples)
+    return np.asarray(
+        false_negatives / false_negatives.sum()
+        - false_positives / false_positives.sum()
+    )
+
+
+def checked_initial(
+    coef: ArrayLike, n_features: int, *, unit_norm: bool
+) -> NDArray[np.float64]:
+    """Return the initial weights, scaled to norm one with ``unit_norm``, or raise."""
+    initial = finite_vector("coef", coef).copy()
+    check_count("coef must have one entry", initial.size, n_features, "columns of X")
+    if not unit_norm:
+        return initial
+    if not initial.any():
+        raise ValueError(
+            "coef must have a nonzero entry with unit_norm=True, got only zeros. If "
+            "coef was not given, the classes have the same means; give other weights."
+        )
+    return np.asarray(initial / np.linalg.norm(initial))
+
+
+def _warn_if_trivial(coef: NDArray[np.float64], bp: ErrorBreakpoints) -> None:
+    """Warn of zero weights where AUM of equal predictions is 0."""
+    # All breakpoints are at one value, so that all errors jump at one threshold.
+    if not coef.any() and np.ptp(bp.value) == 0:
+        warnings.warn(
+            "coef is zero, which is a trivial minimum: all predictions are equal and "
+            "AUM is 0. Omit coef to start from the difference of the class means, or "
+            "use ErrorBreakpoints.from_labels(y, margin=1).",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _criterion(choice: StepChoice) -> Criterion:
+    # A step chosen by AUC may increase AUM, so steps are assessed by the quantity that
+    # they were chosen to improve.
     if choice == "best_auc":
-        judged_by = "auc"
-    elif choice.startswith("validation_auc"):
-        judged_by = "validation_auc"
-    return Goal(partial(choose_step, choice, constant=constant), judged_by)
+        return "auc"
+    return "validation_auc" if choice.startswith("validation_auc") else "objective"
 
 
 def _checked_sample(
@@ -190,20 +257,9 @@ def _checked_sample(
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"{where}bp must be ErrorBreakpoints, got {describe(bp)}.")
     matrix = as_matrix(f"{where}X", X)
-    rule = f"{where}X must have a row"
+    rule = f"{where}X must have one row"
     check_count(rule, matrix.shape[0], bp.n_examples, "examples")
     return matrix, bp
-
-
-def checked_start(
-    coef: ArrayLike | None, n_features: int, *, unit_norm: bool
-) -> NDArray[np.float64]:
-    """Return the weights to start from, or raise."""
-    start = np.zeros(n_features) if coef is None else finite_vector("coef", coef).copy()
-    check_count("coef must have an entry", start.size, n_features, "columns of X")
-    if unit_norm and not start.any():
-        raise ValueError("coef must not be all zeros with unit_norm=True.")
-    return start
 
 
 def _checked_validation(
@@ -220,7 +276,7 @@ def _checked_validation(
     sample = _checked_sample(*validation, where="validation ")
     if sample[0].shape[1] != n_features:
         raise ValueError(
-            f"validation X must have {n_features} columns, as X has, got "
+            f"validation X must have the {n_features} columns of X, got "
             f"{sample[0].shape[1]}."
         )
     return [sample]

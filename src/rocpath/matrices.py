@@ -126,8 +126,10 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
     return matrix
 
 
-def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> Any:
     """Compute ``X @ coef`` in float64, without a float64 copy of X."""
+    if hasattr(X, "row_products"):  # a matrix in partitions
+        return X.row_products(coef)
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ coef, dtype=np.float64)
     return np.concatenate([block @ coef for _, block in dense_blocks(X)])

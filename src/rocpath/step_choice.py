@@ -1,8 +1,8 @@
-"""The ways to choose a step size when predictions move along a line."""
+"""Rules that choose a step size when predictions move along a line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -29,11 +29,14 @@ StepChoice = Literal[
     "constant",
 ]
 STEP_CHOICES: tuple[str, ...] = get_args(StepChoice)
-GRID = tuple(10.0**power for power in range(-9, 1))  # the paper's comparison
+GRID = tuple(10.0**power for power in range(-9, 1))  # as in the paper's comparison
+# Relative rounding error of predictions that a best AUC step must survive: that of a
+# product ``X @ coef`` in which at most 11 bits cancel.
+_ROUNDING = 2.0**-40
 
 
 class Movement(NamedTuple):
-    """Predictions that move along a line, with their error functions."""
+    """Predictions that move along a line, and their error functions."""
 
     bp: ErrorBreakpoints
     predictions: NDArray[np.float64]
@@ -50,7 +53,7 @@ class Movement(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """What a model adds to AUM along the line: its value and derivatives at step 0."""
+    """A model's own term of the objective: value and derivatives at step 0."""
 
     value: float = 0.0
     slope: float = 0.0
@@ -58,16 +61,16 @@ class Quadratic(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether there is none."""
+        """Whether the term does not change along the line."""
         return self.slope == 0 and self.curvature == 0
 
-    def at(self, step: Any) -> Any:
+    def change_at(self, step: float) -> float:
         """Evaluate the change since step 0."""
         return step * (self.slope + 0.5 * step * self.curvature)
 
 
 class ChosenStep(NamedTuple):
-    """A step size, and how many crossings, kinks or grid points were looked at."""
+    """A step size, and the number of crossings, kinks or grid points examined."""
 
     size: float
     n_crossings: int = 0
@@ -81,23 +84,23 @@ def choose_step(
     *,
     constant: float,
 ) -> ChosenStep:
-    """Choose a step; ``minimize_aum`` says what the choices mean."""
+    """Choose a step; `minimize_aum` documents the choices."""
     if choice == "constant":
         return ChosenStep(constant)
     if choice == "grid":
-        # What a line search replaces: AUM computed anew for each size.
-        values = [train.aum_at(size) + added.at(size) for size in GRID]
+        # The alternative to a line search: AUM is computed again for each size.
+        values = [train.aum_at(size) + added.change_at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
     lines = train.lines
     if choice == "best_auc":
-        return ChosenStep(best_auc_step(lines).step)
+        return best_auc(lines)
     if choice == "validation_auc":
-        return ChosenStep(best_auc_step(validation.lines).step)
+        return best_auc(validation.lines)
     if choice == "validation_auc_limited":
-        # Validation rows choose how far, training rows how far at most: beyond their
-        # best AUM the direction has no reason left.
+        # The direction comes from the training AUM, and is no longer justified beyond
+        # its minimum.
         limit = _best_aum(lines, added).size
-        return ChosenStep(best_auc_step(validation.lines, max_step=limit).step)
+        return best_auc(validation.lines, max_step=limit)
     if choice == "best_aum":
         return _best_aum(lines, added)
     if choice == "first_min":
@@ -107,19 +110,29 @@ def choose_step(
     return _smallest(path, added)
 
 
+def best_auc(
+    lines: Lines, *, tol: float = 0.0, max_step: float | None = None
+) -> ChosenStep:
+    """Choose the step with the largest AUC that rounded predictions attain."""
+    # For other errors no margin for rounding is known to be safe.
+    rounding = _ROUNDING if lines.is_monotone else 0.0
+    best = best_auc_step(lines, tol=tol, max_step=max_step, rounding=rounding)
+    return ChosenStep(best.step)
+
+
 def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
-    """Go to the first local minimum; what is added moves it off the crossings."""
+    """Choose the first local minimum; the added term moves it off the crossings."""
     if added.is_zero:
-        # The paper's search, kept as it is to count its crossings; `best_aum` finds the
-        # same AUM without them where errors are monotone.
+        # The search of the paper, kept in order to count its crossings; `best_aum`
+        # finds the same AUM without them where errors are monotone.
         path = sweep(lines, stop="first_min_aum")
         return ChosenStep(float(path.step[-1]), len(path) - 1)
     return _smallest(aum_path(lines), added, first=True)
 
 
 def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
-    # A parabola puts the minimum between kinks, and errors that are not monotone have
-    # several: both need the path, by its kinks alone.
+    # A parabola moves the minimum between kinks, and non-monotone errors have several
+    # minima: both need the path, but only its kinks.
     if added.is_zero and lines.is_monotone:
         return ChosenStep(best_aum_step(lines).step)
     return _smallest(aum_path(lines), added)

@@ -137,7 +137,9 @@ def test_penalties_are_learned_for_the_search_and_used_by_it(make):
 def test_what_is_no_detector_is_refused():
     with pytest.raises(TypeError, match="must be a search of ruptures or a detector"):
         detector_errors(object(), [1, 2, 3], cp.Labels([0], [2], ["no_change"]))
-    with pytest.raises(ValueError, match="max_changes must be a whole number from 1"):
+    with pytest.raises(
+        ValueError, match="max_changes must be an integer of at least 1"
+    ):
         detector_errors(pelt(), [1, 2, 3], LABELS, max_changes=0)
 
 

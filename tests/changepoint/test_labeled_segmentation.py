@@ -200,7 +200,7 @@ BAD = [
     ({"labels": cp.Labels([0], [2], ["peaks"])}, ValueError, "constraint='up_down'"),
     ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
     ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "have room"),
-    ({"min_length": 0}, ValueError, "min_length must be a whole number from 1 up"),
+    ({"min_length": 0}, ValueError, "min_length must be an integer of at least 1"),
     ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
     ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),
     ({"position": [1, 2, 3, np.inf]}, ValueError, "got inf at index 3 after 3.0"),

@@ -288,5 +288,5 @@ def test_costs_are_named_once():
 
 
 def test_bad_penalty_is_refused():
-    with pytest.raises(ValueError, match="penalty must be a number from 0 up, got -1"):
+    with pytest.raises(ValueError, match="penalty must be non-negative, got -1"):
         cp.segment_penalty([1, 2], -1)

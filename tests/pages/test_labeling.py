@@ -142,7 +142,7 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
         ({"labels": [("b", 0, 1, "no_change")]}, "got 'b' in row 0"),
         ({"labels": [("a", 0, 1, "change")]}, "got 'change' in row 0"),
         ({"penalties": []}, "penalties must have one entry for each of the 1 names"),
-        ({"max_changes": -1}, "max_changes must be a whole number from 0 up"),
+        ({"max_changes": -1}, "max_changes must be an integer of at least 0"),
     ],
 )
 def test_what_cannot_be_shown_is_named(changes, message):

@@ -84,7 +84,7 @@ def test_the_policy_names_every_script_and_no_other():
 
 
 def test_max_lines_must_be_a_number_of_lines():
-    with pytest.raises(ValueError, match="max_lines must be a whole number from 2 up"):
+    with pytest.raises(ValueError, match="max_lines must be an integer of at least 2"):
         explorer_html(LINES, max_lines=1)
 
 

@@ -255,7 +255,7 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
         ({"estimators": [GaussianNB()]}, r"must be a list of \(name, estimator\)"),
         ({"estimators": 2 * CHEAP}, "estimators must have different names"),
         ({"estimators": CHEAP, "timeout": -1}, "timeout must be positive, got -1"),
-        ({"estimators": CHEAP, "cv": 1}, "cv must be a whole number from 2 up, got 1"),
+        ({"estimators": CHEAP, "cv": 1}, "cv must be an integer of at least 2, got 1"),
         (
             {"estimators": CHEAP, "cv": [([0, 1, 2, 3], [4, 5])]},
             "cv must hold every row out once, got row 0 0 times",

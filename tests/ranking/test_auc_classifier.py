@@ -303,7 +303,7 @@ def test_bad_input_is_named(change, message):
 @pytest.mark.parametrize("name", ["n_folds", "n_rounds"])
 def test_bad_parameters_are_named(name):
     X, y = unbalanced()
-    with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer"):
         rp.AUCClassifier(**{name: -1}).fit(X, y)
 
 

@@ -138,7 +138,7 @@ def test_invalid_input_raises():
         ),
         ((network, X.numpy(), y), {}, TypeError, "X must be a tensor, got ndarray"),
         ((network, X, y), {"validation": X}, TypeError, "a tuple of X and y"),
-        ((network, X, y), {"max_steps": -1}, ValueError, "max_steps must be a whole"),
+        ((network, X, y), {"max_steps": -1}, ValueError, "max_steps must be an int"),
     ]
     for arguments, options, error, message in invalid:
         with pytest.raises(error, match=message):

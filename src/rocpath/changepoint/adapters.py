@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from rocpath.arguments import describe, finite_vector, number_from_zero, whole_number
+from rocpath.arguments import describe, finite_vector, nonnegative_number, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.segmentation_results import Segmentation
@@ -143,7 +143,7 @@ def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmen
     >>> best.changes.tolist(), round(best.cost, 3)
     ([2], 6.75)
     """
-    penalty = number_from_zero("penalty", penalty)
+    penalty = nonnegative_number("penalty", penalty)
     value = finite_vector("x", x)
     search = _bound(detector, value)
     changes = search.find(penalty)

@@ -10,7 +10,7 @@ import numpy as np
 from rocpath.arguments import (
     check_count,
     describe,
-    number_from_zero,
+    nonnegative_number,
     one_of,
     share_between,
     whole_number,
@@ -272,8 +272,8 @@ class PenaltyRegressor(LogPenaltyModel):
         whole_number("n_folds", self.n_folds, least=2)
         whole_number("n_alphas", self.n_alphas, least=2)
         whole_number("max_steps", self.max_steps, least=0)
-        number_from_zero("tol", self.tol)
-        number_from_zero("margin", self.margin)
+        nonnegative_number("tol", self.tol)
+        nonnegative_number("margin", self.margin)
         share_between("alpha_ratio", self.alpha_ratio)
 
 

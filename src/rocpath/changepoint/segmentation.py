@@ -8,7 +8,7 @@ import numpy as np
 
 from rocpath.arguments import (
     available_memory,
-    number_from_zero,
+    nonnegative_number,
     read_only,
     whole_number,
 )
@@ -181,7 +181,7 @@ def segment_penalty(
     >>> cp.segment_penalty([1, 1, 5, 5, 5, 2], 10, labels=labels).changes.tolist()
     [3]
     """
-    penalty = number_from_zero("penalty", penalty)
+    penalty = nonnegative_number("penalty", penalty)
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )

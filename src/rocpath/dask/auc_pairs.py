@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import number_from_zero, share_between
+from rocpath.arguments import nonnegative_number, share_between
 from rocpath.auc_statistics.intervals import AUCInterval, interval_of_spreads
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets, ClassScores, Scored, splitters
@@ -69,7 +69,7 @@ def auc(
     with Passes(client) as passes:
         scored, n_rows = _scored(passes, y, scores, sample_weight)
         if tol is not None:
-            near = certified_auc(passes, scored, number_from_zero("tol", tol))
+            near = certified_auc(passes, scored, nonnegative_number("tol", tol))
             if near is not None:
                 return near
         return exact_auc(Buckets.shuffled(passes, scored, n_rows))

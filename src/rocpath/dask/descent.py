@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rocpath.arguments import finite_number, number_from_zero, one_of, whole_number
+import numpy as np
+
+from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
 from rocpath.dask.parts import examined, make_parts
 from rocpath.dask.passes import Passes
 from rocpath.dask.samples import PartedMatrix, PartedSamples
-from rocpath.descent import Descent, Limits, descend_on
-from rocpath.linear_model import LinearPredictor, checked_start
+from rocpath.descent import Descent, descend
+from rocpath.linear_model import LinearPredictor, checked_initial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,16 +76,18 @@ def minimize_aum(
     (0.0, 1.0)
     """
     one_of("step", step, ("best_aum",))
-    limits = Limits(
-        max_steps=whole_number("max_steps", max_steps, least=0),
-        tol=number_from_zero("tol", tol),
-    )
+    max_steps = whole_number("max_steps", max_steps, least=0)
+    tol = nonnegative_number("tol", tol)
     margin = finite_number("margin", margin)
     with Passes(client) as passes:
         parts = make_parts("X", X, y, sample_weight)
         parts, facts = examined(passes, "X", parts, n_classes=2)
-        start = checked_start(coef, facts.n_columns, unit_norm=unit_norm)
+        if coef is None:
+            coef = np.zeros(facts.n_columns)
+        initial = checked_initial(coef, facts.n_columns, unit_norm=unit_norm)
         samples = PartedSamples.of_parts(passes, parts, facts, margin)
         matrix = PartedMatrix(samples, (sum(facts.n_rows), facts.n_columns))
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
-        return descend_on(samples, model, start, limits, progress=progress)
+        return descend(
+            samples, model, initial, max_steps=max_steps, tol=tol, progress=progress
+        )

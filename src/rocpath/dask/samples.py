@@ -199,7 +199,7 @@ class PartedSamples(NamedTuple):
         predictions: PartedVector = state.predictions[0]
         return predictions
 
-    def chosen_step(
+    def choose_step(
         self, state: State, direction: State, added: Quadratic
     ) -> ChosenStep:
         """Go where AUM is the smallest."""

@@ -130,7 +130,7 @@ class LabeledRows:
 
     def predictions(self, model: LinearModel) -> NDArray[np.float64]:
         """Predict every row."""
-        return weighted_sums(self.X, model.coef) + model.intercept
+        return np.asarray(weighted_sums(self.X, model.coef) + model.intercept)
 
     def standardized(self, coef: NDArray[np.float64]) -> LinearModel:
         """Give predictions mean 0 and variance 1, both classes counted alike."""

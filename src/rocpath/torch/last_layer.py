@@ -11,17 +11,16 @@ from torch import Tensor, nn
 
 from rocpath.arguments import describe, whole_number
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.descent import Descent, Goal, Limits, descend
-from rocpath.line_search import best_auc_step
+from rocpath.descent import ArraySamples, Descent, descend
 from rocpath.linear_model import LinearPredictor
 from rocpath.matrices import Columns
-from rocpath.step_choice import ChosenStep
+from rocpath.step_choice import best_auc
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.descent import State
-    from rocpath.step_choice import Movement, Quadratic
+    from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
 _BATCH_SIZE = 1024  # rows per forward pass: inner layers may be wide
 _TOLERANCE = 1e-5  # of AUC, in the search for a step
@@ -81,13 +80,19 @@ class LastLayer:
         """Return the predictions of the given parameters."""
         return self._linear.predict(parameters)
 
-    def downhill(self, state: State, gradient: NDArray[np.float64]) -> State | None:
-        """Return the direction of steepest descent of the parameters, or None."""
-        return self._linear.downhill(state, gradient)
+    def evaluate(self, parameters: NDArray[np.float64]) -> State:
+        """Return the predictions of the given parameters as a NumPy product."""
+        return self._linear.evaluate(parameters)
 
-    def moved(self, state: State, direction: State, step: float) -> State:
+    def descent_direction(
+        self, state: State, gradient: NDArray[np.float64]
+    ) -> State | None:
+        """Return the direction of steepest descent of the parameters, or None."""
+        return self._linear.descent_direction(state, gradient)
+
+    def step(self, state: State, direction: State, size: float) -> State:
         """Take a step along a direction."""
-        return self._linear.moved(state, direction, step)
+        return self._linear.step(state, direction, size)
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
         """Return the quadratic term added to AUM: none."""
@@ -184,8 +189,14 @@ def refine_last_layer(
         samples.append(_checked_sample("validation X", *validation))
     inputs, bps = zip(*samples, strict=True)
     layer = LastLayer(model, *inputs)
-    limits = Limits(max_steps, patience=None if validation is None else patience)
-    history = descend(layer, bps, layer.start, Goal(_best_auc, "auc"), limits)
+    history = descend(
+        ArraySamples(bps, _best_auc),
+        layer,
+        layer.start,
+        max_steps=max_steps,
+        patience=None if validation is None else patience,
+        criterion="auc",
+    )
     # An exact copy, bias and rounding included, if no step improves on the network.
     if history.chosen == 0:
         return copy.deepcopy(model), history
@@ -193,7 +204,7 @@ def refine_last_layer(
 
 
 def _best_auc(train: Movement, _: Movement, __: Quadratic) -> ChosenStep:
-    return ChosenStep(best_auc_step(train.lines, tol=_TOLERANCE).step)
+    return best_auc(train.lines, tol=_TOLERANCE)
 
 
 def _checked_sample(
