@@ -10,7 +10,7 @@
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
 
-#include "near_level.hpp"
+#include "searchable_lines.hpp"
 #include "sweep.hpp"
 
 namespace rocpath {
@@ -53,64 +53,14 @@ inline BestAUM first_min_aum_step(const ErrorLines& lines, double max_step,
   return best_of(first_min_aum(lines, max_step, interrupt), lines, max_step, StepScale(lines));
 }
 
-// Which lines a sample of so many holds: one of every `factor` in a row, drawn at random.
-class SampledLines {
- public:
-  explicit SampledLines(std::size_t n_lines)
-      : factor_(static_cast<std::size_t>(0.5 * std::cbrt(static_cast<double>(n_lines)))),
-        size_(n_lines / factor_),
-        random_(n_lines) {}
-
-  std::size_t factor() const { return factor_; }
-  std::size_t size() const { return size_; }
-
-  // Requires: at most `size` calls.
-  std::size_t next() {
-    const std::size_t place = random_.below(factor_);
-    return factor_ * n_drawn_++ + place;
-  }
-
- private:
-  std::size_t factor_;
-  std::size_t size_;
-  Random random_;
-  std::size_t n_drawn_ = 0;
-};
-
-// A sample in which each line counts as often as there are lines in a row: by the units, for whole
-// numbers could overflow.
-template <class Lines>
-ErrorLines thinned(const Lines& lines) {
-  SampledLines sampled(lines.size());
-  ErrorLines drawn = collapse(lines, 0, 0, Box{});
-  drawn.count_each(sampled.factor());
-  drawn.line.resize(sampled.size());
-  for (ErrorLine& line : drawn.line) {
-    line = lines[sampled.next()];
-    drawn.total += {line.fp, line.tp};
-  }
-  return drawn;
-}
-
-// All lines against a box, on two cores if they are many.
-template <class Lines>
-ErrorLines collapsed(const Lines& lines, const Box& box) {
-  const std::size_t half = lines.size() / 2;
-  const auto policy = half > 100'000 ? std::launch::async : std::launch::deferred;
-  auto task = std::async(policy, [&] { return collapse(lines, 0, half, box); });
-  ErrorLines inside = collapse(lines, half, lines.size(), box);
-  inside.add_part(task.get());
-  return inside;
-}
-
-template <class AllLines>
+template <SearchableLines AllLines>
 class AUMSearch {
  public:
   AUMSearch(const AllLines& lines, double max_step, Interrupt interrupt)
       : lines_(lines),
         max_step_(max_step),
         interrupt_(std::move(interrupt)),
-        scale_(lines.size() > many ? thinned(lines) : all_lines()) {}
+        scale_(lines.size() > many ? sample_of(lines) : all_lines()) {}
 
   BestAUM run() const {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
@@ -181,13 +131,13 @@ class AUMSearch {
 
   // A range of steps at whose start the slope is not reached, and at whose end it is, as far as the
   // range does not begin or end with `steps`.
-  template <class Lines>
+  template <SearchableLines Lines>
   Near find(const Lines& lines, StepRange steps, Slope wanted) const {
     if (lines.size() > many)
       for (double confidence = 3.0; confidence < 100.0; confidence *= 4.0) {
         const Box box = box_by_sample(lines, steps, 0.0, confidence);
         if (!(box.steps.low > 0.0) && std::isinf(box.steps.high)) break;
-        const ErrorLines inside = collapsed(lines, box);
+        const ErrorLines inside = collapse_in_parallel(lines, box);
         if (inside.line.empty()) continue;
         if (2 * inside.size() > lines.size()) break;
         Near near = find(inside, box.steps, wanted);
@@ -236,9 +186,9 @@ class AUMSearch {
 
   // Steps where the slope of AUM lies within +-slope, and thresholds where the level lies then, as
   // far as a sample can tell.
-  template <class Lines>
+  template <SearchableLines Lines>
   Box box_by_sample(const Lines& lines, StepRange steps, double slope, double confidence) const {
-    const ErrorLines drawn = thinned(lines);
+    const ErrorLines drawn = sample_of(lines);
     const double rough = halved(inside_box(drawn, steps, 0.0, confidence), reaches(0.0)).steps.low;
     const SampleError error = sample_error(drawn, rough);
     const double reach = slope + confidence * error.slope;

@@ -180,6 +180,6 @@ NB_MODULE(ROCPATH_MODULE, m) {
   m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
         "Every kink of AUM as a function of the step.");
 
-  bind_parts(m);
+  bind_partitions(m);
   bind_changepoints(m);
 }

@@ -105,8 +105,8 @@ inline nb::dict to_dict(const BestAUM& best) {
   return result;
 }
 
-// Bound in files of their own: what is computed part by part, and changepoints.
-void bind_parts(nb::module_& m);
+// Bound in files of their own: what is computed by partition, and changepoints.
+void bind_partitions(nb::module_& m);
 void bind_changepoints(nb::module_& m);
 
 }  // namespace rocpath::python

@@ -106,7 +106,7 @@ def search_parts():
     def collapse(*box):
         return core.collapse_lines(lines.core, *box)
 
-    core.best_aum_step_in_parts(sample, 6000, collapse, np.inf)
+    core.best_aum_step_of_partitions(sample, 6000, collapse, np.inf)
     bracket = core.level_bracket(sample, 6000, 4.0)
     level = core.level_inside(collapse(0.0, 0.0, *bracket), sample)
     _, gradient = core.at_level(

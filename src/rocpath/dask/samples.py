@@ -221,7 +221,7 @@ class PartedSamples(NamedTuple):
             )
             return _end_to_end(self.passes.results("best step", tasks))
 
-        best = _core.best_aum_step_in_parts(sample, self.n_rows, collapse, inf)
+        best = _core.best_aum_step_of_partitions(sample, self.n_rows, collapse, inf)
         return ChosenStep(best["step"])
 
     def intercept(self, state: State) -> float:

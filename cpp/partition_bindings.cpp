@@ -1,6 +1,6 @@
-// The Python face of what is computed part by part.
+// Python bindings of what is computed partition by partition.
 #include "bindings.hpp"
-#include "parted_lines.hpp"
+#include "partitioned_lines.hpp"
 #include "row_sums.hpp"
 #include "score_pairs.hpp"
 
@@ -10,8 +10,8 @@ namespace {
 using python::to_dict;
 using python::view;
 
-// Lines inside a box and sums of the others, as they travel: those of several parts are their
-// arrays end to end.
+// Lines inside a box and sums of the others, as partitions send them. The arrays of several
+// partitions are concatenated.
 nb::dict to_dict(const rocpath::ErrorLines& inside) {
   const auto column = [&](auto of) {
     rocpath::Vector<decltype(of(inside.line[0]))> values(inside.size());
@@ -61,20 +61,20 @@ rocpath::ErrorLines from_dict(const nb::dict& columns, const Lines& like, double
 nb::dict collapse_lines(const Lines& lines, double low, double high, double lowest,
                         double highest) {
   return to_dict(released(
-      [&] { return rocpath::collapsed_part(lines.arrays(), {{low, high}, lowest, highest}); }));
+      [&] { return rocpath::collapse_partition(lines.arrays(), {{low, high}, lowest, highest}); }));
 }
 
-nb::dict best_aum_step_in_parts(
+nb::dict best_aum_step_of_partitions(
     const Lines& sample, std::size_t n_lines,
-    const std::function<nb::dict(double, double, double, double)>& collapse_parts,
+    const std::function<nb::dict(double, double, double, double)>& collapse_partitions,
     double max_step) {
   const auto collapse = [&](const rocpath::Box& box) {
     const nb::gil_scoped_acquire gil;
-    return from_dict(collapse_parts(box.steps.low, box.steps.high, box.lowest, box.highest), sample,
-                     box.steps.low);
+    return from_dict(collapse_partitions(box.steps.low, box.steps.high, box.lowest, box.highest),
+                     sample, box.steps.low);
   };
   return to_dict(released([&] {
-    const rocpath::PartedLines lines{n_lines, sample.arrays(), collapse};
+    const rocpath::PartitionedLines lines{n_lines, sample.arrays(), collapse};
     return rocpath::AUMSearch(lines, max_step, SignalCheck()).run();
   }));
 }
@@ -162,19 +162,21 @@ std::pair<std::int64_t, std::uint64_t> doubled_pairs(const Array<double>& negati
 
 }  // namespace
 
-void bind_parts(nb::module_& m) {
+void bind_partitions(nb::module_& m) {
   m.def("collapse_lines", &collapse_lines, "lines"_a, "low"_a, "high"_a, "lowest"_a, "highest"_a,
         "The lines inside a box of steps and thresholds, and sums of the others.");
-  m.def("best_aum_step_in_parts", &best_aum_step_in_parts, "sample"_a, "n_lines"_a,
-        "collapse_parts"_a, "max_step"_a, "The step with the smallest AUM of lines in parts.");
-  m.def("sampled_places", &sampled_places, "n_lines"_a, "Which lines make the sample of so many.");
+  m.def("best_aum_step_of_partitions", &best_aum_step_of_partitions, "sample"_a, "n_lines"_a,
+        "collapse_partitions"_a, "max_step"_a,
+        "The step with the smallest AUM of lines in partitions.");
+  m.def("sampled_places", &sampled_places, "n_lines"_a,
+        "The lines that make up the sample of so many.");
   m.def("level_bracket", &level_bracket, "sample"_a, "n_lines"_a, "confidence"_a,
-        "Thresholds between which FP reaches FN, as far as a sample can tell.");
+        "Thresholds that bracket where FP reaches FN, estimated from a sample.");
   m.def("level_inside", &level_inside, "inside"_a, "like"_a,
         "The threshold where FP reaches FN, if it lies inside a box.");
   m.def("at_level", &at_level, "bp"_a, "prediction"_a.noconvert(), "threshold"_a,
         "counts"_a.noconvert(), "total_tp"_a,
-        "What a part adds to AUM, and the gradient in its predictions.");
+        "Contribution of a partition to AUM, and the gradient in its predictions.");
   m.def("row_products", &row_products<double>, "matrix"_a.noconvert(), "coef"_a.noconvert(),
         "Weighted sums of the columns, one after the other.");
   m.def("row_products", &row_products<float>, "matrix"_a.noconvert(), "coef"_a.noconvert());

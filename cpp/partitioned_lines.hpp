@@ -1,17 +1,15 @@
-// Lines that lie in several places: each is asked for what it has inside a box, and for sums.
+// Lines in partitions: what each partition computes of its own lines, and the level of all.
 //
-// The searches and selections are those of lines in one place. What they read of all lines is a
-// sample, known beforehand, and passes that collapse every part against a box.
+// The searches are the same as for lines in memory (searchable_lines.hpp): a sample is known
+// beforehand, and every partition reduces its lines outside of a box to sums.
 #pragma once
-
-#include <functional>
 
 #include "best_aum.hpp"
 #include "roc.hpp"
 
 namespace rocpath {
 
-// Equal lines become one, with the sum of their jumps, so that ties do not travel.
+// Replace equal lines by one with the sum of their jumps, so that fewer are sent.
 inline void merge_equal(Vector<ErrorLine>& lines) {
   std::sort(lines.begin(), lines.end(), [](const ErrorLine& a, const ErrorLine& b) {
     return a.intercept != b.intercept ? a.intercept < b.intercept : a.slope < b.slope;
@@ -30,44 +28,14 @@ inline void merge_equal(Vector<ErrorLine>& lines) {
   lines.resize(n_kept);
 }
 
-// One part against a box, as it travels.
-inline ErrorLines collapsed_part(const LineArrays& lines, const Box& box) {
+// What a partition sends: its lines that may enter a box, and sums of the others.
+inline ErrorLines collapse_partition(const LineArrays& lines, const Box& box) {
   ErrorLines inside = collapse(lines, box);
   merge_equal(inside.line);
   return inside;
 }
 
-// Requires: the sample holds the lines of SampledLines(n_lines), in order.
-struct PartedLines {
-  std::size_t n_lines;
-  LineArrays sample;
-  std::function<ErrorLines(const Box&)> collapse_parts;
-
-  std::size_t size() const { return n_lines; }
-};
-
-// Without the sums of all lines: those of the sample stand for them.
-inline ErrorLines counted_sample(const LineArrays& sample, std::size_t n_lines) {
-  ErrorLines drawn = collapse(sample, Box{});
-  const ErrorSums total = drawn.total;
-  drawn.count_each(SampledLines(n_lines).factor());
-  drawn.total = total;
-  return drawn;
-}
-
-inline ErrorLines thinned(const PartedLines& lines) {
-  return counted_sample(lines.sample, lines.n_lines);
-}
-
-inline ErrorLines collapse(const PartedLines& lines, const Box& box) {
-  return lines.collapse_parts(box);
-}
-
-inline ErrorLines collapsed(const PartedLines& lines, const Box& box) {
-  return lines.collapse_parts(box);
-}
-
-// Thresholds between which the level at step 0 lies, as far as a sample can tell.
+// Thresholds that bracket the level at step 0, estimated from a sample.
 inline Box level_bracket(const LineArrays& sample, std::size_t n_lines, double confidence) {
   const ErrorLines drawn = counted_sample(sample, n_lines);
   double squares = 0.0;
@@ -79,7 +47,7 @@ inline Box level_bracket(const LineArrays& sample, std::size_t n_lines, double c
   return level_box(drawn, {0.0, 0.0}, 0.5 * confidence * std::sqrt(squares));
 }
 
-// The level at step 0 among the lines inside a box; `is_inside` tells whether it is that of all.
+// The level at step 0 among the lines inside a box; that of all lines if `is_inside`.
 struct FoundLevel {
   Level level{};
   bool is_inside = false;
@@ -99,13 +67,14 @@ inline FoundLevel level_inside(const ErrorLines& inside) {
   return {find_level(inside.size(), threshold, min_error, inside.below), true};
 }
 
-// What a part adds to AUM, and its derivatives in the predictions, given the level of all parts.
+// The contribution of a partition to AUM, and the gradient in its predictions, given the level of
+// all partitions.
 struct AtLevel {
   double aum;
   Vector<double> gradient;
 };
 
-// Requires: one breakpoint an example, in order; monotone errors.
+// Requires: monotone errors, and one breakpoint for each example, in order.
 inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> prediction,
                         const Level& level, std::int64_t total_tp) {
   const MinError min_error(bp.fp_unit, bp.tp_unit, total_tp, 0.0, bp.divisor);
@@ -123,7 +92,7 @@ inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> pred
     } else if (threshold[b] > level.threshold) {
       gradient[b] = -static_cast<double>(jump.tp) * min_error.tp_rate();
     } else {
-      // Alone out of the group: above it, or below.
+      // The example leaves its group of tied thresholds alone: upwards or downwards.
       const auto [before, after] = std::pair(level.before, level.after);
       const double left = min_error.change({after.fp - jump.fp, after.tp - jump.tp}, after);
       const double right = min_error.change(before, {before.fp + jump.fp, before.tp + jump.tp});

@@ -1,0 +1,107 @@
+// What the search for the best AUM step reads of all lines, wherever they lie: a random sample,
+// and passes that reduce the lines outside of a box to sums.
+//
+// Lines are in memory (LineArrays, ErrorLines) or in partitions (PartitionedLines). This header has
+// all overloads for both, and the concept that names what a third kind of lines would need.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <future>
+
+#include "near_level.hpp"
+
+namespace rocpath {
+
+// Which of `n_lines` lines are in the sample: a random one of every `factor` consecutive lines.
+class SampledLines {
+ public:
+  explicit SampledLines(std::size_t n_lines)
+      : factor_(static_cast<std::size_t>(0.5 * std::cbrt(static_cast<double>(n_lines)))),
+        size_(n_lines / factor_),
+        random_(n_lines) {}
+
+  std::size_t factor() const { return factor_; }
+  std::size_t size() const { return size_; }
+
+  // Requires: at most `size` calls.
+  std::size_t next() {
+    const std::size_t place = random_.below(factor_);
+    return factor_ * n_drawn_++ + place;
+  }
+
+ private:
+  std::size_t factor_;
+  std::size_t size_;
+  Random random_;
+  std::size_t n_drawn_ = 0;
+};
+
+// Lines in partitions, of which only the sample is in memory.
+struct PartitionedLines {
+  std::size_t n_lines;
+  LineArrays sample;  // the lines of SampledLines(n_lines), in order
+  std::function<ErrorLines(const Box&)> collapse_partitions;
+
+  std::size_t size() const { return n_lines; }
+};
+
+// The sample, where each line counts `factor` times: by its units, as whole numbers could overflow.
+template <class Lines>
+ErrorLines sample_of(const Lines& lines) {
+  SampledLines sampled(lines.size());
+  ErrorLines sample = collapse(lines, 0, 0, Box{});
+  sample.count_each(sampled.factor());
+  sample.line.resize(sampled.size());
+  for (ErrorLine& line : sample.line) {
+    line = lines[sampled.next()];
+    sample.total += {line.fp, line.tp};
+  }
+  return sample;
+}
+
+// The sums of all lines are not known here; those of the sample estimate them.
+inline ErrorLines counted_sample(const LineArrays& lines, std::size_t n_lines) {
+  ErrorLines sample = collapse(lines, Box{});
+  const ErrorSums total = sample.total;
+  sample.count_each(SampledLines(n_lines).factor());
+  sample.total = total;
+  return sample;
+}
+inline ErrorLines sample_of(const PartitionedLines& lines) {
+  return counted_sample(lines.sample, lines.n_lines);
+}
+
+inline ErrorLines collapse(const PartitionedLines& lines, const Box& box) {
+  return lines.collapse_partitions(box);
+}
+
+// The same as `collapse`, on two cores if there are many lines.
+template <class Lines>
+ErrorLines collapse_in_parallel(const Lines& lines, const Box& box) {
+  const std::size_t half = lines.size() / 2;
+  const auto policy = half > 100'000 ? std::launch::async : std::launch::deferred;
+  auto task = std::async(policy, [&] { return collapse(lines, 0, half, box); });
+  ErrorLines inside = collapse(lines, half, lines.size(), box);
+  inside.add_part(task.get());
+  return inside;
+}
+inline ErrorLines collapse_in_parallel(const PartitionedLines& lines, const Box& box) {
+  return lines.collapse_partitions(box);
+}
+
+template <class Lines>
+concept SearchableLines = requires(const Lines& lines, const Box& box) {
+  // Number of lines.
+  { lines.size() } -> std::convertible_to<std::size_t>;
+  // A sample that determines where to look first; it affects the time, not the result.
+  { sample_of(lines) } -> std::same_as<ErrorLines>;
+  // The lines that may enter the box, with sums of those that stay below and above it.
+  { collapse(lines, box) } -> std::same_as<ErrorLines>;
+  { collapse_in_parallel(lines, box) } -> std::same_as<ErrorLines>;
+};
+
+static_assert(SearchableLines<LineArrays> && SearchableLines<ErrorLines> &&
+              SearchableLines<PartitionedLines>);
+
+}  // namespace rocpath
