@@ -41,27 +41,27 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-# Without torch its room is described, and its example shown but not run.
+# Without torch its package is documented, and its example is shown but not run.
 has_torch = find_spec("torch") is not None
 autodoc_mock_imports = [] if has_torch else ["torch"]
 _MockObject.__or__ = lambda tensor, _: tensor  # so that Tensor | None can be read
-autodoc_typehints = "none"  # numpydoc shows the types as the docstrings tell them
+autodoc_typehints = "none"  # numpydoc shows the types of the docstrings
 default_role = "py:obj"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "PR03", "SS05"}
-# Results are made by functions; their fields are documented as attributes.
+# Functions return these results; their fields are documented as attributes.
 numpydoc_validation_exclude = {
     r"\.(ROCCurve|StepPath|AUMPath|BestStep|Descent)$",
     r"\.(AUCInterval|AUCComparison|OperatingPoint)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
     r"\.(SequencePieces|Piece)$",
-    # A display says in its class what all its methods take.
+    # The class of a display documents the parameters of all its methods.
     r"\.plots\.\w+\.",
-    # What every user of scikit-learn knows, or `fit` has said.
+    # The usual methods of scikit-learn; `fit` documents their parameters.
     r"\.(predict|predict_proba|decision_function|score)$",
     r"\.LearnedDetector\.(predict_penalty|segment)$",
-    # Modules take what their functions take, and a model what the protocol says.
+    # Modules take the parameters of their functions; the protocol documents a model's.
     r"\.torch\.\w+\.forward$",
     r"\.LastLayer\.(predict|evaluate|descent_direction|step|quadratic)$",
 }
@@ -76,7 +76,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "image_scrapers": ("matplotlib",),
     "min_reported_time": 0,
-    "write_computation_times": False,  # its page asks a server for its table
+    "write_computation_times": False,  # its page loads a script from a server
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -84,10 +84,12 @@ html_title = f"rocpath {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["narrow.css"]
-html_sidebars = {"*": []}  # only the gallery and the API have pages below them
+html_sidebars = {"index": [], "search": []}  # others show the pages of their section
 toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "navigation_depth": 2,
     "show_prev_next": True,
     "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],

@@ -1,10 +1,11 @@
-"""Draw the pictures of docs/searches.md from a small example."""
+"""Draw the pictures of the README and of docs/searches.md."""
 
 from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from sklearn.datasets import load_breast_cancer
 
 import rocpath as rp
 from rocpath.plots import LineSearchDisplay
@@ -117,7 +118,7 @@ def draw_bound(lines):
 
 
 def draw_line_search():
-    """Draw AUC, AUM and the thresholds of sixty examples, as the README shows them."""
+    """Draw AUC, AUM and the thresholds of sixty examples."""
     rng = np.random.default_rng(1)
     y = np.arange(60) % 3 == 0
     X = rng.normal(size=(60, 3)) + 0.8 * y[:, None]
@@ -128,7 +129,33 @@ def draw_line_search():
     display.figure_.savefig(HERE / "line_search.png", dpi=110)
 
 
+def draw_step_choice():
+    """Draw the example of the README: how much texture to add to the radius."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = (X - X.mean()) / X.std()
+    bp = rp.ErrorBreakpoints.from_labels(y == 0)
+    lines = rp.Lines.from_predictions(bp, X["mean radius"], X["mean texture"])
+    best_auc, best_aum = rp.best_auc_step(lines), rp.best_aum_step(lines)
+    step = np.linspace(0, 1, 2001)
+    path = rp.sweep(lines, max_step=1.0)
+    figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.2), layout="constrained")
+    for ax, best, value, name in (
+        (axes[0], best_auc, path.auc_at(step), "largest AUC"),
+        (axes[1], best_aum, path.aum_at(step), "smallest AUM"),
+    ):
+        ax.plot(step, value, color="k", linewidth=1)
+        ax.plot(best.step, best.value, "o", color=ORANGE)
+        ax.axvline(best.step, color=ORANGE, linestyle=":")
+        text = f"{name}: {best.value:.4f}\nat step {best.step:.3f}"
+        place = (0.28, 0.2) if name == "largest AUC" else (0.24, 0.6)
+        ax.text(*place, text, transform=ax.transAxes)
+        ax.set(xlabel="step: texture added to the radius", ylabel=name.split()[1])
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(HERE / "step_choice.png", dpi=110)
+
+
 if __name__ == "__main__":
+    draw_step_choice()
     draw_line_search()
     y, bp, lines = example()
     draw_minimum_over_thresholds(lines)
