@@ -165,7 +165,7 @@ def probabilities(scores, y, new_scores):
 
 def blends(scores, y, new_scores, *, with_hillclimbers):
     """Give the name of each blend and its scores of new rows."""
-    scale = Scale.measured(scores, np.ones(len(y)))
+    scale = Scale.from_scores(scores, np.ones(len(y)))
     odds, new_odds = scale.odds_of(scores), scale.odds_of(new_scores)
     share, new_share = probabilities(scores, y, new_scores)
     yield "best single", new_scores[:, np.argmax([area(y, one) for one in scores.T])]

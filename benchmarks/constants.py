@@ -27,7 +27,7 @@ from accuracy import data_sets
 from penalty_sets import SETS, load
 from rocpath import AUCBlender, AUCClassifier, PenaltyRegressor
 from rocpath.changepoint import penalty_candidates
-from rocpath.ranking import blend, convex_problem, fit, starts
+from rocpath.ranking import blend, convex_problem, fit, initial_models
 
 HERE = Path(__file__).parent
 MOST_ROWS = 2_000
@@ -35,7 +35,7 @@ FEW_POSITIVES = (7, 12, 20)
 
 
 def plain_start(l2):
-    return starts.PLAIN_START._replace(l2=l2)
+    return initial_models.DEFAULT_INITIAL_MODEL._replace(l2=l2)
 
 
 # Where a constant stands, and other values of it.
@@ -49,7 +49,7 @@ FEW = {
     "fewest of a class": (fit, "_FEWEST_OF_A_CLASS", (5, 20)),
     "l2 of the plain start": (
         fit,
-        "PLAIN_START",
+        "DEFAULT_INITIAL_MODEL",
         tuple(map(plain_start, (0.001, 0.1))),
     ),
 }

@@ -140,7 +140,7 @@ class Lines:
         # Once for the gradient by the weights of scaled columns, once for what a move
         # of theirs means to the columns as given. A constant column, of infinite scale,
         # stays.
-        move = -gradient / Columns.measured(matrix).scale ** 2
+        move = -gradient / Columns.from_matrix(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
     def reversed(self) -> Lines:

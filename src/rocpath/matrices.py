@@ -45,7 +45,7 @@ class Columns:
     scale: NDArray[np.float64]
 
     @classmethod
-    def measured(
+    def from_matrix(
         cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None
     ) -> Columns:
         """Measure the columns of a matrix, rows counted by their weights if given."""

@@ -36,7 +36,7 @@ _TRUSTED = [
     "rocpath.ranking.blend.Blend",
     "rocpath.ranking.blend.BlendHistory",
     "rocpath.ranking.blend.Scale",
-    "rocpath.ranking.starts.ConvexStart",
+    "rocpath.ranking.initial_models.InitialModel",
     "rocpath.ranking.fit.History",
     "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
     "scipy.interpolate._bsplines.BSpline",

@@ -140,7 +140,7 @@ def test_climb_is_kept_only_if_the_auc_of_all_rows_rises(monkeypatch):
 
     class Candidate:
         columns, clip_bound, coef, initial_coef = None, np.inf, climbed, start
-        best_initial_model = rp.ranking.starts.PLAIN_START
+        best_initial_model = rp.ranking.initial_models.DEFAULT_INITIAL_MODEL
         history = SimpleNamespace(chosen=1)
 
     class Facts:

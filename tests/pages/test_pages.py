@@ -134,7 +134,7 @@ def test_histories_of_given_and_of_plain_starts_are_told():
     given = History([], np.array([0.8]), np.ones(1), np.array([0.8]), np.zeros(1), 0)
     model = rp.AUCClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     (plain,) = model.history_
-    assert plain.start_auc.size == nothing.size
+    assert plain.initial_auc.size == nothing.size
     html = fit_report_html(
         title="t",
         metrics={},

@@ -55,7 +55,7 @@ def test_scores_held_out_are_added_by_weights_from_zero_up(rows):
     estimators = models(line=LogisticRegression())
     blend = rp.AUCBlender(estimators, cv=cv, random_state=0).fit(X, y)
     assert blend.member_names_ == ["bayes", "tree", "line"]
-    assert blend.left_out_ == {}
+    assert blend.excluded_ == {}
     assert (blend.weights_ >= 0).all()
     assert blend.weights_.sum() == pytest.approx(1.0)
     (history,) = blend.history_
@@ -183,7 +183,7 @@ def test_a_member_that_fails_is_named_and_left_out(rows, member, reason):
     with pytest.warns(UserWarning, match=f"leaves out 'bad': .*{reason}"):
         blend.fit(X, y)
     assert blend.member_names_ == ["bayes", "tree"]
-    assert list(blend.left_out_) == ["bad"]
+    assert list(blend.excluded_) == ["bad"]
     assert blend.predict(X).shape == y.shape
     with pytest.raises(ValueError, match=f"every model failed: 'bad': .*{reason}"):
         rp.AUCBlender([("bad", member)]).fit(X, y)
@@ -241,7 +241,7 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
     blend = rp.AUCBlender(models(boosting=small), cv=3, random_state=0)
     blend.fit(X[::2], y[::2], weight[::2])
     assert blend.member_names_ == ["bayes", "tree", "boosting"]
-    assert blend.left_out_ == {}
+    assert blend.excluded_ == {}
     alone = blend.estimators_[2].predict_proba(X[1::2])[:, 1]
     area = roc_auc_score(y[1::2], blend.decision_function(X[1::2]))
     # Boosting is the best of the three; a standard error of the difference is .01.

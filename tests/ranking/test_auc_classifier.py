@@ -88,7 +88,7 @@ def test_climbs_where_a_convex_loss_is_misled():
 
 def test_history_tells_what_was_tried(fitted):
     (history,) = fitted[2].history_
-    assert len(history.start) == history.start_auc.size == history.share.size
+    assert len(history.initial_models) == history.initial_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
     assert history.stage_auc.size == 1 + 2 + 2
     assert history.stage_error[0] == 0
@@ -168,12 +168,12 @@ def test_warm_start_climbs_from_the_last_fit(fitted):
     model = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y)
     before = model.coef_[0] / np.linalg.norm(model.coef_)
     model.fit(X, y)
-    assert model.history_[0].start == []
+    assert model.history_[0].initial_models == []
     if model.n_iter_ == 0:
         after = model.coef_[0] / np.linalg.norm(model.coef_)
         np.testing.assert_allclose(after, before)
     model.fit(X, np.where(y, "rare", "usual"))
-    assert model.history_[0].start != []  # other classes
+    assert model.history_[0].initial_models != []  # other classes
 
 
 def test_verbose_shows_progress(capsys):
@@ -318,7 +318,7 @@ def test_more_folds_than_rows_of_a_class_are_as_many_as_those():
     X, y = unbalanced(200)  # twenty positives
     model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
     same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
-    assert model.history_[0].start_auc.size > 1
+    assert model.history_[0].initial_auc.size > 1
     assert (model.coef_ == same.coef_).all()
 
 

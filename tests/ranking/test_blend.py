@@ -24,7 +24,7 @@ def labeled(scores, y, weight=None):
     y = np.asarray(y)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
     rng = np.random.RandomState(0)
-    return LabeledRows.shuffled(np.asarray(scores, float), y == 1, weight, rng)
+    return LabeledRows.with_random_ranks(np.asarray(scores, float), y == 1, weight, rng)
 
 
 def auc_of(rows, coef):
@@ -95,7 +95,7 @@ def test_a_model_that_ranks_backwards_has_no_weight():
 
 def test_scales_by_hand():
     scores = np.array([[0.1, 10.0], [0.5, 20.0], [0.5, 20.0], [0.9, 40.0]])
-    scale = Scale.measured(scores, np.ones(4))
+    scale = Scale.from_scores(scores, np.ones(4))
     # Shares below, ties half: 1/8, 4/8, 4/8, 7/8; deviation sqrt(2) * 3/8 / 2.
     expected = np.array([-1.0, 0.0, 0.0, 1.0]) * np.sqrt(2)
     np.testing.assert_allclose(scale.ranks_of(scores)[:, 0], expected, atol=1e-12)

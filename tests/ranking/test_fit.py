@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_problem import ConvexProblem, has_tails
-from rocpath.ranking.held_out import HeldOutAUC
+from rocpath.ranking.cross_validation import CrossValidatedAUC
+from rocpath.ranking.initial_models import InitialModel, fit_initial_models
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
-from rocpath.ranking.starts import ConvexStart, fitted_starts
 
 
 def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
@@ -27,7 +27,7 @@ def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
     X.data[:5] = 0  # explicit zeros
     y, weight = np.arange(60) % 2 == 0, np.ones(60)
     counts = [
-        LabeledRows(kind, y, weight, np.arange(60)).fewest_different(10)
+        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority(10)
         for kind in (X, X.toarray())
     ]
     assert counts[0] == counts[1]
@@ -39,10 +39,10 @@ def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
     y = np.arange(120) % 2
     tracemalloc.start()
-    LabeledRows.shuffled(
+    LabeledRows.with_random_ranks(
         X, y == 1, np.ones(120), np.random.RandomState(0)
-    ).fewest_different(10)
-    Columns.measured(X)
+    ).n_unique_minority(10)
+    Columns.from_matrix(X)
     has_tails(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -54,7 +54,7 @@ def test_a_far_row_does_not_make_a_model_vanish():
     y = np.arange(300) % 2 == 0
     X = rng.normal(size=(300, 1)) + y[:, None]
     X[0] = 1e15
-    rows = LabeledRows.shuffled(X, y, np.ones(300), np.random.RandomState(0))
+    rows = LabeledRows.with_random_ranks(X, y, np.ones(300), np.random.RandomState(0))
     # Variance 1 + 1/4, and one row of 300 about 16 away, where it is cut off.
     expected = (1.25 + 16**2 / 300) ** -0.5
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
@@ -100,7 +100,7 @@ def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
     y = np.arange(2000) % 4 == 0
     X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
     X[:, 2] = 0.0  # tells nothing
-    rows = LabeledRows.shuffled(X, y, np.ones(2000), np.random.RandomState(0))
+    rows = LabeledRows.with_random_ranks(X, y, np.ones(2000), np.random.RandomState(0))
     found = climb_smoothed(rows, np.array([1.0, -0.5, 0.0]), 0.3)
     # Normal classes with equal covariance: the best direction is that of the means.
     assert found[2] == 0
@@ -117,7 +117,7 @@ def test_convex_starts_are_optimal(loss, n_features):
     X = rng.normal(size=(120, n_features))
     X[:, 0] += y
     sign, weight = np.where(y, 1.0, -1.0), np.full(120, 1 / 120)
-    columns = Columns.measured(X, weight)
+    columns = Columns.from_matrix(X, weight)
     alpha = 0.1
     problem = ConvexProblem(X, columns, np.inf, sign, weight, loss)
     _, model = problem.solutions([1.0, alpha])
@@ -136,9 +136,11 @@ def test_starts_of_many_columns_are_found_in_the_space_of_the_rows(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
     X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept takes it
-    rows = LabeledRows.shuffled(form(X), y, np.ones(30), np.random.RandomState(0))
-    starts = [ConvexStart("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
-    (coef,) = fitted_starts(rows, starts, np.full(250, np.inf), None)
+    rows = LabeledRows.with_random_ranks(
+        form(X), y, np.ones(30), np.random.RandomState(0)
+    )
+    starts = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
+    (coef,) = fit_initial_models(rows, starts, np.full(250, np.inf), None)
     # Solved in all columns by a third party: C is one over the sum of l2 over rows.
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
@@ -161,16 +163,16 @@ def test_influence_is_delongs():
 
 
 def test_thinning_keeps_the_rare_class_and_every_weight():
-    rows = LabeledRows.shuffled(
+    rows = LabeledRows.with_random_ranks(
         np.zeros((1000, 1)),
         np.arange(1000) % 100 == 0,
         np.ones(1000),
         np.random.RandomState(0),
     )
-    thinned = rows.thinned(50)
+    thinned = rows.subsampled(50)
     assert np.count_nonzero(thinned.is_positive) == 10
     assert np.count_nonzero(~thinned.is_positive) == 50
-    assert rows.thinned(990) is rows
+    assert rows.subsampled(990) is rows
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -178,7 +180,7 @@ def test_a_model_of_scaled_columns_is_given_back_for_the_columns_as_they_are(kin
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4)) * [1.0, 1e-300, 1e300, 3.0] + [5.0, 0.0, 0.0, 7.0]
     X[:, 3] = 2.0
-    columns = Columns.measured(kind(X))
+    columns = Columns.from_matrix(kind(X))
     scaled = columns.scaled(kind(X))
     assert scaled.mean(axis=0) == pytest.approx(0, abs=1e-9)
     assert scaled.std(axis=0) == pytest.approx([1, 1, 1, 0])
@@ -191,8 +193,8 @@ def test_a_model_of_scaled_columns_is_given_back_for_the_columns_as_they_are(kin
 def test_rows_that_count_twice_are_measured_as_two():
     X = np.random.default_rng(0).normal(size=(30, 2))
     weight = np.arange(30) % 3 + 1.0
-    columns = Columns.measured(X, weight)
-    repeated = Columns.measured(np.repeat(X, weight.astype(int), axis=0))
+    columns = Columns.from_matrix(X, weight)
+    repeated = Columns.from_matrix(np.repeat(X, weight.astype(int), axis=0))
     assert columns.center == pytest.approx(repeated.center)
     assert columns.scale == pytest.approx(repeated.scale)
 
@@ -200,7 +202,7 @@ def test_rows_that_count_twice_are_measured_as_two():
 @pytest.mark.parametrize("size", [1e-308, 1e-320])
 def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
     X = size * np.linspace(-3, 3, 100)[:, None]
-    model = Columns.measured(X).unscaled(np.array([100.0]))
+    model = Columns.from_matrix(X).unscaled(np.array([100.0]))
     assert np.isfinite(model.coef).all()
     assert model.coef[0] > 0
 
@@ -211,7 +213,7 @@ def test_models_are_judged_fold_by_fold():
     y = np.array([False, True, False, True, False, True])
     fold = np.array([0, 0, 1, 1, 1, 1])
     score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])
-    judged = HeldOutAUC.measured(score, y, np.ones(6), fold)
+    judged = CrossValidatedAUC.from_scores(score, y, np.ones(6), fold)
     np.testing.assert_allclose(judged.auc, [(1 + 3 / 4) / 2, 0])
     gain, error = judged.gain(over=0)
     np.testing.assert_allclose(gain, [0, -7 / 8])
@@ -224,7 +226,7 @@ def test_models_are_judged_fold_by_fold():
 def test_models_that_rank_alike_share_alike():
     y = np.arange(40) % 2 == 0
     score = np.random.default_rng(0).normal(size=(40, 1)) + y[:, None]
-    judged = HeldOutAUC.measured(
+    judged = CrossValidatedAUC.from_scores(
         np.hstack((score, 2 * score)), y, np.ones(40), np.arange(40) // 20
     )
     np.testing.assert_allclose(judged.shares(0.5, least=0.05), [0.5, 0.5])
@@ -233,8 +235,8 @@ def test_models_that_rank_alike_share_alike():
 def test_thinned_rows_weigh_as_much_as_their_class():
     rng = np.random.RandomState(0)
     y = np.arange(1000) % 10 == 0
-    rows = LabeledRows.shuffled(np.zeros((1000, 1)), y, rng.rand(1000), rng)
-    thinned = rows.thinned(200)
+    rows = LabeledRows.with_random_ranks(np.zeros((1000, 1)), y, rng.rand(1000), rng)
+    thinned = rows.subsampled(200)
     for label in (True, False):
         before = rows.sample_weight[rows.is_positive == label].sum()
         after = thinned.sample_weight[thinned.is_positive == label].sum()

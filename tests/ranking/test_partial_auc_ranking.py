@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.blend import best_weights
-from rocpath.ranking.held_out import HeldOutAUC
+from rocpath.ranking.cross_validation import CrossValidatedAUC
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.smooth_auc import smoothed_auc
 
@@ -28,7 +28,7 @@ def two_columns(seed, n=1500):
 
 def labeled(X, y, max_fpr=None):
     rng = np.random.RandomState(0)
-    return LabeledRows.shuffled(X, y, np.ones(y.size), rng, max_fpr)
+    return LabeledRows.with_random_ranks(X, y, np.ones(y.size), rng, max_fpr)
 
 
 def auc_of(rows, coef):
@@ -58,7 +58,7 @@ def test_smoothed_area_is_the_mean_over_positives_of_what_their_rate_leaves():
 def test_held_out_areas_are_those_left_of_the_rate():
     X, y = two_columns(0, 400)
     fold = np.arange(400) % 2
-    judge = HeldOutAUC.measured(X, y, np.ones(400), fold, 0.05)
+    judge = CrossValidatedAUC.from_scores(X, y, np.ones(400), fold, 0.05)
     for k in (0, 1):
         of_folds = [area(y[fold == one], X[fold == one, k]) for one in (0, 1)]
         assert judge.auc[k] == pytest.approx(np.mean(of_folds))
@@ -95,7 +95,7 @@ def test_a_model_for_the_left_is_better_there():
     left = rp.AUCClassifier(max_fpr=0.05, random_state=0).fit(X, y)
     assert area(new_y, left.decision_function(new_X)) > 1.2 * area(new_y, whole)
     assert roc_auc_score(new_y, whole) > 0.8
-    assert max(left.history_[0].start_auc) <= 0.05
+    assert max(left.history_[0].initial_auc) <= 0.05
 
 
 def test_a_blend_for_the_left_is_better_there():

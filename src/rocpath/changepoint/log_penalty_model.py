@@ -38,7 +38,7 @@ class FeatureColumns(NamedTuple):
         known[:, is_empty] = 0.0
         low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
         median = np.nanmedian(known, axis=0)
-        columns = Columns.measured(_within_range(X, low, high, median))
+        columns = Columns.from_matrix(_within_range(X, low, high, median))
         return cls(low, high, median, columns)
 
     def scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -178,8 +178,8 @@ def _files(
 
 def _n_fits(request: Request, label: BinaryLabel) -> int:
     # Of too few rows of a class no comparison tells anything.
-    n_fewest = min(label.n_positive, label.n_negative)
-    if request.is_fast or n_fewest < FEWEST_TO_JUDGE:
+    n_minority = min(label.n_positive, label.n_negative)
+    if request.is_fast or n_minority < FEWEST_TO_JUDGE:
         return 0
     return len(METHODS) * folds_for(label)
 

@@ -50,7 +50,7 @@ class Findings(NamedTuple):
         """Features that are used, and what a standard deviation of each adds."""
         coef = self.regressor.coef_
         # Measured as for the fit, where sizes up to 1e300 do not overflow.
-        scale = Columns.measured(self.comparison.problem.X).scale
+        scale = Columns.from_matrix(self.comparison.problem.X).scale
         # The L1 term leaves features out, and a list of zeros says nothing.
         used = np.flatnonzero(coef)
         return [(self.feature_names[k], float(coef[k] * scale[k])) for k in used]

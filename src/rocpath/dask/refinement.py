@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocpath.dask.weights import WeightUnits
     from rocpath.matrices import Columns
     from rocpath.ranking.fit import Candidate
-    from rocpath.ranking.starts import ConvexStart
+    from rocpath.ranking.initial_models import InitialModel
 
 
 class AllRows(NamedTuple):
@@ -122,7 +122,7 @@ class _Problem(NamedTuple):
     reach: NDArray[np.float64] | float
     positives: NDArray[Any]
     factors: tuple[float, float]  # of the weights of negatives and of positives
-    start: ConvexStart
+    start: InitialModel
 
 
 class LossSums(NamedTuple):
@@ -134,7 +134,7 @@ class LossSums(NamedTuple):
 
 
 def _factors(
-    start: ConvexStart, negative: float, positive: float
+    start: InitialModel, negative: float, positive: float
 ) -> tuple[float, float]:
     """Return what makes weights sum to one, over all rows or half over each class."""
     if not start.is_balanced:

@@ -3,17 +3,17 @@
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.blend import BlendHistory
+from rocpath.ranking.cross_validation import CrossValidatedAUC
 from rocpath.ranking.fit import History
-from rocpath.ranking.held_out import HeldOutAUC
-from rocpath.ranking.starts import ConvexStart
+from rocpath.ranking.initial_models import InitialModel
 from rocpath.ranking.threshold_classifier import ThresholdClassifier
 
 __all__ = [
     "AUCBlender",
     "AUCClassifier",
     "BlendHistory",
-    "ConvexStart",
-    "HeldOutAUC",
+    "CrossValidatedAUC",
     "History",
+    "InitialModel",
     "ThresholdClassifier",
 ]

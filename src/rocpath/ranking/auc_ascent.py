@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.ranking.held_out import Folds
+    from rocpath.ranking.cross_validation import Folds
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # Standard errors of the AUC that a search may leave. Among 1,200 to 3,200 rows exact
@@ -56,7 +56,7 @@ class Ascent(NamedTuple):
                 coef = climb_smoothed(rows, coef, width)
                 yield coef
         else:
-            rows = rows.thinned(_MOST_OF_A_CLASS)
+            rows = rows.subsampled(_MOST_OF_A_CLASS)
             for _ in range(self.n_rounds):
                 coef = _round(rows, coef, self.rng)
                 yield coef
@@ -72,7 +72,7 @@ def _round(
     coef = start.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc = auc(bp, predictions, max_fpr=rows.max_fpr)
-    tol = _TOLERANCE * float(np.sqrt(best_auc * (1.0 - best_auc) / rows.n_fewest))
+    tol = _TOLERANCE * float(np.sqrt(best_auc * (1.0 - best_auc) / rows.n_minority))
     if rows.max_fpr is not None:
         tol = _TOLERANCE * rows.auc_error(predictions)
     # Single columns: gradients of AUM add nothing to a good start, while one weight can
@@ -167,7 +167,7 @@ def _judged_stages(
         [first, *(stage.between(first, last, train) for stage in stages)]
         for first, last, train in zip(start, end, folds.train, strict=False)
     ]
-    gain, error = folds.judged(coefs).gain(over=0)
+    gain, error = folds.evaluate(coefs).gain(over=0)
     return [
         TriedStage(stage, [of_fold[k] for of_fold in coefs], gain[k], error[k])
         for k, stage in enumerate(stages, start=1)

@@ -24,9 +24,9 @@ from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import (
     fold_of_rows,
-    made_folds,
     portfolio,
     scored_members,
+    split_folds,
 )
 from rocpath.ranking.scores import LogOddsClassifier, class_scores, refuse_one_class
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.ranking.members import LeftOut, Splits
+    from rocpath.ranking.members import ExcludedModel, Splits
 
 # A model that ranks all rows right is no surprise if the others come as near as this.
 _EASY = 0.99
@@ -85,7 +85,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         The models in the blend.
     estimators_ : list of estimators
         The models, fitted to all rows; empty after ``fit_scores``.
-    left_out_ : dict
+    excluded_ : dict
         By name, why a model is not in the blend.
     history_ : list of BlendHistory
         For each blend, what was tried and its AUC on rows held out; with ``max_fpr``,
@@ -151,7 +151,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         weight = self._set_classes(label, sample_weight)
         rng = check_random_state(self.random_state)
         folds = self._folds(label, groups, rng)
-        members, left_out = scored_members(
+        members, excluded = scored_members(
             self._named_estimators(X, rng),
             X,
             label,
@@ -160,7 +160,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             n_jobs=self.n_jobs,
             timeout=self.timeout,
         )
-        self._tell(left_out, is_any_left=bool(members))
+        self._tell(excluded, is_any_left=bool(members))
         self.member_names_ = [member.name for member in members]
         self.estimators_ = [member.estimator for member in members]
         scores = np.stack([member.score for member in members], axis=-1)
@@ -198,7 +198,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         names = getattr(self, "feature_names_in_", range(S.shape[1]))
         self.member_names_ = [str(name) for name in names]
         self.estimators_ = []
-        self.left_out_: dict[str, str] = {}
+        self.excluded_: dict[str, str] = {}
         _check_finite(S[:, None, :], self.member_names_)
         rng = check_random_state(self.random_state)
         folds = self._folds(label, groups, rng)
@@ -297,7 +297,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> Splits:
         # Of models that are fitted already only the weights are left to be judged.
         cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
-        return made_folds(cv, label, groups, rng)
+        return split_folds(cv, label, groups, rng)
 
     def _named_estimators(
         self, X: Any, rng: np.random.RandomState
@@ -307,13 +307,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         seed = rng.randint(2**31 - 1)
         return portfolio(*X.shape, is_dense=not sparse.issparse(X), random_state=seed)
 
-    def _tell(self, left_out: Sequence[LeftOut], *, is_any_left: bool) -> None:
+    def _tell(self, excluded: Sequence[ExcludedModel], *, is_any_left: bool) -> None:
         """Warn of every model that is left out, or raise if all are."""
-        self.left_out_ = {one.name: one.reason for one in left_out}
+        self.excluded_ = {one.name: one.reason for one in excluded}
         if not is_any_left:
-            reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in left_out)
-            raise ValueError(f"every model failed: {reasons}") from left_out[0].error
-        for one in left_out:
+            reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in excluded)
+            raise ValueError(f"every model failed: {reasons}") from excluded[0].error
+        for one in excluded:
             warnings.warn(
                 f"the blend leaves out {one.name!r}: {one.reason}",
                 UserWarning,
@@ -333,7 +333,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         self._blends = []
         for k in range(scores.shape[1]):
             positive = self.classes_[k if scores.shape[1] > 1 else 1]
-            rows = LabeledRows.shuffled(
+            rows = LabeledRows.with_random_ranks(
                 scores[is_counted, k],
                 (label == positive)[is_counted],
                 weight[is_counted],

@@ -177,7 +177,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         for k in range(self._n_rankings):
             is_positive = self._is_positive(k)[place]
-            rows = LabeledRows.shuffled(X, is_positive, weight, rng, max_fpr)
+            rows = LabeledRows.with_random_ranks(X, is_positive, weight, rng, max_fpr)
             given = None if before is None else before[k]
             yield rows, search_ranking(rows, self._settings(k, rng, progress), given)
 

@@ -19,7 +19,7 @@ from rocpath.line_search import best_auc_step
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_problem import ConvexProblem
-from rocpath.ranking.held_out import Folds, HeldOutAUC
+from rocpath.ranking.cross_validation import CrossValidatedAUC, Folds
 from rocpath.roc import auc
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Scale(NamedTuple):
     rank: Columns
 
     @classmethod
-    def measured(
+    def from_scores(
         cls,
         scores: NDArray[np.float64],
         sample_weight: NDArray[np.float64],
@@ -88,8 +88,8 @@ class Scale(NamedTuple):
         ranked = np.take_along_axis(rounded, order, axis=0)
         raw = cls(ranked, below, is_probability, as_is, as_is)
         return raw._replace(
-            odds=Columns.measured(raw.odds_of(scores), sample_weight),
-            rank=Columns.measured(raw.ranks_of(scores), sample_weight),
+            odds=Columns.from_matrix(raw.odds_of(scores), sample_weight),
+            rank=Columns.from_matrix(raw.ranks_of(scores), sample_weight),
         )
 
     def of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -243,20 +243,22 @@ class Blend(NamedTuple):
 
 
 def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
-    """Find the weights of scores, which are the columns of rows not yet thinned."""
+    """Find the weights of scores, which are the columns of rows not yet subsampled."""
     judged_fold = _judging_folds(fold, rows)
     # The ranks of rows are dealt out within a class, so these are the ones kept.
-    few = rows.thinned(_ENOUGH_TO_CLIMB)
+    few = rows.subsampled(_ENOUGH_TO_CLIMB)
     few_fold = judged_fold[rows.rank < _ENOUGH_TO_CLIMB]
     # Thousands of rows measure a scale as well as all of them, which take long to sort.
-    scale = Scale.measured(few.X, few.sample_weight, are_probabilities(rows.X))
+    scale = Scale.from_scores(few.X, few.sample_weight, are_probabilities(rows.X))
     trial = _Trial.made(few, few_fold, scale)
     share = trial.judge.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    scaled = rows.thinned(_ENOUGH_TO_STACK)
+    scaled = rows.subsampled(_ENOUGH_TO_STACK)
     scaled = replace(scaled, X=trial.scale.of(scaled.X))
     # Candidates are averaged, not chosen: of equals, any choice would follow noise.
     weights = share @ np.array(list(candidates(scaled).values()))
-    held_out = trial.folds.scored([share @ of_fold for of_fold in trial.weights])
+    held_out = trial.folds.held_out_scores(
+        [share @ of_fold for of_fold in trial.weights]
+    )
     negative, positive = np.bincount(rows.is_positive, rows.sample_weight)
     model = held_out.log_odds(scaled.standardized(weights), (negative, positive))
     return Blend(trial.scale, weights, model, _history(rows, trial, share))
@@ -266,7 +268,7 @@ def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
     """Find weights in several ways, by name."""
     found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2) for l2 in _L2_TERMS}
     start = stacked_weights(rows, _CLIMBED)
-    climbed = best_weights(rows.thinned(_ENOUGH_TO_CLIMB), start)
+    climbed = best_weights(rows.subsampled(_ENOUGH_TO_CLIMB), start)
     found["halfway to the best AUC"] = 0.5 * (start + climbed)
     found["best AUC"] = climbed
     return found
@@ -279,16 +281,16 @@ class _Trial(NamedTuple):
     names: list[str]
     folds: Folds
     weights: list[NDArray[np.float64]]
-    judge: HeldOutAUC
+    judge: CrossValidatedAUC
 
     @classmethod
     def made(cls, rows: LabeledRows, fold: NDArray[np.intp], scale: Scale) -> _Trial:
         scaled = replace(rows, X=scale.of(rows.X))
-        train = [scaled.at(fold != k) for k in np.unique(fold)]
+        train = [scaled.take(fold != k) for k in np.unique(fold)]
         folds = Folds(scaled, fold, train)
         found = [candidates(part) for part in train]
         weights = [np.array(list(one.values())) for one in found]
-        judge = folds.judged([list(of_fold) for of_fold in weights])
+        judge = folds.evaluate([list(of_fold) for of_fold in weights])
         return cls(scale, list(found[0]), folds, weights, judge)
 
 

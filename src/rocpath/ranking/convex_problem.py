@@ -56,7 +56,9 @@ class ConvexProblem(NamedTuple):
 
     X: Matrix
     columns: Columns
-    reach: NDArray[np.float64] | float  # where scaled columns are cut; may be infinite
+    clip_bound: (
+        NDArray[np.float64] | float
+    )  # where scaled columns are cut; may be infinite
     sign: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
     loss: Loss
@@ -69,7 +71,7 @@ class ConvexProblem(NamedTuple):
     ) -> list[LinearModel]:
         """Solve for one l2 after the other, each from the last solution.
 
-        The same blocks serve every problem with the same rows and reach.
+        The same blocks serve every problem with the same rows and clip_bound.
         """
         n_features = self.X.shape[1]
         solve = _quasi_newton
@@ -93,10 +95,10 @@ class ConvexProblem(NamedTuple):
         return _Again(self._scaled_blocks)
 
     def _scaled_blocks(self) -> Iterator[_Block]:
-        """Give scaled rows, cut at the reach, and a column of ones."""
+        """Give scaled rows, cut at the clip_bound, and a column of ones."""
         for rows, block in self.columns.blocks(self.X):
             with_one = np.ones((block.shape[0], block.shape[1] + 1))
-            np.clip(block, -self.reach, self.reach, out=with_one[:, :-1])
+            np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
             yield rows, with_one
 
     def derivatives(

@@ -1,10 +1,11 @@
-"""Fit one linear ranking: convex starts, averaged, then an ascent of AUC.
+"""Fit one linear ranking: an average of initial models, then coordinate ascent on AUC.
 
-What is averaged, and how far the ascent goes, is decided by AUC on rows held out
-(:mod:`rocpath.ranking.held_out`): a start counts by how surely it is not worse than the
-best one, and a stage of the ascent must be better than its start by a standard error.
-All of it happens in scaled columns, on no more rows of a class than tell something; the
-model is given back for the columns as they are.
+Cross-validated AUC (:mod:`rocpath.ranking.cross_validation`) decides on the weights of
+the average and on the number of ascent steps: an initial model is weighted by how far
+it is behind the best one in standard errors, and a stage of the ascent is used only if
+it improves on the average by more than a standard error. All fits use scaled columns
+and a bounded number of rows of each class; coefficients are returned for the original
+columns.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from threadpoolctl import threadpool_limits
 from rocpath.matrices import Columns, LinearModel
 from rocpath.ranking.auc_ascent import Ascent, TriedStage, tried_climbs
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, clipping
-from rocpath.ranking.held_out import Folds, Scored
-from rocpath.ranking.starts import (
-    PLAIN_START,
-    ConvexStart,
+from rocpath.ranking.cross_validation import Folds, HeldOutScores
+from rocpath.ranking.initial_models import (
+    DEFAULT_INITIAL_MODEL,
+    InitialModel,
     average,
-    convex_starts,
-    fitted_starts,
-    refitted_start,
+    fit_initial_models,
+    initial_models,
+    refit_initial_model,
 )
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ class History(NamedTuple):
 
     Attributes
     ----------
-    start : list of ConvexStart
+    initial_models : list of InitialModel
         The starts tried; empty where one was given.
-    start_auc : array, shape (n_starts,)
+    initial_auc : array, shape (n_starts,)
         Mean over the folds.
     share : array, shape (n_starts,)
         Of each start in the average.
@@ -81,8 +82,8 @@ class History(NamedTuple):
         The stage taken.
     """
 
-    start: list[ConvexStart]
-    start_auc: NDArray[np.float64]
+    initial_models: list[InitialModel]
+    initial_auc: NDArray[np.float64]
     share: NDArray[np.float64]
     stage_auc: NDArray[np.float64]
     stage_error: NDArray[np.float64]
@@ -107,7 +108,7 @@ class Candidate(NamedTuple):
         Center and scale of the columns.
     initial_coef, coef : array, shape (n_features,)
         Averaged initial model, and the model after the ascent.
-    scored : Scored
+    scored : HeldOutScores
         Cross-validated scores, to which the log-odds are fitted.
     history : History
         What was tried.
@@ -117,7 +118,7 @@ class Candidate(NamedTuple):
     columns: Columns
     initial_coef: NDArray[np.float64]
     coef: NDArray[np.float64]
-    scored: Scored
+    scored: HeldOutScores
     history: History
 
     @property
@@ -126,11 +127,11 @@ class Candidate(NamedTuple):
         return clipping(self.rows.X)
 
     @property
-    def best_initial_model(self) -> ConvexStart | None:
+    def best_initial_model(self) -> InitialModel | None:
         """The initial model with the largest share, unless a coef was given."""
-        if not self.history.start:
+        if not self.history.initial_models:
             return None
-        return self.history.start[int(self.history.share.argmax())]
+        return self.history.initial_models[int(self.history.share.argmax())]
 
     def refitted(self, all_rows: LabeledRows) -> NDArray[np.float64]:
         """Refit the best initial model to all rows, where no ascent step was kept."""
@@ -139,7 +140,7 @@ class Candidate(NamedTuple):
         if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
             return self.coef
         with _blas_threads(all_rows):
-            return refitted_start(all_rows, self.columns, best, self.coef)
+            return refit_initial_model(all_rows, self.columns, best, self.coef)
 
     def ranking(
         self, coef: NDArray[np.float64], class_weight: tuple[float, float]
@@ -159,10 +160,10 @@ def search_ranking(
 ) -> Candidate:
     """Fit a linear ranking; a given coef replaces the initial models."""
     with _blas_threads(all_rows):
-        some = all_rows.thinned(_MOST_TO_CLIMB)
+        some = all_rows.subsampled(_MOST_TO_CLIMB)
         # By plain weights: with class-balanced ones a rare category, seen among few
         # positives, got a large coefficient.
-        columns = Columns.measured(some.X, some.sample_weight)
+        columns = Columns.from_matrix(some.X, some.sample_weight)
         if given is not None:
             given = columns.scaled_coef(given)
         rows = some.scaled(columns)
@@ -181,7 +182,7 @@ class _Fitted(NamedTuple):
 
     start: NDArray[np.float64]
     coef: NDArray[np.float64]
-    scored: Scored
+    scored: HeldOutScores
     history: History
 
 
@@ -189,17 +190,19 @@ def _fit_scaled(
     rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None
 ) -> _Fitted:
     """Fit a coef to scaled columns."""
-    n_different = rows.fewest_different(max(_FEWEST_OF_A_CLASS, settings.n_folds))
+    n_different = rows.n_unique_minority(max(_FEWEST_OF_A_CLASS, settings.n_folds))
     if n_different < _FEWEST_OF_A_CLASS:
         return _plain(rows, given)
-    few = rows.thinned(_MOST_TO_TRY)
+    few = rows.subsampled(_MOST_TO_TRY)
     ascent = _suited(settings.ascent, rows)
-    starts = convex_starts(rows.X.shape[1]) if given is None else []
-    folds = Folds.split(few, min(settings.n_folds, n_different))
+    starts = initial_models(rows.X.shape[1]) if given is None else []
+    folds = Folds.from_rows(few, min(settings.n_folds, n_different))
     settings.progress("choosing a start")
-    reach = clipping(few.X)
-    fitted = [fitted_starts(train, starts, reach, given) for train in folds.train]
-    judged = folds.judged(fitted)
+    clip_bound = clipping(few.X)
+    fitted = [
+        fit_initial_models(train, starts, clip_bound, given) for train in folds.train
+    ]
+    judged = folds.evaluate(fitted)
     share = judged.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     settings.progress("climbing on parts of the rows")
     first = [
@@ -212,32 +215,34 @@ def _fit_scaled(
     settings.progress("climbing on all rows")
     # What counts nothing need not be fitted to all rows.
     used = [start for start, part in zip(starts, share, strict=False) if part > 0]
-    start = average(fitted_starts(rows, used, reach, given), share[share > 0], rows)
+    start = average(
+        fit_initial_models(rows, used, clip_bound, given), share[share > 0], rows
+    )
     stage = tried[chosen].stage
     coef = start if stage is None else stage.reached(ascent, start, rows)
-    start_auc = folds.judged([[one] for one in first]).auc
+    initial_auc = folds.evaluate([[one] for one in first]).auc
     history = History(
         starts,
         judged.auc,
         share,
-        stage_auc=start_auc + [one.gain for one in tried],
+        stage_auc=initial_auc + [one.gain for one in tried],
         stage_error=np.array([one.error for one in tried]),
         chosen=chosen,
     )
-    return _Fitted(start, coef, folds.scored(tried[chosen].coefs), history)
+    return _Fitted(start, coef, folds.held_out_scores(tried[chosen].coefs), history)
 
 
 def _suited(ascent: Ascent, rows: LabeledRows) -> Ascent:
     """Move all columns at once only where each class has many rows for a column."""
-    has_few = rows.n_fewest < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
+    has_few = rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
     return ascent._replace(widths=()) if has_few else ascent
 
 
 def _plain(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
     """Fit a regularized model, for too few rows to hold some out."""
-    starts = [PLAIN_START] if given is None else []
-    (coef,) = fitted_starts(rows, starts, np.full(rows.X.shape[1], np.inf), given)
+    starts = [DEFAULT_INITIAL_MODEL] if given is None else []
+    (coef,) = fit_initial_models(rows, starts, np.full(rows.X.shape[1], np.inf), given)
     score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(starts, nothing, np.ones(1), nothing, nothing, 0)
-    return _Fitted(coef, coef, Scored(rows, score), history)
+    return _Fitted(coef, coef, HeldOutScores(rows, score), history)

@@ -36,7 +36,7 @@ class LabeledRows:
         return self.is_positive.size
 
     @classmethod
-    def shuffled(
+    def with_random_ranks(
         cls,
         X: Matrix,
         is_positive: NDArray[np.bool_],
@@ -47,12 +47,12 @@ class LabeledRows:
         """Draw the ranks."""
         rank = np.empty(is_positive.size, dtype=np.intp)
         for members in (is_positive, ~is_positive):
-            # Within the class, so that every fold and every thinned part has its share
-            # of a rare one.
+            # Within the class, so that every fold and every subsample has its share
+            # of a rare class.
             rank[members] = rng.permutation(np.count_nonzero(members))
         return cls(X, is_positive, sample_weight, rank, max_fpr)
 
-    def at(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
+    def take(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
         """Select rows."""
         return LabeledRows(
             self.X[chosen],
@@ -62,7 +62,7 @@ class LabeledRows:
             self.max_fpr,
         )
 
-    def thinned(self, most: int) -> LabeledRows:
+    def subsampled(self, most: int) -> LabeledRows:
         """Keep rows of the lowest ranks, so that no class has many, and its weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
@@ -73,7 +73,7 @@ class LabeledRows:
             is_kept |= members & (self.rank < last)
         if is_kept.all():
             return self
-        kept = self.at(is_kept)
+        kept = self.take(is_kept)
         # Without it, thinning the larger class would turn an unbalanced table into
         # another.
         left_out = self._class_weight[is_kept] / kept._class_weight
@@ -86,12 +86,12 @@ class LabeledRows:
         return replace(self, X=columns.scaled(self.X))
 
     @property
-    def n_fewest(self) -> int:
+    def n_minority(self) -> int:
         """How many rows the smaller class has."""
         n_positive = int(np.count_nonzero(self.is_positive))
         return min(n_positive, len(self) - n_positive)
 
-    def fewest_different(self, enough: int) -> int:
+    def n_unique_minority(self, enough: int) -> int:
         """Count the different rows of the smaller class, as far as is enough."""
         counts = []
         for members in (self.is_positive, ~self.is_positive):

@@ -84,7 +84,7 @@ class Member(NamedTuple):
     score: NDArray[np.float64]
 
 
-class LeftOut(NamedTuple):
+class ExcludedModel(NamedTuple):
     """A model that cannot be blended, and why."""
 
     name: str
@@ -101,14 +101,14 @@ def scored_members(
     folds: Splits | None,
     n_jobs: int | None,
     timeout: float | None,
-) -> tuple[list[Member], list[LeftOut]]:
+) -> tuple[list[Member], list[ExcludedModel]]:
     """Score rows by every model, fitted without them, and fit it to all rows.
 
     Without folds the models are fitted already, to other rows. A model that fails or
     takes too long is left out.
     """
     members: list[Member] = []
-    left_out: list[LeftOut] = []
+    excluded: list[ExcludedModel] = []
     n_columns = np.unique(y).size
     for name, estimator in estimators:
         given = (estimator, X, y, sample_weight, folds, n_jobs)
@@ -122,13 +122,15 @@ def scored_members(
             _check_scores(score, 1 if n_columns == 2 else n_columns)
         except (TimeoutError, multiprocessing.TimeoutError) as error:
             reason = f"it took more than {timeout:g} s"
-            left_out.append(LeftOut(name, reason, error))
+            excluded.append(ExcludedModel(name, reason, error))
         # Anything may go wrong inside a model that is not ours.
         except Exception as error:
-            left_out.append(LeftOut(name, f"{type(error).__name__}: {error}", error))
+            excluded.append(
+                ExcludedModel(name, f"{type(error).__name__}: {error}", error)
+            )
         else:
             members.append(Member(name, fitted, score))
-    return members, left_out
+    return members, excluded
 
 
 def _scored(
@@ -180,7 +182,7 @@ def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
         raise ValueError(f"its score of row {row} is {score[row].tolist()}")
 
 
-def made_folds(
+def split_folds(
     cv: Any,
     y: NDArray[Any],
     groups: ArrayLike | None,

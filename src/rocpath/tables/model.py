@@ -178,7 +178,7 @@ class TableModel:
         ranking = self.pipeline[-1]
         if not hasattr(ranking, "coef_"):
             return []
-        columns = Columns.measured(self.pipeline[:-1].transform(self.frame(table)))
+        columns = Columns.from_matrix(self.pipeline[:-1].transform(self.frame(table)))
         effect = columns.scaled_coef(ranking.coef_[0])
         names = _input_names(self.pipeline[0])
         order = np.argsort(-np.abs(effect), kind="stable")

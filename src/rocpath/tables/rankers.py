@@ -24,7 +24,7 @@ from rocpath.auc_statistics.influence import place_rows
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
-from rocpath.ranking.held_out import Scored
+from rocpath.ranking.cross_validation import HeldOutScores
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
 
@@ -150,7 +150,7 @@ def _tuned_logistic(
     area = np.zeros(_C.size)
     score = np.zeros((_C.size, y.size))  # of rows held out, standardized
     for train, test in _inner_folds(y, random_state):
-        inside, outside = rows.at(train), rows.at(test)
+        inside, outside = rows.take(train), rows.take(test)
         # From the strongest L2 to the weakest, each from the solution before.
         model = LogisticRegression(max_iter=300, class_weight=weight, warm_start=True)
         for place, C in enumerate(_C):
@@ -165,7 +165,7 @@ def _tuned_logistic(
     if area.any():
         # AUC does not feel how far an L2 has shrunk all coefficients alike, and often
         # likes much of it: every row would then have about the same probability.
-        odds = Scored(rows, score[chosen]).log_odds(
+        odds = HeldOutScores(rows, score[chosen]).log_odds(
             rows.standardized(model.coef_[0]), (y.size - y.sum(), y.sum())
         )
         model.coef_, model.intercept_ = odds.coef[None], np.array([odds.intercept])

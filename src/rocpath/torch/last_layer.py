@@ -60,7 +60,7 @@ class LastLayer:
         self._network = model
         self._layer = _find_layer(model, samples[0][:2])
         features = [_features(model, self._layer, X) for X in samples]
-        self._columns = Columns.measured(features[0])
+        self._columns = Columns.from_matrix(features[0])
         self._linear = LinearPredictor(
             # Of unit length: AUM alone would shrink the weights (`LinearPredictor`).
             tuple(self._columns.scaled(X) for X in features),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
-class ConvexStart(NamedTuple):
+class InitialModel(NamedTuple):
     """A loss, whether classes count alike and tails are clipped for it, and its l2."""
 
     loss: Loss
@@ -49,23 +49,25 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
 # For too few rows to choose by. With 7 to 20 positives on 54 tables
 # (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
 # .0016 ± .0012.
-PLAIN_START = ConvexStart("logistic", is_balanced=True, is_clipped=False, l2=0.01)
+DEFAULT_INITIAL_MODEL = InitialModel(
+    "logistic", is_balanced=True, is_clipped=False, l2=0.01
+)
 
 
-def convex_starts(n_features: int) -> list[ConvexStart]:
+def initial_models(n_features: int) -> list[InitialModel]:
     """List the starts; tails are clipped only in the dense rows of few columns."""
     has_few = n_features <= MOST_COLUMNS_FOR_NEWTON
     return [
-        ConvexStart(loss, is_balanced, is_clipped and has_few, l2)
+        InitialModel(loss, is_balanced, is_clipped and has_few, l2)
         for loss, is_balanced, is_clipped in _KINDS
         for l2 in _L2S
     ]
 
 
-def fitted_starts(
+def fit_initial_models(
     rows: LabeledRows,
-    starts: Sequence[ConvexStart],
-    reach: NDArray[np.float64],
+    starts: Sequence[InitialModel],
+    clip_bound: NDArray[np.float64],
     given: NDArray[np.float64] | None,
 ) -> list[NDArray[np.float64]]:
     """Fit the starts, in order, to scaled columns."""
@@ -81,15 +83,15 @@ def fitted_starts(
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
     columns = Columns(center, np.ones(center.size))
-    coefs = [model.coef for model in _solved(rows, columns, starts, reach)]
+    coefs = [model.coef for model in _solved(rows, columns, starts, clip_bound)]
     return coefs if back is None else list(np.array(coefs) @ back)
 
 
 def _solved(
     rows: LabeledRows,
     columns: Columns,
-    starts: Sequence[ConvexStart],
-    reach: NDArray[np.float64],
+    starts: Sequence[InitialModel],
+    clip_bound: NDArray[np.float64],
     near: LinearModel | None = None,
 ) -> Iterator[LinearModel]:
     """Solve the problems of the starts, from a near solution if one is known."""
@@ -101,7 +103,7 @@ def _solved(
         problem = ConvexProblem(
             rows.X,
             columns,
-            reach if is_clipped else np.inf,
+            clip_bound if is_clipped else np.inf,
             rows.sign,
             rows.balanced_weight if is_balanced else plain_weight,
             loss,
@@ -124,13 +126,13 @@ def average(
     return np.asarray(np.sum(scaled, axis=0))
 
 
-def refitted_start(
+def refit_initial_model(
     rows: LabeledRows,
     columns: Columns,
-    start: ConvexStart,
+    start: InitialModel,
     coef: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Fit a start to all of very many rows, a block of scaled ones at a time."""
-    reach = clipping(rows.X)
-    (model,) = _solved(rows, columns, [start], reach, columns.unscaled(coef))
+    clip_bound = clipping(rows.X)
+    (model,) = _solved(rows, columns, [start], clip_bound, columns.unscaled(coef))
     return columns.scaled_coef(model.coef)

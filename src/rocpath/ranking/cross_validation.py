@@ -23,7 +23,7 @@ _FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeldOutAUC:
+class CrossValidatedAUC:
     """AUC of several models, each by its scores of rows that it was not fitted to.
 
     Attributes
@@ -39,14 +39,14 @@ class HeldOutAUC:
     influence: NDArray[np.float64]
 
     @classmethod
-    def measured(
+    def from_scores(
         cls,
         score: NDArray[np.float64],
         is_positive: NDArray[np.bool_],
         sample_weight: NDArray[np.float64],
         fold: NDArray[np.intp],
         max_fpr: float | None = None,
-    ) -> HeldOutAUC:
+    ) -> CrossValidatedAUC:
         """Judge the columns of held-out scores; every fold has rows of both classes."""
         folds = np.unique(fold)
         auc = np.zeros(score.shape[1])
@@ -83,7 +83,7 @@ class HeldOutAUC:
         return np.asarray(share / share.sum())
 
 
-class Scored(NamedTuple):
+class HeldOutScores(NamedTuple):
     """Rows, and the standardized scores of models that were not fitted to them."""
 
     rows: LabeledRows
@@ -120,22 +120,24 @@ class Folds(NamedTuple):
     train: list[LabeledRows]
 
     @classmethod
-    def split(cls, rows: LabeledRows, n_folds: int) -> Folds:
+    def from_rows(cls, rows: LabeledRows, n_folds: int) -> Folds:
         """Deal rows out by their ranks; of very many entries only two parts."""
         # Ranks are random within a class: each fold gets its part of both.
         fold = rows.rank % n_folds
         n_tried = 2 if rows.X.size > _MANY_ENTRIES else n_folds
-        return cls(rows, fold, [rows.at(fold != k) for k in range(n_tried)])
+        return cls(rows, fold, [rows.take(fold != k) for k in range(n_tried)])
 
-    def judged(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> HeldOutAUC:
+    def evaluate(
+        self, coefs: Sequence[Sequence[NDArray[np.float64]]]
+    ) -> CrossValidatedAUC:
         """Judge models, of which each of the first folds has its own fit."""
         is_out = self.fold < len(coefs)
         score = np.zeros((len(self.rows), len(coefs[0])))
         for k, of_fold in enumerate(coefs):
             here = self.fold == k
             score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
-        out = self.rows.at(is_out)
-        return HeldOutAUC.measured(
+        out = self.rows.take(is_out)
+        return CrossValidatedAUC.from_scores(
             score[is_out],
             out.is_positive,
             out.sample_weight,
@@ -143,12 +145,12 @@ class Folds(NamedTuple):
             out.max_fpr,
         )
 
-    def scored(self, coefs: Sequence[NDArray[np.float64]]) -> Scored:
+    def held_out_scores(self, coefs: Sequence[NDArray[np.float64]]) -> HeldOutScores:
         """Return the rows held out with the scores of one model, standardized."""
         # Rows of folds that were not tried have no score, and are left out.
         score = np.full(len(self.rows), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
             here = self.fold == k
-            score[here] = self.rows.at(here).predictions(train.standardized(coef))
+            score[here] = self.rows.take(here).predictions(train.standardized(coef))
         is_out = np.isfinite(score)
-        return Scored(self.rows.at(is_out), score[is_out])
+        return HeldOutScores(self.rows.take(is_out), score[is_out])
