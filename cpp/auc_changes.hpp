@@ -1,22 +1,25 @@
-// How AUC changes with the order of the lines, and how far around a step it does not.
+// How AUC changes with the order of the lines, and how far around a step it is constant.
 #pragma once
 
 #include <map>
 
+#include "auc_area.hpp"
 #include "windows.hpp"
 
 namespace rocpath {
 
-// The jumps of every line. Lines of equal jumps are of one kind, so that for labels a small number
-// a line and two pairs of jumps take the place of all of them, and stay in the cache.
-class Kinds {
- public:
-  struct Jump {
-    std::int64_t fp;
-    std::int64_t tp;
-  };
+struct Jump {
+  std::int64_t fp;
+  std::int64_t tp;
 
-  explicit Kinds(const ErrorLines& lines) : kind_(lines.size()) {
+  friend bool operator==(const Jump&, const Jump&) = default;
+};
+
+// The jumps of every line. Lines with equal jumps are of one kind and share them: binary labels
+// need four bytes a line and two pairs of jumps, which stay in the cache.
+class JumpKinds {
+ public:
+  explicit JumpKinds(const ErrorLines& lines) : kind_(lines.size()) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> number_of;
     for (std::size_t k = 0; k < lines.size(); ++k) {
       const ErrorLine& line = lines.line[k];
@@ -62,9 +65,9 @@ class Kinds {
   Vector<Jump> jump_;
 };
 
-// Twice the change of AUC from before a row of crossings to the row's float64 step, taken as the
-// number it is: crossings that round to it may come before it, at it or after it.
-inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const Kinds& jumps, double step,
+// Twice the change of AUC from before the crossings of one row to exactly the float64 step that
+// names it: crossings that round to the step may come before it, at it or after it.
+inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const JumpKinds& jumps, double step,
                                        std::span<const Crossing> row) {
   int128 change = 0;
   for (const Crossing& crossing : row) {
@@ -74,92 +77,77 @@ inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const Kinds& jum
   return change;
 }
 
-// The best step met so far, with twice its AUC.
-struct FoundAUC {
-  int128 best;
-  double step;
-  int128 pruned_bound;  // of the stretches left out because of the tolerance
-
-  void improve(double at, int128 doubled_auc) {
-    if (doubled_auc <= best) return;
-    best = doubled_auc;
-    step = at;
-  }
-};
-
-// Look at the float64 steps of a window, after `since`, where twice the AUC is given: in every
-// stretch between two rows of crossings, and at every row. Requires: sorted crossings.
-inline void look_into(const ErrorLines& lines, const Kinds& jumps, const StepScale& scale,
-                      const Window& part, double since, int128 doubled_auc, FoundAUC& found) {
-  const auto improve_inside = [&](StepRange range) {
+// Improve `found` by the float64 steps of a window after `since`, where `doubled_auc` is twice the
+// AUC: between any two rows of crossings, and at every row. Requires: sorted crossings.
+inline void examine_steps(const ErrorLines& lines, const JumpKinds& jumps, const StepScale& scale,
+                          const Window& window, double since, int128 doubled_auc, FoundAUC& found) {
+  const auto examine_between = [&](StepRange range) {
     if (doubled_auc <= found.best) return;
     const double step = scale.middle(range);
     if (is_inside(step, range)) found.improve(step, doubled_auc);
   };
-  for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
-    const double step = rest.front().step;
-    improve_inside({since, step});
+  for (std::span<const Crossing> rest = window.crossings; !rest.empty();) {
+    const std::span<const Crossing> row = take_row(rest);
+    const double step = row.front().step;
+    examine_between({since, step});
     int128 gain = 0;
     int128 change = 0;
-    std::size_t n_tied = 0;
-    do {
-      const int128 one = jumps.doubled_auc_change(rest[n_tied]);
+    for (const Crossing& crossing : row) {
+      const int128 one = jumps.doubled_auc_change(crossing);
       gain += std::max<int128>(one, 0);
       change += one;
-    } while (++n_tied < rest.size() && rest[n_tied].step == step);
-    const std::span<const Crossing> row = rest.first(n_tied);
-    rest = rest.subspan(n_tied);
+    }
     if (doubled_auc + gain > found.best)
       found.improve(step, doubled_auc + doubled_auc_change_up_to(lines, jumps, step, row));
     since = step;
     doubled_auc += change;
   }
-  if (since == part.to) return;
-  improve_inside({since, part.to});
-  found.improve(part.to, doubled_auc);
+  if (since == window.to) return;
+  examine_between({since, window.to});
+  found.improve(window.to, doubled_auc);
 }
 
 namespace detail {
 
-// The first step after `from` where AUC is not what it is after `from`, or the limit.
-inline double end_of_plateau(const ErrorLines& lines, const Kinds& jumps, double from, double limit,
-                             const Interrupt& interrupt) {
+// The first step after `from` where AUC differs from its value just after `from`, or the limit.
+inline double end_of_plateau(const ErrorLines& lines, const JumpKinds& jumps, double from,
+                             double limit, const Interrupt& interrupt) {
   Vector<std::uint32_t> order = order_after(lines, from);
   const int128 doubled_auc = jumps.doubled_auc(order);
-  Windows parts(lines, from, std::move(order), jumps.kind());
-  Window part;
+  Windows windows(lines, from, std::move(order), jumps.kind());
+  Window window;
   const double end = std::min(limit, std::numeric_limits<double>::max());
   while (from < end) {
     interrupt();
-    parts.next(lines.size() / 8 + 64, end, part);
-    if (part.n_dense_swaps > 0 &&
-        (jumps.doubled_auc(part.dense_order) != doubled_auc ||
-         doubled_auc_at(lines, part.to, order_at(lines, part.to)) != doubled_auc))
-      return part.to;
-    parts.sort(part);
-    for (std::span<const Crossing> rest = part.crossings; !rest.empty();) {
+    windows.next(lines.size() / 8 + 64, end, window);
+    if (window.n_dense_swaps > 0 &&
+        (jumps.doubled_auc(window.dense_order) != doubled_auc ||
+         doubled_auc_at(lines, window.to, order_at(lines, window.to)) != doubled_auc))
+      return window.to;
+    windows.sort(window);
+    for (std::span<const Crossing> rest = window.crossings; !rest.empty();) {
       const std::span<const Crossing> row = take_row(rest);
       int128 change = 0;
       for (const Crossing& crossing : row) change += jumps.doubled_auc_change(crossing);
       const double step = row.front().step;
       if (change != 0 || doubled_auc_change_up_to(lines, jumps, step, row) != 0) return step;
     }
-    from = part.to;
+    from = window.to;
   }
   return limit;
 }
 
 }  // namespace detail
 
-// The interval around a step at whose float64 steps AUC is what it is at the step.
-inline StepRange auc_plateau(const ErrorLines& lines, const Kinds& jumps, double step,
+// The interval around a step on whose float64 steps AUC is the same as at the step.
+inline StepRange auc_plateau(const ErrorLines& lines, const JumpKinds& jumps, double step,
                              StepRange domain, const Interrupt& interrupt) {
   const int128 doubled_auc = doubled_auc_at(lines, step, order_at(lines, step));
   const auto end = [&](const ErrorLines& some, double from, double limit) {
     if (jumps.doubled_auc(order_after(some, from)) != doubled_auc) return from;
     return detail::end_of_plateau(some, jumps, from, limit, interrupt);
   };
-  // Towards smaller steps, look at the mirror image.
+  // Smaller steps are the larger steps of the mirror image.
   ErrorLines mirrored = lines;
   for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
   return {-end(mirrored, -step, -domain.low), end(lines, step, domain.high)};

@@ -4,7 +4,7 @@
 // exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
 // pairs whose order differs between the two ends: their gains are added up in O(B log B)
 // (gain_bound.hpp). The window with the largest bound is split, until it is cheaper to name the
-// crossings inside: they bound AUC in thousands of parts at a time (auc_parts.hpp), and where they
+// crossings inside: they bound AUC in thousands of parts at a time (auc_bins.hpp), and where they
 // are few they are listed in order, and AUC is known everywhere. What is the area of an order, and
 // what it gains, is asked of `Area`: all of AUC (whole_auc.hpp) or that of a region
 // (partial_auc.hpp). Two windows are explored at a time, each on a core of its own. The search ends
@@ -35,7 +35,7 @@ struct BestAUC {
   double bound;  // no step has a larger AUC
 };
 
-template <class Area>
+template <AUCArea Area>
 class AUCSearch {
  public:
   // `area` is of the same lines.
@@ -193,8 +193,8 @@ class AUCSearch {
 
   Explored explored(const AUCWindow& window, std::size_t thread, const Interrupt& interrupt) {
     if (!window.from) return ordered(window, thread, interrupt);
-    if (Area::is_to_walk(window.n_crossings, n_parts_needed(window), tolerance_))
-      if (auto open = walked(window, thread, interrupt)) return *std::move(open);
+    if (Area::is_worth_enumerating(window.n_crossings, n_parts_needed(window), tolerance_))
+      if (auto open = enumerated(window, thread, interrupt)) return *std::move(open);
     Explored split{parts(window, thread), found_};
     const double end = window.range.high;
     if (split.parts.empty() && std::isfinite(end)) split.found.improve(end, area_.doubled_at(end));
@@ -202,16 +202,16 @@ class AUCSearch {
   }
 
   // Nothing if the area cannot tell more than a split would.
-  std::optional<Explored> walked(const AUCWindow& window, std::size_t thread,
-                                 const Interrupt& interrupt) {
+  std::optional<Explored> enumerated(const AUCWindow& window, std::size_t thread,
+                                     const Interrupt& interrupt) {
     const auto is_better = [this](int128 bound, int128 best) { return exceeds(bound, best); };
-    const auto walked = area_.walked(
+    const auto listed = area_.enumerate(
         {window.range, window.from->order, window.to->order, window.auc, window.n_crossings},
         found_, scale_, is_better, scratch_[thread], interrupt);
-    if (!walked) return {};
-    Explored open{{}, walked->found};
-    for (const Walked::Part& part : walked->open)
-      open.parts.push_back({part.range, nullptr, nullptr, walked->found.best, part.bound, 0.0});
+    if (!listed) return {};
+    Explored open{{}, listed->found};
+    for (const Enumeration::OpenRange& part : listed->open)
+      open.parts.push_back({part.range, nullptr, nullptr, listed->found.best, part.bound, 0.0});
     return open;
   }
 

@@ -1,21 +1,19 @@
-// All of AUC, as the search for its best step asks for it.
+// The whole AUC, for the search of its best step (auc_area.hpp).
 #pragma once
 
-#include <optional>
-
-#include "auc_parts.hpp"
+#include "auc_bins.hpp"
 #include "gain_bound.hpp"
 
 namespace rocpath {
 
 class WholeAUC {
  public:
-  // Memory to be used again.
+  // Memory that is used again.
   struct Scratch {
     explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {}
 
     Vector<std::uint32_t> place;
-    AUCCrossings crossings;
+    AUCCrossings<JumpKinds> crossings;
     Window listed;
     CrossingSort sort;
   };
@@ -43,12 +41,11 @@ class WholeAUC {
     return doubled_auc_at(lines_, step, order_at(lines_, step));
   }
 
-  // No order has more. With errors that rise and fall, nobody knows.
+  // For errors that are not monotone the limit is unknown.
   int128 doubled_limit() const {
     return is_monotone_ ? doubled_perfect_auc() : std::numeric_limits<int128>::max();
   }
 
-  // What AUC can gain at most between two steps, given the orders after them.
   Gain gain(StepRange, std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
             Scratch& scratch) const {
     const int128 largest = is_monotone_ ? largest_gain<OneSign>(jumps_, from, to, scratch.place)
@@ -60,45 +57,46 @@ class WholeAUC {
     return auc_plateau(lines_, jumps_, step, domain, interrupt);
   }
 
-  // Is it better to walk through a window of so many crossings a line than to split it? Measured in
-  // nanoseconds a line: two orders merged and their crossings named, against a new order for a
-  // part.
-  static bool is_to_walk(double n_crossings, double n_parts_needed, double) {
+  // Measured in nanoseconds a line: merging two orders and enumerating their crossings, against
+  // sorting a new order for each part.
+  static bool is_worth_enumerating(double n_crossings, double n_parts_needed, double) {
     return n_crossings < few_crossings ||
            80.0 + 1.25 * n_crossings < 50.0 * std::min(n_parts_needed, 16.0);
   }
 
-  // List the crossings of a window in order where they are few. Otherwise bound AUC in its many
-  // parts, and return those that may hold a better one; nothing if they would be too narrow.
+  // Sort the crossings of a window by their steps if there are few of them. Otherwise bound AUC in
+  // many bins, unless they would be too narrow.
   template <class Exceeds>
-  std::optional<Walked> walked(const WindowToWalk& window, FoundAUC found, const StepScale& scale,
-                               const Exceeds& exceeds, Scratch& scratch,
-                               const Interrupt& interrupt) const {
+  std::optional<Enumeration> enumerate(const OrderedWindow& window, FoundAUC found,
+                                       const StepScale& scale, const Exceeds& exceeds,
+                                       Scratch& scratch, const Interrupt& interrupt) const {
     const double n_crossings = window.n_crossings * static_cast<double>(lines_.size());
-    if (n_crossings < most_listed() && list(window, scratch, interrupt)) {
-      look_into(lines_, jumps_, scale, scratch.listed, window.range.low, window.doubled_auc, found);
-      return Walked{found, {}};
+    if (n_crossings < most_listed() && list_crossings(window, scratch, interrupt)) {
+      examine_steps(lines_, jumps_, scale, scratch.listed, window.range.low, window.doubled_auc,
+                    found);
+      return Enumeration{found, {}};
     }
-    const double n_parts = std::clamp(n_crossings / 8.0, 16.0, 4096.0);
-    const StepParts parts(window.range, static_cast<std::size_t>(n_parts));
-    if (!parts.are_wide(largest_number_)) return {};
+    const double n_bins = std::clamp(n_crossings / 8.0, 16.0, 4096.0);
+    const StepBins bins(window.range, static_cast<std::size_t>(n_bins));
+    if (!bins.are_wide(largest_number_)) return {};
     scratch.crossings.prepare(window.from, window.to);
     const Vector<int128> bound =
-        part_bounds(lines_, parts, window.doubled_auc, scratch.crossings, interrupt);
+        bin_bounds(lines_, bins, window.doubled_auc, scratch.crossings, interrupt);
     const auto best = std::max_element(bound.begin(), bound.end());
     if (exceeds(*best, found.best)) {
       const auto k = static_cast<std::size_t>(best - bound.begin());
-      const double step = scale.middle(parts.steps(k, k + 1));
+      const double step = scale.middle(bins.steps(k, k + 1));
       found.improve(step, doubled_at(step));
     }
-    const double n_listed = most_listed() / std::max(n_crossings, 1.0) * n_parts;
-    return open_parts(parts, bound, std::clamp(n_listed, 1.0, n_parts / 4.0), exceeds, found);
+    const double n_listed = most_listed() / std::max(n_crossings, 1.0) * n_bins;
+    const double most_together = std::clamp(n_listed, 1.0, n_bins / 4.0);
+    return open_bins(bins, bound, static_cast<std::size_t>(most_together), exceeds, found);
   }
 
  private:
-  static constexpr double few_crossings = 4.0;  // a line: to be listed
+  static constexpr double few_crossings = 4.0;  // a line; they are sorted by step
 
-  // Of the sizes that are not zero.
+  // Of the absolute values that are not zero.
   struct Mean {
     double sum = 0.0;
     double n = 0.0;
@@ -111,56 +109,34 @@ class WholeAUC {
   };
 
   const ErrorLines& lines_;
-  Kinds jumps_;
+  JumpKinds jumps_;
   bool is_monotone_;
   double doubled_mean_pair_ = 1.0;
   double largest_number_ = 0.0;
 
   double most_listed() const { return few_crossings * static_cast<double>(lines_.size()); }
 
-  // The crossings of a window in order; false if there are many more than expected.
-  bool list(const WindowToWalk& window, Scratch& scratch, const Interrupt& interrupt) const {
+  // The crossings of a window, sorted by step; false if there are many more than estimated.
+  bool list_crossings(const OrderedWindow& window, Scratch& scratch,
+                      const Interrupt& interrupt) const {
     Window& listed = scratch.listed;
     listed.to = std::min(window.range.high, std::numeric_limits<double>::max());
     listed.crossings.clear();
     const auto too_many = static_cast<std::size_t>(8.0 * most_listed());
-    const auto visit = [&](std::uint32_t seeker, std::size_t first, std::size_t last,
+    const auto visit = [&](std::uint32_t rare, std::size_t first, std::size_t last,
                            bool is_rising) {
       for (std::size_t k = first; k < last && listed.crossings.size() < too_many; ++k)
-        if (scratch.crossings.doubled_auc_change(seeker, k, is_rising) != 0)
-          listed.crossings.push_back(scratch.crossings.crossing(seeker, k, is_rising));
+        if (scratch.crossings.doubled_auc_change(rare, k, is_rising) != 0)
+          listed.crossings.push_back(scratch.crossings.crossing(rare, k, is_rising));
     };
     scratch.crossings.prepare(window.from, window.to);
     scratch.crossings.for_each(visit, interrupt);
     if (listed.crossings.size() >= too_many) return false;
     sort_by_step(lines_, {window.range.low, listed.to}, listed.crossings, scratch.sort);
-    // Lines that cross after all float64 steps do not cross.
+    // A crossing beyond all float64 steps does not count.
     while (!listed.crossings.empty() && listed.crossings.back().step > listed.to)
       listed.crossings.pop_back();
     return true;
-  }
-
-  // Parts that may hold something better, neighbors together up to a number.
-  template <class Exceeds>
-  static Walked open_parts(const StepParts& parts, const Vector<int128>& bound, double most,
-                           const Exceeds& exceeds, FoundAUC found) {
-    Walked walked{found, {}};
-    for (std::size_t k = 0; k < bound.size();) {
-      if (!exceeds(bound[k], found.best)) {
-        walked.found.pruned_bound = std::max(walked.found.pruned_bound, bound[k++]);
-        continue;
-      }
-      const std::size_t begin = k;
-      const std::size_t limit = std::min(begin + static_cast<std::size_t>(most), bound.size());
-      std::size_t end = begin;
-      for (; k < limit; ++k)
-        if (exceeds(bound[k], found.best)) end = k + 1;
-      k = end;
-      walked.open.push_back({parts.steps(begin, end),
-                             *std::max_element(bound.begin() + static_cast<std::ptrdiff_t>(begin),
-                                               bound.begin() + static_cast<std::ptrdiff_t>(end))});
-    }
-    return walked;
   }
 };
 
