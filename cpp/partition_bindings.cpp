@@ -1,8 +1,11 @@
 // Python bindings of what is computed partition by partition.
+#include <nanobind/stl/tuple.h>
+
 #include "bindings.hpp"
 #include "partitioned_lines.hpp"
 #include "row_sums.hpp"
 #include "score_pairs.hpp"
+#include "whole_numbers.hpp"
 
 namespace rocpath::python {
 namespace {
@@ -148,6 +151,25 @@ TwoArrays sparse_column_sums(const Array<std::int64_t>& row_start,
   }));
 }
 
+// The steps of `in_units` for jumps in several partitions, which agree on one unit.
+std::tuple<double, double, int> jump_range(const Array<double>& jump) {
+  const rocpath::JumpRange range = rocpath::jump_range(view(jump));
+  return {range.smallest, range.total, rocpath::lowest_bit(view(jump))};
+}
+
+bool are_multiples(const Array<double>& jump, double unit) {
+  return rocpath::are_multiples(view(jump), unit);
+}
+
+double jump_unit(double smallest, double total, int lowest_bit, bool are_multiples) {
+  const rocpath::JumpRange range{smallest, total, lowest_bit};
+  return are_multiples && rocpath::has_few_units(range) ? smallest : rocpath::binary_unit(range);
+}
+
+Array<std::int64_t> count_units(const Array<double>& jump, double unit) {
+  return to_array(std::move(rocpath::count_units(view(jump), unit).count));
+}
+
 // The two halves of 128 bits: the high one signed.
 std::pair<std::int64_t, std::uint64_t> doubled_pairs(const Array<double>& negative,
                                                      const Array<std::int64_t>& negative_count,
@@ -186,6 +208,14 @@ void bind_partitions(nb::module_& m) {
   m.def("sparse_column_sums", &sparse_column_sums, "row_start"_a.noconvert(),
         "column"_a.noconvert(), "entry"_a.noconvert(), "factor"_a.noconvert(), "n_columns"_a,
         "Weighted sums of the rows of a CSR matrix.");
+  m.def("jump_range", &jump_range, "jump"_a.noconvert(),
+        "Smallest and total absolute value, and the exponent of the finest binary digit.");
+  m.def("are_multiples", &are_multiples, "jump"_a.noconvert(), "unit"_a,
+        "Whether all jumps are exact multiples of a unit.");
+  m.def("jump_unit", &jump_unit, "smallest"_a, "total"_a, "lowest_bit"_a, "are_multiples"_a,
+        "The unit of jumps with this range.");
+  m.def("count_units", &count_units, "jump"_a.noconvert(), "unit"_a,
+        "Jumps as whole numbers of a unit.");
   m.def("doubled_pairs", &doubled_pairs, "negative"_a.noconvert(), "negative_count"_a.noconvert(),
         "positive"_a.noconvert(), "positive_count"_a.noconvert(),
         "Twice the pairs in the right order and once the tied ones, as high and low 64 bits.");

@@ -20,56 +20,75 @@ struct WholeNumbers {
   double unit = 1.0;
 };
 
-namespace detail {
+// What determines the unit of some jumps. Ranges of several sets of jumps combine by the smaller
+// `smallest` and `lowest_bit`, and the sum of `total`.
+struct JumpRange {
+  double smallest = std::numeric_limits<double>::infinity();  // of the nonzero absolute values
+  double total = 0.0;                                         // of the absolute values
+  int lowest_bit = std::numeric_limits<int>::max();  // exponent of the finest binary digit
+};
 
-// Largest power of two that divides `a` exactly, as an exponent.
-inline int lowest_bit(double a) {
-  int exponent = 0;
-  const auto digits =
-      static_cast<std::uint64_t>(std::ldexp(std::fabs(std::frexp(a, &exponent)), 53));
-  return exponent - 53 + std::countr_zero(digits);
+// The smallest and the total absolute value; `lowest_bit` is left to the function below.
+inline JumpRange jump_range(std::span<const double> jump) {
+  JumpRange range;
+  for (const double a : jump) {
+    if (a == 0.0) continue;
+    range.smallest = std::min(range.smallest, std::fabs(a));
+    range.total += std::fabs(a);
+  }
+  return range;
 }
 
-}  // namespace detail
+// Exponent of the largest power of two of which all jumps are multiples.
+inline int lowest_bit(std::span<const double> jump) {
+  int lowest = std::numeric_limits<int>::max();
+  for (const double a : jump) {
+    if (a == 0.0) continue;
+    int exponent = 0;
+    const auto digits =
+        static_cast<std::uint64_t>(std::ldexp(std::fabs(std::frexp(a, &exponent)), 53));
+    lowest = std::min(lowest, exponent - 53 + std::countr_zero(digits));
+  }
+  return lowest;
+}
+
+inline bool are_multiples(std::span<const double> jump, double unit) {
+  return std::all_of(jump.begin(), jump.end(), [&](double a) {
+    return std::fma(std::nearbyint(a / unit), unit, -a) == 0.0;
+  });
+}
+
+// Whether the smallest jump may be the unit: counts then stay below 2^52.
+inline bool has_few_units(const JumpRange& range) {
+  return range.total / range.smallest < 0x1p52;
+}
+
+// A power of two: the finest digit of all jumps, which loses nothing, or, for very many jumps with
+// a very large dynamic range, 2^-61 of their total.
+inline double binary_unit(const JumpRange& range) {
+  int exponent = 0;
+  std::frexp(range.total, &exponent);
+  return std::ldexp(1.0, std::max({range.lowest_bit, exponent - 61, -1074}));
+}
+
+inline WholeNumbers count_units(std::span<const double> jump, double unit) {
+  WholeNumbers result{Vector<std::int64_t>(jump.size()), unit};
+  for (std::size_t k = 0; k < jump.size(); ++k)
+    result.count[k] = static_cast<std::int64_t>(std::nearbyint(jump[k] / unit));
+  return result;
+}
 
 // Write every jump as count * unit, with the sum of |count| below 2^62.
 //
-// The smallest jump is the unit where all others are exact multiples of it (class counts, rates
-// 1/n, repeated weights). Otherwise the unit is a power of two: the finest that all jumps share,
-// which loses nothing, or, for very many very uneven weights, 2^-61 of their sum. Requires: finite
-// values.
+// The smallest jump is the unit if all others are exact multiples of it (class counts, rates 1/n,
+// repeated weights); otherwise the unit is a power of two. Requires: finite values.
 inline WholeNumbers in_units(std::span<const double> jump) {
-  double smallest = std::numeric_limits<double>::infinity();
-  double total = 0.0;
-  int lowest_bit = std::numeric_limits<int>::max();
-  for (const double a : jump) {
-    if (a == 0.0) continue;
-    smallest = std::min(smallest, std::fabs(a));
-    total += std::fabs(a);
-  }
-  WholeNumbers result{Vector<std::int64_t>(jump.size()), 1.0};
-  if (total == 0.0) return result;
-
-  const auto fill = [&](double unit) {
-    result.unit = unit;
-    for (std::size_t k = 0; k < jump.size(); ++k)
-      result.count[k] = static_cast<std::int64_t>(std::nearbyint(jump[k] / unit));
-  };
-  const bool is_multiple =
-      total / smallest < 0x1p52 &&
-      std::all_of(
-          jump.begin(), jump.end(),
-          [&](double a) { return std::fma(std::nearbyint(a / smallest), smallest, -a) == 0.0; });
-  if (is_multiple) {
-    fill(smallest);
-    return result;
-  }
-  for (const double a : jump)
-    if (a != 0.0) lowest_bit = std::min(lowest_bit, detail::lowest_bit(a));
-  int total_exponent = 0;
-  std::frexp(total, &total_exponent);
-  fill(std::ldexp(1.0, std::max({lowest_bit, total_exponent - 61, -1074})));
-  return result;
+  JumpRange range = jump_range(jump);
+  if (range.total == 0.0) return {Vector<std::int64_t>(jump.size()), 1.0};
+  if (has_few_units(range) && are_multiples(jump, range.smallest))
+    return count_units(jump, range.smallest);
+  range.lowest_bit = lowest_bit(jump);
+  return count_units(jump, binary_unit(range));
 }
 
 }  // namespace rocpath
