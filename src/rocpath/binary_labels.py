@@ -45,18 +45,9 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
-    # NaN and NaT differ from themselves.
-    if labels.dtype.kind in "buif":
-        is_missing = ~np.isfinite(labels)
-    else:
-        is_missing = np.array([x is None or x != x for x in labels], dtype=bool)
-    refuse_any(is_missing, "y must be finite and complete", labels)
+    refuse_any(is_missing(labels), "y must be finite and complete", labels)
     classes = np.unique(labels)
-    if classes.size != 2:
-        raise ValueError(
-            f"y must have exactly two classes, got {classes.size}: "
-            f"{describe(classes.tolist())}."
-        )
+    check_two_classes(classes)
     if positive is None:
         # The same choice as scikit-learn's, so that 1 of 0 and 1 is positive.
         positive = classes[1]
@@ -66,3 +57,22 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
             f"got {positive!r}."
         )
     return np.asarray(labels == positive)
+
+
+def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are missing or not finite."""
+    if labels.dtype.kind in "biuSU":
+        return np.zeros(labels.shape, dtype=bool)
+    if labels.dtype.kind in "fc":
+        return np.asarray(~np.isfinite(labels))
+    # NaN and NaT differ from themselves.
+    return np.array([x is None or x != x for x in labels], dtype=bool)
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Raise unless there are exactly two classes."""
+    if classes.size != 2:
+        raise ValueError(
+            f"y must have exactly two classes, got {classes.size}: "
+            f"{describe(classes.tolist())}."
+        )

@@ -191,10 +191,17 @@ def fewest_errors_constant(
     """Find the constant to add to all predictions with the fewest errors, FP + FN."""
     curve = roc_curve(bp, predictions)
     errors = np.add(*curve_errors(bp, curve))
+    return widest_best_interval(errors, *curve.threshold.T)
+
+
+def widest_best_interval(
+    errors: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> float:
+    """Return a constant inside the widest of the intervals with the fewest errors."""
     # Rates of equal errors may differ by rounding.
     is_best = errors <= errors.min() * (1 + 1e-12)
-    low, high = curve.threshold[is_best].T
-    # The widest of the best intervals is the safest; an unbounded one has no middle.
+    low, high = low[is_best], high[is_best]
+    # The widest interval is the safest; an unbounded one has no middle.
     width = np.where(np.isfinite(high - low), high - low, 2.0)
     low, high = low[width.argmax()], high[width.argmax()]
     return inside_interval(float(low), float(high))

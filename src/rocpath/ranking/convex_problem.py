@@ -38,17 +38,25 @@ Loss = Literal["logistic", "squared_hinge"]
 MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
 _MOST_ROWS_TO_ROTATE = 2_000  # whose axes take a second or two; 4,000 would take 20
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
-MOST_ITERATIONS = 30  # for one l2; two to five are usual
+_MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # Relative decrease of the objective that the last move may promise; it leaves far less.
 # On five tables 1e-10 took half as many moves again, and the AUC of new rows differed
 # by 4e-5 at most.
-TOLERANCE = 1e-4
+_TOLERANCE = 1e-4
 # Standard deviations that a clipped column may be away from its mean, and how few
 # values a column without tails has, as a score. On 54 tables (benchmarks/constants.py)
 # 1.5 or 3, and 3 or 30, changed the AUC of new rows by -.0002 to .0000, not certain.
 _CLIPPED_AT = 2.0
 _FEW_VALUES = 10
 _ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
+
+
+class LossSums(NamedTuple):
+    """A loss, and its first and second derivatives in the coef."""
+
+    loss: float
+    gradient: NDArray[np.float64]
+    hessian: NDArray[np.float64]
 
 
 class ConvexProblem(NamedTuple):
@@ -74,9 +82,10 @@ class ConvexProblem(NamedTuple):
         The same blocks serve every problem with the same rows and clip_bound.
         """
         n_features = self.X.shape[1]
-        solve = _quasi_newton
+        solve = partial(_quasi_newton, self)
         if n_features <= MOST_COLUMNS_FOR_NEWTON:
-            solve = partial(_newton, blocks=self.blocks() if blocks is None else blocks)
+            rows = self.blocks() if blocks is None else blocks
+            solve = partial(newton, partial(self.sums, blocks=rows))
         coef = np.zeros(n_features + 1)  # the last one is the intercept
         if start is not None:
             coef[:-1] = self.columns.scaled_coef(start.coef)
@@ -84,7 +93,7 @@ class ConvexProblem(NamedTuple):
         found = []
         # From the largest on: its solution is near 0, and near the next one's.
         for l2 in l2s:
-            coef = solve(self, l2, coef)
+            coef = solve(l2, coef)
             found.append(self.columns.unscaled(coef[:-1], coef[-1]))
         return found
 
@@ -100,6 +109,20 @@ class ConvexProblem(NamedTuple):
             with_one = np.ones((block.shape[0], block.shape[1] + 1))
             np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
             yield rows, with_one
+
+    def sums(self, coef: NDArray[np.float64], blocks: Blocks) -> LossSums:
+        """Sum the loss and its derivatives in the coef over the rows of blocks."""
+        loss, gradient = 0.0, np.zeros(coef.size)
+        hessian = np.zeros((coef.size, coef.size))
+        for rows, block in blocks:
+            some = self._replace(
+                sign=self.sign[rows], sample_weight=self.sample_weight[rows]
+            )
+            value, slope, curvature = some.derivatives(block @ coef)
+            loss += value
+            gradient += block.T @ slope
+            hessian += block.T @ (block * curvature[:, None])
+        return LossSums(loss, gradient, hessian)
 
     def derivatives(
         self, predictions: NDArray[np.float64]
@@ -133,48 +156,38 @@ class _Again:
         return self._make()
 
 
-def _newton(
-    problem: ConvexProblem, l2: float, coef: NDArray[np.float64], blocks: Blocks
+def newton(
+    sums: Callable[[NDArray[np.float64]], LossSums],
+    l2: float,
+    coef: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Solve for few columns; a move that does not lower the objective is halved."""
+    """Minimize a loss plus l2 / 2 · ‖coef‖², without a penalty on the intercept.
+
+    ``sums`` returns the loss and its derivatives, from rows in memory or on a cluster,
+    in one pass over the rows. A step that does not decrease the objective is halved.
+    """
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
-    predictions = _predict(coef, blocks)
-    loss, slope, curvature = problem.derivatives(predictions)
-    for _ in range(MOST_ITERATIONS):
-        value = loss + 0.5 * float(ridge @ coef**2)
-        move, decrease = _newton_move(ridge, coef, slope, curvature, blocks)
-        if decrease <= TOLERANCE * value:
-            # Not tried out: it promises too little to be worth a pass over the rows.
+    current = sums(coef)
+    for _ in range(_MOST_ITERATIONS):
+        value = current.loss + 0.5 * float(ridge @ coef**2)
+        gradient = current.gradient + ridge * coef
+        # The diagonal term is for columns that are constant in the rows.
+        hessian = current.hessian + np.diag(ridge + 1e-10)
+        move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
+        if float(-gradient @ move) <= _TOLERANCE * value:
+            # Not evaluated: the decrease is too small to be worth another pass.
             return np.asarray(coef + move)
-        change = _predict(move, blocks)
         step = 1.0
         while step > 1e-6:
-            loss, slope, curvature = problem.derivatives(predictions + step * change)
             moved = coef + step * move
-            if loss + 0.5 * float(ridge @ moved**2) < value:
+            current = sums(moved)
+            if current.loss + 0.5 * float(ridge @ moved**2) < value:
                 break
             step *= 0.5
         else:
             break
-        coef, predictions = moved, predictions + step * change
+        coef = moved
     return coef
-
-
-def _newton_move(
-    ridge: NDArray[np.float64],
-    coef: NDArray[np.float64],
-    slope: NDArray[np.float64],
-    curvature: NDArray[np.float64],
-    blocks: Blocks,
-) -> tuple[NDArray[np.float64], float]:
-    """Return the move to the minimum of the quadratic, and twice its decrease."""
-    gradient = ridge * coef
-    hessian = np.diag(ridge + 1e-10)  # a column may be constant in some of the rows
-    for rows, block in blocks:
-        gradient += block.T @ slope[rows]
-        hessian += block.T @ (block * curvature[rows, None])
-    move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
-    return move, float(-gradient @ move)
 
 
 def _quasi_newton(
@@ -202,10 +215,6 @@ def _quasi_newton(
         options={"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8},
     )
     return np.asarray(found.x)
-
-
-def _predict(coef: NDArray[np.float64], blocks: Blocks) -> NDArray[np.float64]:
-    return np.concatenate([block @ coef for _, block in blocks])
 
 
 def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
