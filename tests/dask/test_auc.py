@@ -1,4 +1,4 @@
-"""AUC over partitions: the whole number of pairs, however rows are parted."""
+"""AUC of partitioned scores: the same number of pairs for every partitioning."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ from rocpath.dask import auc, auc_interval  # noqa: E402
 
 
 def tables():
-    """Scores with ties as whole numbers and tenths, and without."""
+    """Yield scores with ties, as whole numbers and tenths, and without."""
     rng = np.random.default_rng(5)
     y = rng.integers(0, 5, 4000) == 0
     noise = rng.normal(size=y.size) + y
@@ -32,16 +32,16 @@ def tables():
 TABLES = {name: rows for name, *rows in tables()}
 
 
-def parted(values, n_parts):
-    return da.from_array(np.asarray(values), chunks=-(-len(values) // n_parts))
+def partitioned(values, n_partitions):
+    return da.from_array(np.asarray(values), chunks=-(-len(values) // n_partitions))
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 17])
+@pytest.mark.parametrize("n_partitions", [1, 3, 17])
 @pytest.mark.parametrize("name", TABLES)
-def test_auc_is_that_in_memory_to_the_last_bit(client, name, n_parts):
+def test_auc_equals_auc_in_memory_to_the_last_bit(client, name, n_partitions):
     y, score = TABLES[name]
     bp = rp.ErrorBreakpoints.from_labels(y)
-    lazy = parted(y, n_parts), parted(score, n_parts)
+    lazy = partitioned(y, n_partitions), partitioned(score, n_partitions)
     assert auc(*lazy, client=client) == rp.auc(bp, score)
 
 
@@ -50,69 +50,71 @@ def test_auc_is_that_in_memory_to_the_last_bit(client, name, n_parts):
     st.lists(st.tuples(st.booleans(), st.integers(-2, 2)), min_size=2, max_size=40),
     st.integers(1, 7),
 )
-def test_auc_counts_pairs(rows, n_parts):
+def test_auc_counts_pairs(rows, n_partitions):
     y, score = map(np.array, zip(*rows, strict=True))
     if y.all() or not y.any():
         return
     over = score[y][:, None] - score[~y]
     pairs = np.count_nonzero(over > 0) + 0.5 * np.count_nonzero(over == 0)
-    lazy = parted(y, n_parts), parted(score, n_parts)
+    lazy = partitioned(y, n_partitions), partitioned(score, n_partitions)
     assert auc(*lazy) == pytest.approx(pairs / over.size, rel=1e-15)
 
 
 @pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-5, 0.0])
 @pytest.mark.parametrize("name", TABLES)
-def test_tolerance_is_kept(name, tol):
+def test_auc_is_within_the_tolerance(name, tol):
     y, score = TABLES[name]
     exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
-    assert abs(auc(parted(y, 3), parted(score, 3), tol=tol) - exact) <= tol
+    assert abs(auc(partitioned(y, 3), partitioned(score, 3), tol=tol) - exact) <= tol
 
 
 def test_ties_are_certified_by_counts_alone():
     from rocpath.dask.auc_pairs import certified_auc
-    from rocpath.dask.buckets import Scored
+    from rocpath.dask.buckets import LabeledScores
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import CountedLabels
 
     y, score = TABLES["whole numbers"]
     exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
-    scored = Scored(score, CountedLabels(y))
+    scored = LabeledScores(score, CountedLabels(y))
     assert certified_auc(Passes(), [scored], 0.0) == pytest.approx(exact, rel=1e-15)
     _, floats = TABLES["floats"]
-    scored = Scored(floats, CountedLabels(y))
+    scored = LabeledScores(floats, CountedLabels(y))
     assert certified_auc(Passes(), [scored], 0.01) is not None
 
 
 @pytest.mark.parametrize("max_fpr", [0.03, 0.5, 1.0])
 @pytest.mark.parametrize("name", TABLES)
-def test_partial_auc_is_that_in_memory(name, max_fpr):
+def test_partial_auc_equals_partial_auc_in_memory(name, max_fpr):
     from rocpath.dask.auc_pairs import partial_auc
-    from rocpath.dask.buckets import Buckets, Scored
+    from rocpath.dask.buckets import Buckets, LabeledScores
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import CountedLabels
 
     y, score = TABLES[name]
     bp = rp.ErrorBreakpoints.from_labels(y)
     pieces = [
-        Scored(score[some], CountedLabels(y[some]))
+        LabeledScores(score[some], CountedLabels(y[some]))
         for some in (slice(900), slice(900, None))
     ]
-    buckets = Buckets.shuffled(Passes(), pieces, y.size)
+    buckets = Buckets.shuffle(Passes(), pieces, y.size)
     expected = rp.auc(bp, score, max_fpr=max_fpr)
     assert partial_auc(buckets, max_fpr) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("n_parts", [1, 17])
+@pytest.mark.parametrize("n_partitions", [1, 17])
 @pytest.mark.parametrize("name", TABLES)
-def test_interval_is_that_in_memory(name, n_parts):
+def test_interval_equals_interval_in_memory(name, n_partitions):
     y, score = TABLES[name]
     expected = rp.auc_interval(y, score, confidence=0.9)
-    got = auc_interval(parted(y, n_parts), parted(score, n_parts), confidence=0.9)
+    got = auc_interval(
+        partitioned(y, n_partitions), partitioned(score, n_partitions), confidence=0.9
+    )
     for field in ("value", "standard_error", "low", "high", "confidence"):
         assert getattr(got, field) == pytest.approx(getattr(expected, field), rel=1e-9)
 
 
-def test_parts_may_be_empty_of_one_class_or_of_one_row(client):
+def test_empty_and_single_class_partitions(client):
     y, score = np.repeat([0, 1, 0], [5, 6, 1]), np.arange(12.0)
     sizes = (5, 0, 6, 0, 1)
     lazy = da.from_array(y, chunks=(sizes,)), da.from_array(score, chunks=(sizes,))
@@ -120,7 +122,7 @@ def test_parts_may_be_empty_of_one_class_or_of_one_row(client):
     assert auc(*lazy, client=client) == expected
 
 
-def test_series_and_unknown_chunks_are_taken():
+def test_series_and_unknown_chunks():
     y, score = TABLES["tenths"]
     frame = dd.from_dict({"y": np.where(y, "yes", "no"), "s": score}, npartitions=4)
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
@@ -131,24 +133,24 @@ def test_series_and_unknown_chunks_are_taken():
 def test_other_chunks_of_y_are_aligned():
     y, score = TABLES["floats"]
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
-    assert auc(parted(y, 2), parted(score, 5)) == expected
+    assert auc(partitioned(y, 2), partitioned(score, 5)) == expected
 
 
-def test_what_is_wrong_is_told_with_its_partition():
+def test_errors_name_the_partition_and_the_row():
     y, score = np.array([0, 1] * 6), np.arange(12.0)
     score[8] = np.nan
     with pytest.raises(ValueError, match=r"scores .* nan in partition 2, row 2"):
-        auc(parted(y, 4), parted(score, 4))
+        auc(partitioned(y, 4), partitioned(score, 4))
     labels = y.astype(float)
     labels[4] = np.nan
     with pytest.raises(ValueError, match=r"y must be finite.* partition 1, row 1"):
-        auc(parted(labels, 4), parted(np.arange(12.0), 4))
+        auc(partitioned(labels, 4), partitioned(np.arange(12.0), 4))
     with pytest.raises(ValueError, match=r"exactly two classes, got 1"):
-        auc(parted(np.ones(12), 4), parted(np.arange(12.0), 4))
+        auc(partitioned(np.ones(12), 4), partitioned(np.arange(12.0), 4))
     with pytest.raises(ValueError, match=r"same number of rows, got 12 and 11"):
-        auc(parted(y[:11], 4), parted(score, 4))
+        auc(partitioned(y[:11], 4), partitioned(score, 4))
     with pytest.raises(TypeError, match=r"scores must be a Dask array or series"):
-        auc(parted(y, 4), score)
+        auc(partitioned(y, 4), score)
 
 
 def test_dask_is_not_imported_by_the_package():
@@ -159,12 +161,12 @@ def test_dask_is_not_imported_by_the_package():
     assert done.stdout.strip() == "False"
 
 
-def test_other_parts_of_unknown_size_are_refused():
-    y, score = parted([0, 1] * 6, 4), parted(np.arange(12.0), 4)
+def test_misaligned_partitions_of_unknown_size_raise():
+    y, score = partitioned([0, 1] * 6, 4), partitioned(np.arange(12.0), 4)
     shorter = score[score > 0]
     with pytest.raises(ValueError, match=r"got 2 and 3 in partition 0"):
         auc(y, shorter)
     with pytest.raises(
         ValueError, match=r"same partitions, got 4 and 3.*compute_chunk_sizes"
     ):
-        auc(parted([0, 1] * 6, 3), shorter)
+        auc(partitioned([0, 1] * 6, 3), shorter)

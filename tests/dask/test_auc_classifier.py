@@ -1,4 +1,4 @@
-"""AUCClassifier over partitions: the model of rows in memory, however they lie."""
+"""AUCClassifier on partitioned rows: the same model as in memory."""
 
 from types import SimpleNamespace
 
@@ -15,12 +15,12 @@ db = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, refinement, thinning  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, refinement, subsampling  # noqa: E402
 from rocpath.dask.refinement import AllRows  # noqa: E402
 
 
 def rows(n_rows=500, n_classes=2):
-    """Whole numbers, tenths and floats, with labels that they tell something of."""
+    """Return integers, tenths and floats, with labels that depend on them."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(n_rows, 4))
     score = X @ [1.0, 0.5, 0.0, -1.0] + rng.normal(size=n_rows)
@@ -28,28 +28,28 @@ def rows(n_rows=500, n_classes=2):
     return X, np.digitize(score, [1.0] if n_classes == 2 else [-1.0, 1.0])
 
 
-def parted(X, y, n_parts):
-    size = -(-len(y) // n_parts)
+def partitioned(X, y, n_partitions):
+    size = -(-len(y) // n_partitions)
     return da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_few_rows_are_fitted_as_in_memory(n_classes):
+def test_small_tables_are_fitted_as_in_memory(n_classes):
     X, y = rows(n_classes=n_classes)
     expected = rp.AUCClassifier(random_state=0).fit(X, y)
-    for n_parts in (1, 3, 17):
-        model = AUCClassifier(random_state=0).fit(*parted(X, y, n_parts))
+    for n_partitions in (1, 3, 17):
+        model = AUCClassifier(random_state=0).fit(*partitioned(X, y, n_partitions))
         assert (model.coef_ == expected.coef_).all()
         assert (model.intercept_ == expected.intercept_).all()
         assert model.n_passes_ == 2
 
 
-def test_thinned_rows_give_one_model_for_all_partitions(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+def test_subsampled_fits_do_not_depend_on_partitions(monkeypatch):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     models = [
-        AUCClassifier(random_state=0).fit(*parted(X, y, n_parts))
-        for n_parts in (1, 3, 17)
+        AUCClassifier(random_state=0).fit(*partitioned(X, y, n_partitions))
+        for n_partitions in (1, 3, 17)
     ]
     for model in models[1:]:
         np.testing.assert_allclose(model.coef_, models[0].coef_, rtol=1e-9)
@@ -58,41 +58,41 @@ def test_thinned_rows_give_one_model_for_all_partitions(monkeypatch):
 
 
 def test_unknown_chunks_and_data_frames_give_the_same_model(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
-    expected = AUCClassifier(random_state=0).fit(*parted(X, y, 1))
+    expected = AUCClassifier(random_state=0).fit(*partitioned(X, y, 1))
     names = list("abcd")
     table = pd.DataFrame({**dict(zip(names, X.T, strict=True)), "y": y})
-    for n_parts in (1, 3, 17):
-        # Every row is taken, but Dask does not know that.
-        lazy, labels = parted(X, y, n_parts)
+    for n_partitions in (1, 3, 17):
+        # Every row is selected, but Dask does not know that.
+        lazy, labels = partitioned(X, y, n_partitions)
         is_row = labels >= 0
-        frame = dd.from_pandas(table, npartitions=n_parts)
+        frame = dd.from_pandas(table, npartitions=n_partitions)
         for some in ((lazy[is_row], labels[is_row]), (frame[names], frame["y"])):
             model = AUCClassifier(random_state=0).fit(*some)
             np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
             np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-9)
 
 
-def test_climb_on_thinned_rows_is_that_in_memory(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
-    # A fifth of the positives lies far on the other side: convex losses go after them,
-    # the ranking of the others suffers, and a climb pays.
+def test_ascent_on_subsampled_rows_equals_ascent_in_memory(monkeypatch):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
+    # A fifth of the positives are outliers on the wrong side, which dominate convex
+    # losses, so that an ascent increases AUC.
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=3000)
     is_far = (y == 1) & (rng.random(3000) < 0.2)
     X = rng.normal(size=(3000, 3))
     X += np.where(is_far[:, None], [-10.0, 1.0, 0.0], y[:, None] * [1.5, 0.0, 0.0])
-    is_kept = drawn(y, 300, seed=4)
+    is_kept = sampled(y, 300, seed=4)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=4).fit(X[is_kept], y[is_kept], weight)
     assert local.n_iter_ > 0
-    model = AUCClassifier(random_state=4).fit(*parted(X, y, 5))
+    model = AUCClassifier(random_state=4).fit(*partitioned(X, y, 5))
     np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 
 
-def test_parts_may_be_empty_of_one_class_or_of_one_row():
+def test_empty_and_single_class_partitions():
     X, y = rows()
     X, y = X[np.argsort(y, kind="stable")], np.sort(y)
     expected = rp.AUCClassifier(random_state=0).fit(X, y)
@@ -103,9 +103,9 @@ def test_parts_may_be_empty_of_one_class_or_of_one_row():
     assert (model.predict(lazy[0]).compute() == expected.predict(X)).all()
 
 
-def drawn(y, most, seed):
-    """Draw rows of every class by the lowest hashes, as a table in memory."""
-    hashes = thinning.row_hashes(0, y.size, seed)
+def sampled(y, most, seed):
+    """Sample the rows of each class with the lowest hashes."""
+    hashes = subsampling.row_hashes(0, y.size, seed)
     is_kept = np.zeros(y.size, dtype=bool)
     for label in (0, 1):
         here = np.flatnonzero(y == label)
@@ -113,12 +113,12 @@ def drawn(y, most, seed):
     return is_kept
 
 
-def test_start_is_fitted_to_all_rows_as_in_memory(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    model.fit(*parted(X, y, 5))
-    is_kept = drawn(y, 300, seed=0)
+    model.fit(*partitioned(X, y, 5))
+    is_kept = sampled(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
     ((_, candidate),) = local._search(
@@ -132,30 +132,30 @@ def test_start_is_fitted_to_all_rows_as_in_memory(monkeypatch):
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 
 
-def test_climb_is_kept_only_if_the_auc_of_all_rows_rises(monkeypatch):
+def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     areas = iter([0.7, 0.6, 0.5, 0.6])
     monkeypatch.setattr(AllRows, "_auc", lambda *_: next(areas))
     monkeypatch.setattr(AllRows, "_newton", lambda self, problem, start: start * 0)
-    start, climbed = np.ones(4), np.full(4, 2.0)
+    start, ascended = np.ones(4), np.full(4, 2.0)
 
     class Candidate:
-        columns, clip_bound, coef, initial_coef = None, np.inf, climbed, start
+        columns, clip_bound, coef, initial_coef = None, np.inf, ascended, start
         best_initial_model = rp.ranking.initial_models.DEFAULT_INITIAL_MODEL
         history = SimpleNamespace(chosen=1)
 
-    class Facts:
+    class Summary:
         classes, class_weights, n_rows = np.array([0, 1]), np.array([5.0, 5.0]), [10]
 
-    all_rows = AllRows(None, [], Facts)
+    all_rows = AllRows(None, [], Summary)
     how = (np.array([False, True]), Candidate)
-    assert (all_rows.refined(*how) == climbed).all()
-    assert (all_rows.refined(*how) == 0).all()
+    assert (all_rows.refine(*how) == ascended).all()
+    assert (all_rows.refine(*how) == 0).all()
 
 
-def test_probabilities_are_for_all_rows(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 200)
+def test_probabilities_are_calibrated_to_all_rows(monkeypatch):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 200)
     X, y = rows(4000)
-    lazy = parted(X, y, 3)
+    lazy = partitioned(X, y, 3)
     model = AUCClassifier(random_state=0).fit(*lazy)
     assert model.predict_proba(lazy[0])[:, 1].mean().compute() == pytest.approx(
         y.mean(), abs=0.03
@@ -163,9 +163,9 @@ def test_probabilities_are_for_all_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_predictions_are_lazy_and_those_of_the_local_model(n_classes):
+def test_lazy_predictions_equal_those_of_the_local_model(n_classes):
     X, y = rows(n_classes=n_classes)
-    lazy, labels = parted(X, y, 4)
+    lazy, labels = partitioned(X, y, 4)
     model = AUCClassifier(random_state=0).fit(lazy, labels)
     local = model.to_local()
     assert isinstance(local, rp.AUCClassifier)
@@ -178,7 +178,7 @@ def test_predictions_are_lazy_and_those_of_the_local_model(n_classes):
         assert getattr(model, method)(unknown).compute().shape[0] == 0
 
 
-def test_data_frames_csr_blocks_and_text_labels_are_taken():
+def test_data_frames_csr_blocks_and_text_labels():
     X, y = rows()
     X[np.abs(X) < 0.5] = 0.0
     label = np.where(y == 1, "yes", "no")
@@ -194,7 +194,7 @@ def test_data_frames_csr_blocks_and_text_labels_are_taken():
     with pytest.raises(ValueError, match=r"X must have the columns \['a', 'b'"):
         model.predict(frame[list("bacd")])
 
-    lazy, labels = parted(X, y, 3)
+    lazy, labels = partitioned(X, y, 3)
     blocks = lazy.map_blocks(sparse.csr_array)
     expected = rp.AUCClassifier(random_state=0).fit(sparse.csr_array(X), y)
     model = AUCClassifier(random_state=0).fit(blocks, labels)
@@ -203,7 +203,7 @@ def test_data_frames_csr_blocks_and_text_labels_are_taken():
     np.testing.assert_allclose(got, expected.decision_function(X), rtol=1e-9)
 
 
-def test_files_of_a_table_are_read_with_their_labels(tmp_path):
+def test_parquet_files_are_read_with_their_labels(tmp_path):
     X, y = rows(400)
     frame = pd.DataFrame({**dict(zip("abcd", X.T, strict=True)), "y": y})
     for number in range(5):
@@ -220,7 +220,7 @@ def test_files_of_a_table_are_read_with_their_labels(tmp_path):
     assert auc(table["y"], table["a"]) == rp.auc(bp, X[:, 0])
 
 
-def test_task_of_rows_and_labels_is_run_once_a_pass():
+def test_tasks_of_rows_and_labels_run_once_per_pass():
     from dask.delayed import delayed
 
     X, y = rows(400)
@@ -237,13 +237,13 @@ def test_task_of_rows_and_labels_is_run_once_a_pass():
         for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
     ]
     auc(lazy[1], lazy[0][:, 0])
-    # One pass checks; the next keeps what it makes of them.
+    # One pass checks the rows; the next one computes and keeps scores.
     assert len(n_made) == 2 * 4
 
 
-def test_class_weight_and_warm_start_are_those_in_memory():
+def test_class_weight_and_warm_start_equal_those_in_memory():
     X, y = rows()
-    lazy = parted(X, y, 2)
+    lazy = partitioned(X, y, 2)
     for settings in ({"class_weight": "balanced"}, {"class_weight": {0: 1.0, 1: 3.0}}):
         expected = rp.AUCClassifier(random_state=0, **settings).fit(X, y)
         model = AUCClassifier(random_state=0, **settings).fit(*lazy)
@@ -253,43 +253,43 @@ def test_class_weight_and_warm_start_are_those_in_memory():
     assert (model.coef_ == expected.coef_).all()
 
 
-def test_parameters_are_those_in_memory_and_a_client():
+def test_parameters_equal_those_in_memory_plus_client():
     X, y = rows()
     names = set(rp.AUCClassifier().get_params())
     assert set(AUCClassifier().get_params()) == names | {"client"}
     settings = {"random_state": 0, "max_fpr": 0.2}
     expected = rp.AUCClassifier(**settings).fit(X, y)
     assert (
-        AUCClassifier(**settings).fit(*parted(X, y, 3)).coef_ == expected.coef_
+        AUCClassifier(**settings).fit(*partitioned(X, y, 3)).coef_ == expected.coef_
     ).all()
 
 
-def test_rows_of_many_bytes_are_drawn_fewer(monkeypatch):
-    monkeypatch.setattr(thinning, "_MOST_BYTES", 40_000)
-    monkeypatch.setattr(thinning, "_LEAST_OF_A_CLASS", 10)
+def test_wide_rows_are_subsampled_more(monkeypatch):
+    monkeypatch.setattr(subsampling, "_MAX_BYTES", 40_000)
+    monkeypatch.setattr(subsampling, "_MIN_ROWS_PER_CLASS", 10)
     monkeypatch.setattr(refinement, "MOST_COLUMNS_FOR_NEWTON", 1)
     X, y = rows(3000)
-    drawn_rows = []
+    sampled_rows = []
     search = rp.AUCClassifier._search
 
     def spy(self, X, *rest):
-        drawn_rows.append(X.shape[0])
+        sampled_rows.append(X.shape[0])
         return search(self, X, *rest)
 
     monkeypatch.setattr(rp.AUCClassifier, "_search", spy)
-    AUCClassifier(random_state=0).fit(*parted(X, y, 3))
-    # 40 bytes a row, label included: 1,000 rows at most.
-    assert drawn_rows == [1000]
+    AUCClassifier(random_state=0).fit(*partitioned(X, y, 3))
+    # 40 bytes per row, label included: at most 1,000 rows.
+    assert sampled_rows == [1000]
 
 
-def test_hashes_of_rows_do_not_depend_on_parts_and_are_spread():
-    whole = thinning.row_hashes(0, 10_000, 3)
-    parts = [thinning.row_hashes(a, 100, 3) for a in range(0, 10_000, 100)]
+def test_row_hashes_do_not_depend_on_partitions_and_are_uniform():
+    whole = subsampling.row_hashes(0, 10_000, 3)
+    parts = [subsampling.row_hashes(a, 100, 3) for a in range(0, 10_000, 100)]
     assert (np.concatenate(parts) == whole).all()
     assert np.unique(whole).size == whole.size
     counts, _ = np.histogram(whole.astype(float), bins=10, range=(0, 2.0**64))
     assert counts.min() > 850  # 1,000 each, with a standard deviation of 30
-    assert (thinning.row_hashes(0, 100, 4) != whole[:100]).all()
+    assert (subsampling.row_hashes(0, 100, 4) != whole[:100]).all()
 
 
 def text_at_last(labels, block_info=None):
@@ -297,9 +297,9 @@ def text_at_last(labels, block_info=None):
     return labels.astype(str) if is_last else labels
 
 
-def test_what_is_no_table_of_numbers_is_refused():
+def test_invalid_input_raises():
     X, y = rows(60)
-    lazy, labels = parted(X, y, 3)
+    lazy, labels = partitioned(X, y, 3)
     frame = dd.from_dict({"a": X[:, 0], "b": ["u", "v"] * 30, "y": y}, npartitions=3)
     as_category = frame[["a", "b"]].astype({"b": "category"})
     shorter = frame["y"].repartition(npartitions=2)
@@ -309,27 +309,27 @@ def test_what_is_no_table_of_numbers_is_refused():
         "'b' of type category": (as_category, frame["y"]),
         "got Bag": (db.from_sequence([[1.0], [2.0]]), labels),
         "got ndarray": (lazy, y),
-        "of 2 dimensions, got 1": (lazy[:, 0], labels),
-        "y must be of 1 dimension, got 2": (lazy, lazy),
+        "X must be two-dimensional, got 1": (lazy[:, 0], labels),
+        "y must be one-dimensional, got 2": (lazy, lazy),
         "got dtype complex128": (lazy + 1j, labels),
         "no masked values": (da.ma.masked_greater(lazy, 1), labels),
-        "at least one row that counts": (lazy[:0], labels[:0]),
+        "at least one row with a positive weight": (lazy[:0], labels[:0]),
         "at least one column": (lazy[:, :0], labels),
         "same partitions, got 3 and 2.*repartition": (frame[["a"]], shorter),
-        "got the number": (lazy, lazy[:, 3]),
+        "Unknown label type": (lazy, lazy[:, 3]),
         "can be sorted": (lazy, da.from_array(mixed, chunks=60)),
-        "numbers and others": (lazy, labels.map_blocks(text_at_last, dtype=int)),
+        "numbers and text": (lazy, labels.map_blocks(text_at_last, dtype=int)),
     }
     for message, some in bad.items():
         with pytest.raises((TypeError, ValueError), match=message):
             AUCClassifier().fit(*some)
 
 
-def test_numbers_of_any_kind_are_taken():
+def test_numbers_of_any_dtype():
     X, y = rows(200)
-    lazy, labels = parted(np.round(X), y, 3)
+    lazy, labels = partitioned(np.round(X), y, 3)
     dense = rp.AUCClassifier(random_state=0).fit(np.round(X), y).coef_
-    # Sums in another order: of climbs that rank these rows equally well, another.
+    # Sums in another order: of several equally good ascents, another is selected.
     ragged = sparse.csr_array(np.round(X))
     ragged = rp.AUCClassifier(random_state=0).fit(ragged, y).coef_
     for some, expected in (
@@ -342,11 +342,11 @@ def test_numbers_of_any_kind_are_taken():
         model = AUCClassifier(random_state=0).fit(some, labels)
         np.testing.assert_allclose(model.coef_, expected, rtol=1e-9)
     is_large = rp.AUCClassifier(random_state=0).fit(X > 0, y).coef_
-    model = AUCClassifier(random_state=0).fit(parted(X, y, 3)[0] > 0, labels)
+    model = AUCClassifier(random_state=0).fit(partitioned(X, y, 3)[0] > 0, labels)
     assert (model.coef_ == is_large).all()
 
 
-def test_one_class_is_refused():
+def test_one_class_raises():
     X, _ = rows(50)
-    with pytest.raises(ValueError, match="at least two classes, got one class"):
-        AUCClassifier().fit(*parted(X, np.ones(50), 2))
+    with pytest.raises(ValueError, match="at least two classes"):
+        AUCClassifier().fit(*partitioned(X, np.ones(50), 2))

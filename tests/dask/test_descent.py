@@ -1,4 +1,4 @@
-"""Descent on AUM over partitions: the steps of rows in memory, bit for bit."""
+"""Descent on AUM over partitions: the same steps as in memory."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from rocpath.matrices import add_pairs, column_sums, pair_sums  # noqa: E402
 
 
 def rows(kind, n_rows=600):
-    """Features as floats, whole numbers or tenths, the latter with many ties."""
+    """Return features as floats, or as whole numbers or tenths with many ties."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n_rows, 4))
     y = X @ [1.0, 0.5, 0.0, -1.0] + rng.normal(size=n_rows) > 1
@@ -24,8 +24,8 @@ def rows(kind, n_rows=600):
     return (X.astype(np.float32) if kind == "float32" else X), y.astype(int)
 
 
-def parted(X, y, n_parts):
-    size = -(-len(y) // n_parts)
+def partitioned(X, y, n_partitions):
+    size = -(-len(y) // n_partitions)
     return da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size)
 
 
@@ -38,42 +38,45 @@ def check_steps(got, expected):
     assert (got.stopped_by, got.n_steps) == (expected.stopped_by, expected.n_steps)
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 17])
+@pytest.mark.parametrize("n_partitions", [1, 3, 17])
 @pytest.mark.parametrize("kind", ["floats", "whole numbers", "tenths", "float32"])
-def test_steps_are_those_in_memory(kind, n_parts):
+def test_steps_equal_those_in_memory(kind, n_partitions):
     X, y = rows(kind)
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = [1.0, 0.0, 0.5, 0.0]
     expected = rp.minimize_aum(X, bp, coef=start, step="best_aum", max_steps=5)
-    check_steps(minimize_aum(*parted(X, y, n_parts), coef=start, max_steps=5), expected)
+    check_steps(
+        minimize_aum(*partitioned(X, y, n_partitions), coef=start, max_steps=5),
+        expected,
+    )
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
-def test_margin_and_unit_norm_are_those_in_memory(kind):
+def test_margin_and_unit_norm_equal_those_in_memory(kind):
     X, y = rows(kind)
     settings = {"coef": [1.0, 0.0, 0.0, 0.0], "unit_norm": True, "max_steps": 4}
     bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
     expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
-    check_steps(minimize_aum(*parted(X, y, 3), margin=1.0, **settings), expected)
+    check_steps(minimize_aum(*partitioned(X, y, 3), margin=1.0, **settings), expected)
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
-def test_searches_by_a_sample_and_boxes_find_the_same(monkeypatch, client, kind):
+def test_searches_from_a_sample_find_the_same_steps(monkeypatch, client, kind):
     monkeypatch.setattr(samples, "_FEW_ROWS", 5000)
     X, y = rows(kind, 20_000)
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = [1.0, 0.0, 0.5, 0.0]
     expected = rp.minimize_aum(X, bp, coef=start, step="best_aum", max_steps=2)
-    lazy = parted(X, y, 3)
+    lazy = partitioned(X, y, 3)
     check_steps(minimize_aum(*lazy, coef=start, max_steps=2, client=client), expected)
 
 
-def test_csr_blocks_and_data_frames_are_taken():
+def test_csr_blocks_and_data_frames():
     X, y = rows("tenths")
     X[np.abs(X) < 0.5] = 0.0
     bp = rp.ErrorBreakpoints.from_labels(y)
     settings = {"coef": [1.0, 0.0, 0.5, 0.0], "max_steps": 3}
-    lazy, labels = parted(X, y, 4)
+    lazy, labels = partitioned(X, y, 4)
     expected = rp.minimize_aum(sparse.csr_array(X), bp, step="best_aum", **settings)
     blocks = lazy.map_blocks(sparse.csr_array)
     check_steps(minimize_aum(blocks, labels, **settings), expected)
@@ -82,7 +85,7 @@ def test_csr_blocks_and_data_frames_are_taken():
     check_steps(minimize_aum(frame[list("abcd")], frame["y"], **settings), expected)
 
 
-def test_empty_parts_and_parts_of_one_class_change_nothing():
+def test_empty_and_single_class_partitions():
     X, y = rows("tenths", 200)
     X, y = X[np.argsort(y)], np.sort(y)
     bp = rp.ErrorBreakpoints.from_labels(y)
@@ -108,10 +111,10 @@ def test_sums_over_rows_do_not_depend_on_their_order():
     assert (of_csr == expected).all()
 
 
-def test_nan_is_told_with_its_place_and_other_steps_are_refused():
+def test_nan_and_other_step_choices_raise():
     X, y = rows("floats", 40)
     X[33, 2] = np.nan
     with pytest.raises(ValueError, match=r"X .*nan in partition 3, row 3, column 2"):
-        minimize_aum(*parted(X, y, 4))
+        minimize_aum(*partitioned(X, y, 4))
     with pytest.raises(ValueError, match="step must be 'best_aum'"):
-        minimize_aum(*parted(X, y, 4), step="grid")
+        minimize_aum(*partitioned(X, y, 4), step="grid")

@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster: lost workers, bad tasks, closed clients, Ctrl-C."""
+"""Faults of a cluster: lost workers, failing tasks, closed clients, Ctrl-C."""
 
 import gc
 import os
@@ -14,8 +14,8 @@ import rocpath as rp
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, minimize_aum, thinning  # noqa: E402
-from rocpath.dask import samples as parted_samples  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, minimize_aum, subsampling  # noqa: E402
+from rocpath.dask import samples as partitioned_samples  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -27,9 +27,9 @@ def rows(n_rows=3000):
     return X, (X @ [1.0, 0.5, -1.0] + rng.normal(size=n_rows) > 1).astype(int)
 
 
-def parted(X, y, n_parts=6):
-    """Part rows such that workers make them, so that lost ones can be made again."""
-    size = -(-len(y) // n_parts)
+def partitioned(X, y, n_partitions=6):
+    """Partition rows such that lost partitions can be recomputed."""
+    size = -(-len(y) // n_partitions)
     chunks = da.core.normalize_chunks((size,), y.shape)[0]
     return (
         da.from_array(X, chunks=(chunks, X.shape[1])),
@@ -67,7 +67,7 @@ def kill_during(monkeypatch):
 
 PHASES = {
     "checking rows": "fit",
-    "fitting the start to all rows": "fit",
+    "refitting to all rows": "fit",
     "sorting scores": "auc",
     "predicting": "descent",
     "gradient": "descent",
@@ -77,7 +77,7 @@ PHASES = {
 
 def answer(kind, client):
     X, y = rows()
-    lazy = parted(X, y)
+    lazy = partitioned(X, y)
     if kind == "auc":
         return auc(lazy[1], lazy[0][:, 0], client=client)
     if kind == "descent":
@@ -88,9 +88,11 @@ def answer(kind, client):
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_killed_worker_changes_nothing(client, kill_during, monkeypatch, phase):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
-    monkeypatch.setattr(parted_samples, "_FEW_ROWS", 1000)
+def test_a_killed_worker_does_not_change_the_result(
+    client, kill_during, monkeypatch, phase
+):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
+    monkeypatch.setattr(partitioned_samples, "_FEW_ROWS", 1000)
     kind = PHASES[phase]
     expected = answer(kind, None)
     client.wait_for_workers(2, timeout=180)
@@ -101,29 +103,29 @@ def test_killed_worker_changes_nothing(client, kill_during, monkeypatch, phase):
 
 
 @pytest.mark.parametrize("room", [0.0, 50_000.0, np.inf])
-def test_rows_that_do_not_fit_are_dropped_and_read_again(client, monkeypatch, room):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+def test_rows_that_do_not_fit_are_recomputed(client, monkeypatch, room):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     expected = answer("fit", None)
-    monkeypatch.setattr(Passes, "room", room)
+    monkeypatch.setattr(Passes, "memory_to_keep", room)
     n_held = []
     run = Passes.results
 
     def results(self, name, tasks, **how):
-        if name == "drawing rows":
-            n_held.append(n_parts_held(client, 6 if room == np.inf else 0))
+        if name == "sampling rows":
+            n_held.append(n_partitions_held(client, 6 if room == np.inf else 0))
         return run(self, name, tasks, **how)
 
     monkeypatch.setattr(Passes, "results", results)
     np.testing.assert_allclose(answer("fit", client), expected, rtol=1e-9)
-    # 3,000 rows of 32 bytes are in six parts; all of them are kept, or none.
+    # 3,000 rows of 32 bytes are in six partitions; all of them are kept, or none.
     assert n_held == [6 if room == np.inf else 0]
 
 
-def n_parts_held(client, expected):
-    """Count the parts that workers hold, once there are as many as expected."""
+def n_partitions_held(client, expected):
+    """Count the partitions that workers hold, once there are as many as expected."""
 
     def held(dask_worker):
-        return sum("_part" in str(key) for key in dask_worker.data)
+        return sum("_partition" in str(key) for key in dask_worker.data)
 
     for _ in range(200):
         n_held = sum(client.run(held).values())
@@ -139,8 +141,8 @@ def explode(block, block_info=None):
     return block
 
 
-def test_task_that_raises_is_told_as_it_is(client):
-    X, y = parted(*rows())
+def test_the_error_of_a_task_is_raised(client):
+    X, y = partitioned(*rows())
     broken = X.map_blocks(explode, dtype=float)
     with pytest.raises(ZeroDivisionError, match="the table is broken"):
         AUCClassifier(client=client).fit(broken, y)
@@ -161,8 +163,8 @@ def slow(block):
     return block
 
 
-def test_ctrl_c_stops_at_once_and_leaves_no_task(client):
-    X, y = parted(*rows(), n_parts=400)  # which would take a minute
+def test_ctrl_c_stops_and_leaves_no_task(client):
+    X, y = partitioned(*rows(), n_partitions=400)  # would take a minute
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     main = threading.main_thread().ident
     threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT)).start()
@@ -180,7 +182,7 @@ def test_two_fits_at_once_on_one_client(client):
 
     def fit(name):
         model = AUCClassifier(random_state=0, client=client)
-        found[name] = model.fit(*parted(X, y)).coef_
+        found[name] = model.fit(*partitioned(X, y)).coef_
 
     threads = [threading.Thread(target=fit, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -191,8 +193,8 @@ def test_two_fits_at_once_on_one_client(client):
     assert (found["b"] == expected).all()
 
 
-def test_closed_client_is_refused(client):
-    X, y = parted(*rows(100))
+def test_a_closed_client_raises(client):
+    X, y = partitioned(*rows(100))
     closed = distributed.Client(client.scheduler.address, set_as_default=False)
     closed.close()
     with pytest.raises(RuntimeError, match=r"client must be connected .* closed"):
@@ -201,8 +203,8 @@ def test_closed_client_is_refused(client):
         auc(y, X[:, 0], client="tcp://127.0.0.1:1")
 
 
-def test_client_closed_under_a_fit_is_told(client):
-    X, y = parted(*rows(), n_parts=20)
+def test_closing_the_client_during_a_fit_raises(client):
+    X, y = partitioned(*rows(), n_partitions=20)
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     other = distributed.Client(client.scheduler.address, set_as_default=False)
     threading.Timer(0.5, other.close).start()
@@ -211,14 +213,14 @@ def test_client_closed_under_a_fit_is_told(client):
     assert no_task_runs(client)
 
 
-def test_inputs_of_tasks_are_held_until_these_have_run(client):
+def test_inputs_of_tasks_are_held_until_they_have_run(client):
     with Passes(client) as passes:
         kept = passes.keep(passes.each(one_more, range(40)))
         assert passes.results("first", kept) == list(range(1, 41))
         tasks = passes.each(one_more, kept)
         del kept
         gc.collect()
-        time.sleep(0.5)  # in which the scheduler would hear that nothing holds them
+        time.sleep(0.5)  # time for the scheduler to release them
         assert passes.results("second", tasks) == list(range(2, 42))
 
 
@@ -230,8 +232,8 @@ def large(block):
     return np.ones((block.shape[0], 100_000_000 // block.shape[0]))
 
 
-def test_worker_too_small_for_a_partition_is_told():
-    X, y = parted(*rows(100), n_parts=1)
+def test_a_partition_too_large_for_a_worker_raises():
+    X, y = partitioned(*rows(100), n_partitions=1)
     with (
         distributed.LocalCluster(
             n_workers=1,

@@ -1,4 +1,4 @@
-"""Weights of rows over partitions: the answers of weighted rows in memory."""
+"""Row weights over partitions: the same results as in memory."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, minimize_aum, samples, thinning  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, minimize_aum, samples, subsampling  # noqa: E402
 
 
 def rows(n_rows=600):
@@ -22,7 +22,7 @@ def rows(n_rows=600):
 
 
 def weights(kind, n_rows):
-    """Weights whose units are found in different ways."""
+    """Return weights whose units are found in different ways."""
     rng = np.random.default_rng(8)
     return {
         "whole numbers": rng.integers(0, 5, n_rows).astype(float),
@@ -36,13 +36,13 @@ def weights(kind, n_rows):
 KINDS = ("whole numbers", "multiples of one", "binary fractions", "floats", "wide")
 
 
-def parted(*columns, n_parts=3):
-    size = -(-len(columns[0]) // n_parts)
+def partitioned(*columns, n_partitions=3):
+    size = -(-len(columns[0]) // n_partitions)
     return [da.from_array(one, chunks=(size, *one.shape[1:])) for one in columns]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_weighted_auc_is_that_of_weighted_pairs(kind):
+def test_weighted_auc_equals_weighted_pairs(kind):
     X, y = rows(300)
     weight, score = weights(kind, y.size), X[:, 0]
     exact = list(map(Fraction, weight.tolist()))
@@ -53,8 +53,10 @@ def test_weighted_auc_is_that_of_weighted_pairs(kind):
             total += pair
             doubled += pair * (1 + int(np.sign(score[i] - score[j])))
     bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
-    for n_parts in (1, 3, 17):
-        labels, scores, counted = parted(y, score, weight, n_parts=n_parts)
+    for n_partitions in (1, 3, 17):
+        labels, scores, counted = partitioned(
+            y, score, weight, n_partitions=n_partitions
+        )
         got = auc(labels, scores, sample_weight=counted)
         assert got == pytest.approx(float(doubled / (2 * total)), rel=1e-14)
         assert got == pytest.approx(rp.auc(bp, score), rel=1e-15)
@@ -62,39 +64,39 @@ def test_weighted_auc_is_that_of_weighted_pairs(kind):
         assert abs(near - got) <= 0.01
 
 
-def test_weights_of_classes_may_be_of_any_two_sizes():
-    # Within a class all rows count alike: the AUC is that without weights.
+def test_weights_of_the_classes_may_differ_by_any_factor():
+    # Weights are constant within each class, so they do not change the AUC.
     X, y = rows(60)
     for small, large in ((1e-10, 1e12), (1e-300, 1e15)):
         for weight in (np.where(y == 1, small, large), np.where(y == 1, large, small)):
-            labels, scores, counted = parted(y, X[:, 0], weight)
+            labels, scores, counted = partitioned(y, X[:, 0], weight)
             got = auc(labels, scores, sample_weight=counted)
             assert got == pytest.approx(auc(labels, scores), rel=1e-14)
 
 
-def test_whole_weights_are_rows_given_as_often():
+def test_integer_weights_equal_repeated_rows():
     X, y = rows(200)
     weight = weights("whole numbers", y.size)
-    often = np.repeat(np.arange(y.size), weight.astype(int))
-    lazy = parted(y, X[:, 0], weight)
-    repeated = parted(y[often], X[often, 0])
+    index = np.repeat(np.arange(y.size), weight.astype(int))
+    lazy = partitioned(y, X[:, 0], weight)
+    repeated = partitioned(y[index], X[index, 0])
     assert auc(*lazy[:2], sample_weight=lazy[2]) == auc(*repeated)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("few_rows", [50_000, 100])
-def test_weighted_steps_are_those_in_memory(monkeypatch, kind, few_rows):
+def test_weighted_steps_equal_those_in_memory(monkeypatch, kind, few_rows):
     monkeypatch.setattr(samples, "_FEW_ROWS", few_rows)
     X, y = rows(2000)
     weight = weights(kind, y.size)
-    # Sums of other weights are rounded, and a step ends in a kink, where the gradient
-    # jumps: after some steps the last bit decides on the way.
+    # Sums of other weights are rounded, and a step ends at a kink, where the gradient
+    # jumps: after some steps the last bit decides the direction.
     is_exact = kind not in ("floats", "wide")
     settings = {"coef": [1.0, 0.0, 0.5, 0.0], "max_steps": 5 if is_exact else 1}
     bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
     expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
-    for n_parts in (1, 3):
-        lazy = parted(X, y, weight, n_parts=n_parts)
+    for n_partitions in (1, 3):
+        lazy = partitioned(X, y, weight, n_partitions=n_partitions)
         got = minimize_aum(*lazy[:2], sample_weight=lazy[2], **settings)
         for field in ("step", "aum", "auc", "norm", "coef"):
             np.testing.assert_allclose(
@@ -104,12 +106,12 @@ def test_weighted_steps_are_those_in_memory(monkeypatch, kind, few_rows):
 
 
 @pytest.mark.parametrize("kind", ["whole numbers", "floats"])
-def test_weighted_fit_is_that_in_memory(kind):
+def test_weighted_fit_equals_fit_in_memory(kind):
     X, y = rows()
     weight = weights(kind, y.size)
     expected = rp.AUCClassifier(random_state=0).fit(X, y, weight)
-    for n_parts in (1, 3, 17):
-        lazy = parted(X, y, weight, n_parts=n_parts)
+    for n_partitions in (1, 3, 17):
+        lazy = partitioned(X, y, weight, n_partitions=n_partitions)
         model = AUCClassifier(random_state=0).fit(*lazy)
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
         np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-9)
@@ -122,20 +124,22 @@ def test_weighted_fit_is_that_in_memory(kind):
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
-def test_weights_of_thinned_rows_are_those_of_all(monkeypatch):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+def test_subsampled_classes_keep_their_weight(monkeypatch):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     weight = weights("floats", y.size)
     settings = {"random_state": 0, "widths": (), "n_rounds": 0}
     models = [
-        AUCClassifier(**settings).fit(*parted(X, y, weight, n_parts=n_parts))
-        for n_parts in (1, 3, 17)
+        AUCClassifier(**settings).fit(
+            *partitioned(X, y, weight, n_partitions=n_partitions)
+        )
+        for n_partitions in (1, 3, 17)
     ]
     for model in models[1:]:
         np.testing.assert_allclose(model.coef_, models[0].coef_, rtol=1e-9)
-    # Weights that say that positives are three times as many change what is likely.
+    # Weights that triple the positives change the probabilities.
     for weight in (np.ones(y.size), np.where(y == 1, 3.0, 1.0)):
-        lazy = parted(X, y, weight)
+        lazy = partitioned(X, y, weight)
         model = AUCClassifier(**settings).fit(*lazy)
         expected = rp.AUCClassifier(**settings).fit(X, y, weight)
         np.testing.assert_allclose(
@@ -146,37 +150,37 @@ def test_weights_of_thinned_rows_are_those_of_all(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["wide", "binary fractions"])
-def test_rows_of_weight_zero_are_left_out(monkeypatch, kind):
-    monkeypatch.setattr(thinning, "MOST_OF_A_CLASS", 300)
+def test_rows_of_weight_zero_are_dropped(monkeypatch, kind):
+    monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     weight = weights(kind, y.size)
-    # Half of the rows count nothing: none of them may be seen.
+    # Half of the rows have weight 0 and must not influence the fit.
     weight[::2] = 0.0
     settings = {"random_state": 0, "widths": (), "n_rounds": 0}
-    lazy = parted(X, y, weight, n_parts=5)
+    lazy = partitioned(X, y, weight, n_partitions=5)
     model = AUCClassifier(**settings).fit(*lazy)
-    kept = parted(X[1::2], y[1::2], weight[1::2], n_parts=2)
+    kept = partitioned(X[1::2], y[1::2], weight[1::2], n_partitions=2)
     expected = AUCClassifier(**settings).fit(*kept)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
-def test_bad_weights_are_told_with_their_partition():
+def test_invalid_weights_raise():
     X, y = rows(40)
     for bad in (-1.0, np.nan, np.inf):
         weight = np.ones(40)
         weight[33] = bad
-        lazy = parted(X, y, weight, n_parts=4)
+        lazy = partitioned(X, y, weight, n_partitions=4)
         with pytest.raises(ValueError, match=r"sample_weight .* partition 3, row 3"):
             AUCClassifier().fit(*lazy)
-    with pytest.raises(ValueError, match="at least one row that counts"):
-        AUCClassifier().fit(*parted(X, y, np.zeros(40)))
-    with pytest.raises(ValueError, match="two classes, got one class"):
-        AUCClassifier().fit(*parted(X, y, (y == 1).astype(float)))
+    with pytest.raises(ValueError, match="at least one row with a positive weight"):
+        AUCClassifier().fit(*partitioned(X, y, np.zeros(40)))
+    with pytest.raises(ValueError, match="at least two classes"):
+        AUCClassifier().fit(*partitioned(X, y, (y == 1).astype(float)))
     with pytest.raises(ValueError, match=r"X and sample_weight .* got 40 and 39"):
-        AUCClassifier().fit(*parted(X, y), da.ones(39))
-    # Rows that do not count are checked all the same, by their numbers.
+        AUCClassifier().fit(*partitioned(X, y), da.ones(39))
+    # Rows of weight 0 are checked too.
     X[7, 2] = np.nan
     weight = np.ones(40)
     weight[5:9] = 0.0
     with pytest.raises(ValueError, match=r"X .* nan in partition 0, row 7, column 2"):
-        AUCClassifier().fit(*parted(X, y, weight, n_parts=4))
+        AUCClassifier().fit(*partitioned(X, y, weight, n_partitions=4))

@@ -1,8 +1,8 @@
-"""The same models for rows that outgrow one machine, on Dask.
+"""AUC, descent and classification on Dask, for data larger than memory.
 
-Needs the extra: ``pip install "rocpath[dask]"``. Rows are Dask arrays, dense or of CSR
-blocks, or Dask data frames. Every pass is a sum over their partitions, so that Dask
-computes those of a lost worker again.
+Requires ``pip install "rocpath[dask]"``. Data are Dask arrays, dense or of CSR blocks,
+or Dask data frames. Every pass is a sum over partitions, so that Dask can recompute
+those of a lost worker.
 """
 
 from rocpath.dask.auc_classifier import AUCClassifier

@@ -1,4 +1,4 @@
-"""AUCClassifier for rows in parts: fitted on a cluster, lazy in what it predicts."""
+"""AUCClassifier for partitioned rows: fitted on a cluster, with lazy predictions."""
 
 from __future__ import annotations
 
@@ -9,51 +9,61 @@ import dask.array as da
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import finite_vector
-from rocpath.dask.parts import Facts, as_block, column_names, examined, make_parts
+from rocpath.dask.partitions import (
+    as_block,
+    check_partitions,
+    column_names,
+    make_partitions,
+)
 from rocpath.dask.passes import Passes
 from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import AllRows
-from rocpath.dask.thinning import thinned_rows
+from rocpath.dask.subsampling import subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
+from rocpath.ranking.scores import refuse_one_class
 
 if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
+    from rocpath.dask.partitions import DataSummary
+
 _FITTED = ("classes_", "coef_", "intercept_", "n_iter_", "history_", "n_features_in_")
 
 
 class AUCClassifier(BaseEstimator):  # type: ignore[misc]
-    """Classify rows in parts by a linear ranking with a large area under the ROC curve.
+    """Rank partitioned rows by a linear model that maximizes AUC.
 
-    A ranking is found as :class:`rocpath.AUCClassifier` finds it, among at most 20,000
-    rows of every class, which come to the client. A table with no more is fitted as in
-    memory, to the last bit. Else a hash of a row's number decides which rows come, so
-    that partitions do not matter, and all rows refine what is found: a convex start is
-    fitted to them by Newton's method, and a climb of AUC is kept only if the AUC of all
-    rows rises (with ``max_fpr``, the area left of it). With more than 200 columns the
-    start stays that of the drawn rows.
+    The ranking is that of :class:`rocpath.AUCClassifier`, fitted on the client to a
+    subsample of at most 20,000 rows of each class. A table with no more rows is fitted
+    as in memory, to the last bit. Otherwise a hash of the row number selects the
+    subsample, so that it does not depend on the partitioning, and all rows refine the
+    result: the initial model is refitted to them by Newton's method, and the result of
+    the ascent is kept only if it increases the AUC of all rows (with ``max_fpr``, the
+    partial AUC). With more than 200 columns the initial model is not refitted.
 
-    X is read once to check it, once to draw rows, and as often as Newton's method
-    moves, two to five times; twice more if a climb is tried on all rows. Workers keep
-    X where it takes at most 0.4 of their memory; else it is made anew in each pass.
+    X is read once to check it, once to subsample it, two to five times by Newton's
+    method, and twice more to evaluate an ascent on all rows. Workers keep X if it needs
+    at most 40% of their memory; otherwise it is computed again in each pass.
 
     Parameters
     ----------
     n_folds, widths, n_rounds, max_fpr, class_weight, warm_start, random_state, verbose
-        As for :class:`rocpath.AUCClassifier`.
+        Same as for :class:`rocpath.AUCClassifier`.
     client : Client, optional
-        Whose workers compute; by default the last one made, or none.
+        Client whose workers compute. By default the most recent client; without one,
+        Dask's local scheduler.
 
     Attributes
     ----------
     classes_, coef_, intercept_, n_iter_, history_, n_features_in_, feature_names_in_
-        As for :class:`rocpath.AUCClassifier`.
+        Same as for :class:`rocpath.AUCClassifier`.
     n_passes_ : int
-        How often the last fit read X.
+        Number of passes over X in the last fit.
 
     Examples
     --------
@@ -95,11 +105,11 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features; blocks may be CSR matrices, and their sizes unknown.
+            Features. Blocks may be CSR matrices, and chunk sizes may be unknown.
         y : Dask array or series, shape (n_rows,)
             Labels of two or more classes.
         sample_weight : Dask array or series, shape (n_rows,), optional
-            How much each row counts; rows of weight 0 are left out.
+            Weights of the rows. Rows of weight 0 are dropped.
 
         Returns
         -------
@@ -110,29 +120,30 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             progress_line(is_shown=self.verbose) as show,
             Passes(self.client, show) as passes,
         ):
-            parts = make_parts("X", X, y, sample_weight)
-            parts, facts = examined(passes, "X", parts)
-            _check_classes(facts.classes)
-            some = thinned_rows(passes, parts, facts, self._seed())
-            local.n_features_in_ = facts.n_columns
+            partitions = make_partitions("X", X, y, sample_weight)
+            partitions, summary = check_partitions(passes, "X", partitions)
+            check_classification_targets(summary.classes)
+            refuse_one_class(summary.classes)
+            some = subsample(passes, partitions, summary, self._seed())
+            local.n_features_in_ = summary.n_columns
             names = column_names(X)
             if names is not None:
                 local.feature_names_in_ = names
-            all_rows = AllRows(passes, parts, facts, self.max_fpr)
-            class_weight = self._factors(facts) * facts.class_weights
+            all_rows = AllRows(passes, partitions, summary, self.max_fpr)
+            class_weight = self._class_factors(summary) * summary.class_weights
             searched = local._search(
-                some.X, facts.classes, some.place, some.weight, show
+                some.X, summary.classes, some.class_index, some.weight, show
             )
             rankings = []
             for k, (_, candidate) in enumerate(searched):
                 coef = candidate.coef
                 if not some.is_all:
-                    coef = all_rows.refined(local._is_positive(k), candidate)
+                    coef = all_rows.refine(local._is_positive(k), candidate)
                 of_classes = local._class_weights(class_weight, k)
                 rankings.append(candidate.ranking(coef, of_classes))
             local._set_rankings(rankings)
             self.n_passes_ = passes.n_passes
-        self._take(local)
+        self._copy_fitted(local)
         return self
 
     def decision_function(self, X: Any) -> da.Array:
@@ -146,7 +157,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Dask array, shape (n_rows,) or (n_rows, n_classes)
-            Computed when asked for.
+            Lazy predictions.
         """
         return self._lazy("decision_function", X, np.dtype(np.float64))
 
@@ -161,7 +172,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Dask array, shape (n_rows,)
-            Computed when asked for.
+            Lazy predictions.
         """
         check_is_fitted(self)
         return self._lazy("predict", X, self.classes_.dtype)
@@ -177,12 +188,12 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Dask array, shape (n_rows, n_classes)
-            Computed when asked for.
+            Lazy predictions.
         """
         return self._lazy("predict_proba", X, np.dtype(np.float64))
 
     def to_local(self) -> LocalClassifier:
-        """Return the classifier for rows in memory that predicts the same.
+        """Return the classifier for rows in memory with the same predictions.
 
         Returns
         -------
@@ -208,15 +219,15 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                     f"X must have the columns {expected.tolist()}, in this order, got "
                     f"{names.tolist()}."
                 )
-            X = X.to_dask_array(optimize=False)  # which may join partitions
+            X = X.to_dask_array(optimize=False)  # may combine partitions otherwise
         if not isinstance(X, da.Array):
             raise TypeError(
                 f"X must be a Dask array or data frame, got {type(X).__name__}."
             )
-        local.__dict__.pop("feature_names_in_", None)  # blocks have no names
+        local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
         width = (local.classes_.size,) if is_wide else ()
         return da.map_blocks(
-            _predicted,
+            _predict_block,
             X.rechunk({1: -1}) if X.numblocks[1] != 1 else X,
             local,
             method,
@@ -234,18 +245,18 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             local.classes_, local.coef_ = self.classes_, self.coef_
         return local
 
-    def _take(self, local: LocalClassifier) -> None:
+    def _copy_fitted(self, local: LocalClassifier) -> None:
         for name in (*_FITTED, "feature_names_in_"):
             if hasattr(local, name):
                 setattr(self, name, getattr(local, name))
 
-    def _factors(self, facts: Facts) -> NDArray[np.float64]:
-        """Return the weights of the classes, by their counts alone."""
+    def _class_factors(self, summary: DataSummary) -> NDArray[np.float64]:
+        """Return the weights of the classes from their counts."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            counts = facts.class_counts
+            counts = summary.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
         given = compute_class_weight(
-            self.class_weight, classes=facts.classes, y=facts.classes
+            self.class_weight, classes=summary.classes, y=summary.classes
         )
         factor = finite_vector("class_weight", given)
         if factor.min() <= 0:
@@ -253,25 +264,14 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         return factor
 
     def _seed(self) -> int:
-        """Return what rows are drawn by; the local fit draws its own numbers."""
+        """Return the seed of the subsample; the local fit has its own generator."""
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
 
-def _check_classes(classes: NDArray[Any]) -> None:
-    if classes.size < 2:
-        raise ValueError(
-            f"y must hold at least two classes, got one class: {classes[0]!r}."
-        )
-    # As in memory: each of many numbers would be a class.
-    if classes.dtype.kind == "f" and (classes != np.rint(classes)).any():
-        fraction = classes[classes != np.rint(classes)][0]
-        raise ValueError(f"y must be labels of classes, got the number {fraction}.")
-
-
-def _predicted(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:
-    """Predict a block, which may be empty."""
+def _predict_block(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:
+    """Predict the rows of a block, which may be empty."""
     rows = as_block("X", block)
     if rows.shape[0] > 0:
         return np.asarray(getattr(local, method)(rows))

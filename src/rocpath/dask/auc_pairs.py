@@ -1,9 +1,9 @@
-"""AUC of scores in parts: exact, or certified to a tolerance by counts alone."""
+"""AUC of partitioned scores: exact, or certified to a tolerance by counts alone."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,10 @@ import rocpath._core as _core
 from rocpath.arguments import nonnegative_number, share_between
 from rocpath.auc_statistics.intervals import AUCInterval, interval_of_spreads
 from rocpath.auc_statistics.score_interval import ClassSpread
-from rocpath.dask.buckets import Buckets, ClassScores, Scored, splitters
-from rocpath.dask.parts import Part, examined, make_parts
+from rocpath.dask.buckets import Buckets, ClassScores, LabeledScores, splitters
+from rocpath.dask.partitions import Partition, check_partitions, make_partitions
 from rocpath.dask.passes import Passes
-from rocpath.dask.weights import WeightUnits, agreed_units, counted_labels
+from rocpath.dask.weights import WeightUnits, common_units, counted_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rocpath.dask.buckets import Below, Bucket
 
-_BUCKETS_TO_COUNT = (2**10, 2**14, 2**17)  # tried in turn, for a tolerance
+_N_BUCKETS = (2**10, 2**14, 2**17)  # tried in turn, until the tolerance is met
 
 
 def auc(
@@ -35,24 +35,27 @@ def auc(
     tol: float | None = None,
     client: Client | None = None,
 ) -> float:
-    """Compute the area under the ROC curve of scores in parts, ties counting one half.
+    """Compute the area under the ROC curve of partitioned scores.
 
-    Scores are sorted into buckets, such that pairs of different buckets need no more
-    than counts. The result is that of :func:`rocpath.auc`, to the last bit.
+    Ties count one half. Scores are sorted into buckets, so that pairs of different
+    buckets need only counts. Without weights, or with weights that are multiples of a
+    common unit, the result equals that of :func:`rocpath.auc` to the last bit; with
+    other weights it may differ by rounding, a relative 1e-15.
 
     Parameters
     ----------
     y : Dask array or series, shape (n_rows,)
         Labels of exactly two values; the larger is the positive class.
     scores : Dask array or series, shape (n_rows,)
-        Larger for rows that are more likely positive.
+        Scores, larger for rows that are more likely positive.
     sample_weight : Dask array or series, shape (n_rows,), optional
-        How much each row counts; rows of weight 0 are left out.
+        Weights of the rows. Rows of weight 0 are dropped.
     tol : float, optional
-        Stop where counts alone prove the result to be within this of the exact AUC;
-        then no score leaves its worker.
+        Maximum difference to the exact AUC. If counts prove that it is met, no score
+        leaves its worker. By default the result is exact.
     client : Client, optional
-        Whose workers compute; by default the last one made, or none.
+        Client whose workers compute. By default the most recent client; without one,
+        Dask's local scheduler.
 
     Returns
     -------
@@ -67,29 +70,29 @@ def auc(
     0.75
     """
     with Passes(client) as passes:
-        scored, n_rows = _scored(passes, y, scores, sample_weight)
+        labeled, n_rows = _labeled_scores(passes, y, scores, sample_weight)
         if tol is not None:
-            near = certified_auc(passes, scored, nonnegative_number("tol", tol))
-            if near is not None:
-                return near
-        return exact_auc(Buckets.shuffled(passes, scored, n_rows))
+            certified = certified_auc(passes, labeled, nonnegative_number("tol", tol))
+            if certified is not None:
+                return certified
+        return exact_auc(Buckets.shuffle(passes, labeled, n_rows))
 
 
 def auc_interval(
     y: Any, scores: Any, *, confidence: float = 0.95, client: Client | None = None
 ) -> AUCInterval:
-    """Compute an AUC of scores in parts, with its standard error and an interval.
+    """Compute the AUC of partitioned scores with a confidence interval.
 
-    It is the interval of :func:`rocpath.auc_interval`, from the same sums.
+    The interval is that of :func:`rocpath.auc_interval`.
 
     Parameters
     ----------
     y, scores : Dask arrays or series, shape (n_rows,)
-        As for :func:`auc`.
+        Labels and scores, as for :func:`auc`.
     confidence : float
-        Between 0 and 1.
+        Confidence level, between 0 and 1.
     client : Client, optional
-        As for :func:`auc`.
+        Client whose workers compute, as for :func:`auc`.
 
     Returns
     -------
@@ -106,9 +109,9 @@ def auc_interval(
     """
     confidence = share_between("confidence", confidence)
     with Passes(client) as passes:
-        buckets = Buckets.shuffled(passes, *_scored(passes, y, scores))
+        buckets = Buckets.shuffle(passes, *_labeled_scores(passes, y, scores))
         area = exact_auc(buckets)
-        moments = buckets.each("measuring spreads", partial(_moments, area))
+        moments = buckets.each("computing variances", partial(_moments, area))
     positive, negative = np.sum(moments, axis=0)
     spreads = [
         ClassSpread.of_rows(n_rows, *of_class)
@@ -121,41 +124,37 @@ def auc_interval(
 
 
 def exact_auc(buckets: Buckets) -> float:
-    """Count all pairs in the right order twice, and ties once."""
+    """Count correctly ordered pairs twice, and ties once."""
     within = buckets.each("counting pairs", _doubled_pairs)
     n_negative, n_positive = sum(buckets.n_negative), sum(buckets.n_positive)
-    # As the core does: one rounding of each whole number, one of the quotient.
+    # As in the core: one rounding of each whole number, and one of the quotient.
     return float(sum(within)) / float(2 * n_negative * n_positive)
 
 
 def partial_auc(buckets: Buckets, max_fpr: float) -> float:
-    """Compute the area left of a false positive rate; a tie counts in proportion."""
-    areas = buckets.each("counting pairs", partial(_area_left_of, max_fpr))
+    """Compute the partial AUC up to a false positive rate."""
+    areas = buckets.each("counting pairs", partial(_partial_area, max_fpr))
     return float(sum(areas)) / sum(buckets.n_positive)
 
 
-def certified_auc(passes: Passes, scored: Sequence[Any], tol: float) -> float | None:
-    """Bound the AUC by counts of ever smaller buckets; None if it stays uncertain."""
-    for n_buckets in _BUCKETS_TO_COUNT:
-        sampled = splitters(passes, scored, n_buckets)
-        # A score that is drawn often gets a bucket of its own: its pairs are ties.
+def certified_auc(passes: Passes, scores: Sequence[Any], tol: float) -> float | None:
+    """Bound the AUC by counts in ever smaller buckets; None if ``tol`` is not met."""
+    for n_buckets in _N_BUCKETS:
+        sampled = splitters(passes, scores, n_buckets)
+        # A frequent score gets its own bucket, whose pairs are ties.
         edge = np.union1d(sampled, np.nextafter(sampled, np.inf))
-        tasks = passes.each(_bucket_counts, scored, state=edge)
+        tasks = passes.each(_bucket_counts, scores, state=edge)
         counts = passes.total("counting scores", tasks, _summed)
-        bound = _bounded(counts, edge)
-        if bound.doubt <= tol:
-            return bound.value
+        value, error = _bounds(counts, edge)
+        if error <= tol:
+            return value
     return None
 
 
-class _Bound(NamedTuple):
-    """An AUC, and how far it may be off."""
-
-    value: float
-    doubt: float
-
-
-def _bounded(counts: NDArray[np.int64], edge: NDArray[np.float64]) -> _Bound:
+def _bounds(
+    counts: NDArray[np.int64], edge: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return an AUC, and the largest possible difference to the exact one."""
     negative, positive = (column.astype(object) for column in counts.T)
     below = np.concatenate(([0], np.cumsum(negative)[:-1]))
     within = negative * positive
@@ -164,17 +163,19 @@ def _bounded(counts: NDArray[np.int64], edge: NDArray[np.float64]) -> _Bound:
     n_pairs = int(negative.sum() * positive.sum())
     doubled = int((2 * positive * below + within).sum())
     uncertain = int(within[~is_single].sum())
-    return _Bound(doubled / (2 * n_pairs), 0.5 * (uncertain / n_pairs))
+    return doubled / (2 * n_pairs), 0.5 * (uncertain / n_pairs)
 
 
-def _bucket_counts(scored: Scored, edge: NDArray[np.float64]) -> NDArray[np.int64]:
-    score, (is_positive, units) = scored
-    place = 2 * np.searchsorted(edge, score, side="right") + is_positive
+def _bucket_counts(
+    scores: LabeledScores, edge: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    score, (is_positive, units) = scores
+    index = 2 * np.searchsorted(edge, score, side="right") + is_positive
     size = 2 * edge.size + 2
     if units is None:
-        return np.bincount(place, minlength=size).reshape(-1, 2)
+        return np.bincount(index, minlength=size).reshape(-1, 2)
     counts = np.zeros(size, dtype=np.int64)
-    np.add.at(counts, place, units)
+    np.add.at(counts, index, units)
     return counts.reshape(-1, 2)
 
 
@@ -183,12 +184,12 @@ def _summed(counts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _doubled_pairs(bucket: Bucket, below: Below) -> int:
-    """Count pairs of a bucket's positives with negatives up to there."""
+    """Count pairs of a bucket's positives with all negatives, as in `exact_auc`."""
     negative, positive = bucket
     high, low = _core.doubled_pairs(
         negative.score, _repeats(negative), positive.score, _repeats(positive)
     )
-    # Whole numbers of Python, as these may exceed 64 bits.
+    # Python integers, because these may exceed 64 bits.
     return (high << 64) + low + 2 * below.negative * positive.total
 
 
@@ -196,8 +197,8 @@ def _repeats(scores: ClassScores) -> NDArray[np.int64]:
     return np.zeros(0, dtype=np.int64) if scores.repeats is None else scores.repeats
 
 
-def _area_left_of(max_fpr: float, bucket: Bucket, below: Below) -> float:
-    """Sum what a bucket's positives add to the area, as rows in memory do."""
+def _partial_area(max_fpr: float, bucket: Bucket, below: Below) -> float:
+    """Sum the contributions of a bucket's positives; ties count in proportion."""
     negative, positive = bucket
     up_to = below.negative + negative.below(positive.score, "right")
     tied = up_to - (below.negative + negative.below(positive.score, "left"))
@@ -211,7 +212,7 @@ def _area_left_of(max_fpr: float, bucket: Bucket, below: Below) -> float:
 
 
 def _moments(area: float, bucket: Bucket, below: Below) -> NDArray[np.float64]:
-    """Sum squares and fourth powers of what rows of each class add to the AUC."""
+    """Sum squares and fourth powers of the rows' contributions to the AUC, by class."""
 
     def powers(rows: ClassScores, others: ClassScores, below: int, total: int) -> Any:
         doubled = others.below(rows.score, "left") + others.below(rows.score, "right")
@@ -229,21 +230,21 @@ def _moments(area: float, bucket: Bucket, below: Below) -> NDArray[np.float64]:
     )
 
 
-def _scored(
+def _labeled_scores(
     passes: Passes, y: Any, scores: Any, sample_weight: Any = None
 ) -> tuple[list[Any], int]:
-    """Check labels, scores and weights, and return tasks of `Scored`."""
-    parts = make_parts("scores", scores, y, sample_weight)
-    parts, facts = examined(passes, "scores", parts, n_classes=2)
-    units = None
-    if facts.are_weighted:
-        units = agreed_units(passes, parts, facts.classes[1:])
-    state = facts.classes[1:], units
-    scored = passes.keep(passes.each(_counted_scores, parts, state=state))
-    return scored, sum(facts.n_rows)
+    """Check labels, scores and weights; return tasks of `LabeledScores`."""
+    partitions = make_partitions("scores", scores, y, sample_weight)
+    partitions, summary = check_partitions(passes, "scores", partitions, is_binary=True)
+    positives, units = summary.classes[1:], None
+    if summary.is_weighted:
+        units = common_units(passes, partitions, positives)
+    tasks = passes.each(_count_labels, partitions, state=(positives, units))
+    return passes.keep(tasks), sum(summary.n_rows)
 
 
-def _counted_scores(
-    part: Part, state: tuple[NDArray[Any], WeightUnits | None]
-) -> Scored:
-    return Scored(part.X.astype(np.float64, copy=False), counted_labels(part, *state))
+def _count_labels(
+    rows: Partition, state: tuple[NDArray[Any], WeightUnits | None]
+) -> LabeledScores:
+    score = rows.X.astype(np.float64, copy=False)
+    return LabeledScores(score, counted_labels(rows, *state))

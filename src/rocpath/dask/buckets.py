@@ -1,8 +1,8 @@
-"""Scores of all parts sorted into buckets, such that equal scores share one.
+"""Scores of all partitions sorted into buckets, such that equal scores share one.
 
-Splitters come from a sample of every part, so buckets have about the same size. Scores
-of different buckets compare by their buckets alone; what needs the order inside is
-computed where a bucket lies, given the counts below it.
+Splitters come from a sample of every partition, so buckets have similar sizes. Scores
+of different buckets are compared by their buckets alone; what needs the order inside a
+bucket is computed by its worker, given the counts below it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import CountedLabels
 
-_ROWS_OF_A_BUCKET = 2**22  # 64 MB where all scores differ
-_SAMPLED = 256  # scores of a part for every bucket, up to all of them
+_ROWS_PER_BUCKET = 2**22  # 64 MB if all scores differ
+_SAMPLES_PER_BUCKET = 256  # from every partition, up to all of its scores
 
 
-class Scored(NamedTuple):
+class LabeledScores(NamedTuple):
     """Scores of rows, and their labels."""
 
     score: NDArray[np.float64]
@@ -33,17 +33,17 @@ class Scored(NamedTuple):
 
 
 class ClassScores(NamedTuple):
-    """Different scores of a class, rising, and how much rows count that have each."""
+    """Distinct scores of a class in ascending order, and the count of each."""
 
     score: NDArray[np.float64]
-    repeats: NDArray[np.int64] | None  # None where all scores differ, of rows alike
+    repeats: NDArray[np.int64] | None  # None if every count is one
 
     @classmethod
-    def of(
+    def from_rows(
         cls, score: NDArray[np.float64], count: NDArray[np.int64] | None = None
     ) -> ClassScores:
-        """Sort scores, and count those that are equal."""
-        # Scores that differ, as most do, need no counts beside them: half the memory.
+        """Sort scores, and add up the counts of equal ones."""
+        # Most scores are distinct and need no counts, which halves the memory.
         if count is None:
             return cls(np.sort(score), None).merged()
         order = np.argsort(score)
@@ -51,19 +51,19 @@ class ClassScores(NamedTuple):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How much the rows of each score count."""
+        """The count of each score."""
         if self.repeats is None:
             return np.ones(self.score.size, dtype=np.int64)
         return self.repeats
 
     @property
     def total(self) -> int:
-        """How much all rows count."""
+        """The sum of the counts."""
         return self.score.size if self.repeats is None else int(self.repeats.sum())
 
     def merged(self) -> ClassScores:
-        """Add up the counts of equal scores that lie side by side."""
-        # The cut at the end is for no scores at all, of which none is new.
+        """Add up the counts of equal scores, which are adjacent."""
+        # The slice is for no scores at all, of which none is new.
         is_new = np.append(True, self.score[1:] != self.score[:-1])[: self.score.size]
         if is_new.all():
             return self
@@ -71,13 +71,13 @@ class ClassScores(NamedTuple):
         return ClassScores(self.score[start], np.add.reduceat(self.counts, start))
 
     def below(self, score: NDArray[np.float64], side: str) -> NDArray[np.int64]:
-        """Count the rows below ("left") or up to ("right") each score."""
+        """Sum the counts below ("left") or up to ("right") each score."""
         sums = np.concatenate(([0], np.cumsum(self.counts)))
         return np.asarray(sums[np.searchsorted(self.score, score, side=side)])  # type: ignore[call-overload]
 
-    def cut(self, splitters: NDArray[np.float64]) -> list[ClassScores]:
-        """Cut into buckets."""
-        # A splitter begins its bucket, for all parts alike, so that ties meet.
+    def split(self, splitters: NDArray[np.float64]) -> list[ClassScores]:
+        """Split into buckets."""
+        # A splitter begins its bucket in every partition, so that ties meet.
         ends = np.searchsorted(self.score, splitters).tolist()
         pieces = zip([0, *ends], [*ends, self.score.size], strict=True)
         return [
@@ -88,12 +88,12 @@ class ClassScores(NamedTuple):
         ]
 
     @classmethod
-    def joined(cls, pieces: Sequence[ClassScores]) -> ClassScores:
-        """Put pieces of several parts together."""
+    def concatenate(cls, pieces: Sequence[ClassScores]) -> ClassScores:
+        """Combine the pieces of several partitions."""
         score = np.concatenate([piece.score for piece in pieces])
         if all(piece.repeats is None for piece in pieces):
-            return cls.of(score)
-        return cls.of(score, np.concatenate([piece.counts for piece in pieces]))
+            return cls.from_rows(score)
+        return cls.from_rows(score, np.concatenate([piece.counts for piece in pieces]))
 
 
 class Bucket(NamedTuple):
@@ -104,7 +104,7 @@ class Bucket(NamedTuple):
 
 
 class Below(NamedTuple):
-    """How much rows of each class count in lower buckets, and in all."""
+    """Counts of each class in lower buckets, and in all buckets."""
 
     negative: int
     positive: int
@@ -113,7 +113,7 @@ class Below(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """Buckets in rising order, kept by the workers, and how much their rows count."""
+    """Buckets in ascending order, kept by the workers, and their counts."""
 
     passes: Passes
     tasks: list[Any]
@@ -121,17 +121,17 @@ class Buckets(NamedTuple):
     n_positive: list[int]
 
     @classmethod
-    def shuffled(cls, passes: Passes, scored: Sequence[Any], n_rows: int) -> Buckets:
-        """Sort scores into buckets, given tasks of `Scored`."""
-        # At least one a worker, so that none is idle, and more for many rows.
-        n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_OF_A_BUCKET))
+    def shuffle(cls, passes: Passes, scores: Sequence[Any], n_rows: int) -> Buckets:
+        """Sort scores into buckets, given tasks of `LabeledScores`."""
+        # At least one per worker, so that none is idle.
+        n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_PER_BUCKET))
         edge = np.zeros(0)
         if n_buckets > 1:
-            edge = splitters(passes, scored, n_buckets)
-        cut = delayed(_cut, pure=False)
+            edge = splitters(passes, scores, n_buckets)
+        split = delayed(_split, pure=False)
         shared = delayed(edge, pure=False, traverse=False)
-        pieces = [cut(one, shared) for one in scored]
-        join = delayed(_joined, pure=False)
+        pieces = [split(one, shared) for one in scores]
+        join = delayed(_concatenate, pure=False)
         tasks = passes.keep(
             [join([piece[k] for piece in pieces]) for k in range(edge.size + 1)]
         )
@@ -139,7 +139,7 @@ class Buckets(NamedTuple):
         return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
 
     def each(self, name: str, function: Callable[[Bucket, Below], Any]) -> list[Any]:
-        """Run a function of every bucket and the counts below it."""
+        """Apply a function to every bucket and the counts below it."""
         total = sum(self.n_negative), sum(self.n_positive)
         below = [
             Below(sum(self.n_negative[:k]), sum(self.n_positive[:k]), *total)
@@ -151,44 +151,44 @@ class Buckets(NamedTuple):
 
 
 def splitters(
-    passes: Passes, scored: Sequence[Any], n_buckets: int
+    passes: Passes, scores: Sequence[Any], n_buckets: int
 ) -> NDArray[np.float64]:
-    """Choose different scores that cut all into about equal buckets."""
-    n_sampled = max(_SAMPLED * n_buckets // len(scored), 16)
-    sampled = passes.results(
-        "sampling scores", passes.each(_sampled, scored, state=n_sampled)
+    """Select distinct scores that split all scores into similar buckets."""
+    n_sampled = max(_SAMPLES_PER_BUCKET * n_buckets // len(scores), 16)
+    samples = passes.results(
+        "sampling scores", passes.each(_sample, scores, state=n_sampled)
     )
-    # A part with many rows counts for more, though its sample is no larger.
-    score = np.concatenate([one for one, _ in sampled])
-    weight = np.concatenate([np.full(one.size, each) for one, each in sampled])
+    # All samples have the same size, so those of large partitions get more weight.
+    score = np.concatenate([one for one, _ in samples])
+    weight = np.concatenate([np.full(one.size, each) for one, each in samples])
     order = np.argsort(score)
-    place = np.cumsum(weight[order])
-    # Equal splitters are one: a score that many rows share has one bucket, if a large
-    # one; it is counted, not stored row by row.
-    wanted = place[-1] * np.arange(1, n_buckets) / n_buckets
-    return np.unique(score[order][np.searchsorted(place, wanted)])
+    rank = np.cumsum(weight[order])
+    # Equal splitters are merged: a frequent score has a single bucket, perhaps a large
+    # one, in which it is stored once with its count.
+    wanted = rank[-1] * np.arange(1, n_buckets) / n_buckets
+    return np.unique(score[order][np.searchsorted(rank, wanted)])
 
 
-def _sampled(scored: Scored, n_sampled: int) -> tuple[NDArray[np.float64], float]:
-    score = scored.score
-    # Evenly spaced rows: the same for every run.
+def _sample(scores: LabeledScores, n_sampled: int) -> tuple[NDArray[np.float64], float]:
+    score = scores.score
+    # Evenly spaced rows, so that every run is the same.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
 
-def _cut(scored: Scored, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
+def _split(scores: LabeledScores, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
+    score, (is_positive, units) = scores
     classes = []
-    for members in (~scored.labels.is_positive, scored.labels.is_positive):
-        units = scored.labels.units
-        of_class = None if units is None else units[members]
-        classes.append(ClassScores.of(scored.score[members], of_class).cut(edge))
+    for members in (~is_positive, is_positive):
+        count = None if units is None else units[members]
+        classes.append(ClassScores.from_rows(score[members], count).split(edge))
     return tuple(Bucket(*both) for both in zip(*classes, strict=True))
 
 
-def _joined(pieces: list[Bucket]) -> Bucket:
+def _concatenate(pieces: list[Bucket]) -> Bucket:
     return Bucket(
-        ClassScores.joined([piece.negative for piece in pieces]),
-        ClassScores.joined([piece.positive for piece in pieces]),
+        ClassScores.concatenate([piece.negative for piece in pieces]),
+        ClassScores.concatenate([piece.positive for piece in pieces]),
     )
 
 

@@ -1,15 +1,13 @@
-"""Descent on AUM for rows in parts: `minimize_aum`."""
+"""Descent on AUM for partitioned rows: `minimize_aum`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
-from rocpath.dask.parts import examined, make_parts
+from rocpath.dask.partitions import check_partitions, make_partitions
 from rocpath.dask.passes import Passes
-from rocpath.dask.samples import PartedMatrix, PartedSamples
+from rocpath.dask.samples import PartitionedMatrix, PartitionedSamples
 from rocpath.descent import Descent, descend
 from rocpath.linear_model import LinearPredictor, checked_initial
 
@@ -34,33 +32,36 @@ def minimize_aum(
     progress: Callable[[int, float, float], None] | None = None,
     client: Client | None = None,
 ) -> Descent:
-    """Descend along minus the gradient of AUM, each step to the smallest AUM.
+    """Descend along the negative gradient of AUM, with exact line searches.
 
-    It takes the steps of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and the
-    breakpoints ``ErrorBreakpoints.from_labels(y, sample_weight=sample_weight,
-    margin=margin)``, for any partition of the rows. A step reads X twice; the start and
-    the end read it once each.
+    The steps are those of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and
+    the breakpoints ``ErrorBreakpoints.from_labels(y, sample_weight=sample_weight,
+    margin=margin)``, for any partitioning of the rows. Each step reads X twice; the
+    initialization and the end read it once each.
 
     Parameters
     ----------
     X : Dask array or data frame, shape (n_rows, n_features)
-        Features; blocks may be CSR matrices, and their sizes unknown.
+        Features. Blocks may be CSR matrices, and chunk sizes may be unknown.
     y : Dask array or series, shape (n_rows,)
         Labels of exactly two values; the larger is the positive class.
     sample_weight : Dask array or series, shape (n_rows,), optional
-        How much each row counts; rows of weight 0 are left out.
+        Weights of the rows. Rows of weight 0 are dropped.
     coef : array-like, shape (n_features,), optional
-        Weights to start from; by default zero.
+        Initial weights. The default is the difference of the class means, which takes
+        another pass over X.
     step : {"best_aum"}
-        How to choose the size of each step. Others need all rows in one place.
+        Step size. The other choices of :func:`rocpath.minimize_aum` need all rows in
+        one place.
     max_steps, tol, unit_norm
-        As for :func:`rocpath.minimize_aum`.
+        Same as for :func:`rocpath.minimize_aum`.
     margin : float
-        Breakpoints stand at +margin for positives and -margin for negatives.
+        Position of the breakpoints: +margin for positives and -margin for negatives.
     progress : callable, optional
-        Called after each step with its number, AUM and AUC.
+        Function called after each step with its number, AUM and AUC.
     client : Client, optional
-        Whose workers compute; by default the last one made, or none.
+        Client whose workers compute. By default the most recent client; without one,
+        Dask's local scheduler.
 
     Returns
     -------
@@ -80,13 +81,15 @@ def minimize_aum(
     tol = nonnegative_number("tol", tol)
     margin = finite_number("margin", margin)
     with Passes(client) as passes:
-        parts = make_parts("X", X, y, sample_weight)
-        parts, facts = examined(passes, "X", parts, n_classes=2)
+        partitions = make_partitions("X", X, y, sample_weight)
+        partitions, summary = check_partitions(passes, "X", partitions, is_binary=True)
+        samples = PartitionedSamples.from_partitions(
+            passes, partitions, summary, margin
+        )
+        matrix = PartitionedMatrix(samples, (samples.n_rows, summary.n_columns))
         if coef is None:
-            coef = np.zeros(facts.n_columns)
-        initial = checked_initial(coef, facts.n_columns, unit_norm=unit_norm)
-        samples = PartedSamples.of_parts(passes, parts, facts, margin)
-        matrix = PartedMatrix(samples, (sum(facts.n_rows), facts.n_columns))
+            coef = matrix.difference_of_means()
+        initial = checked_initial(coef, summary.n_columns, unit_norm=unit_norm)
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
         return descend(
             samples, model, initial, max_steps=max_steps, tol=tol, progress=progress

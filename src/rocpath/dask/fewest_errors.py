@@ -1,4 +1,4 @@
-"""The constant with the fewest errors, of scores in buckets."""
+"""The constant that minimizes the number of errors, for scores in buckets."""
 
 from __future__ import annotations
 
@@ -7,60 +7,40 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.roc import inside_interval
+from rocpath.descent import widest_best_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.dask.buckets import Below, Bucket, Buckets
 
-_ROUNDING = 1 + 1e-12  # errors within it are equal: sums of rates differ by rounding
+
+class _Intervals(NamedTuple):
+    """Intervals of constants, in ascending order, and the errors in each."""
+
+    errors: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
-class _Stretch(NamedTuple):
-    """Constants with one number of errors."""
-
-    errors: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        # One without an end has no middle.
-        width = self.high - self.low
-        return width if np.isfinite(width) else 2.0
-
-
-def fewest_errors_constant(
+def fewest_errors_in_buckets(
     buckets: Buckets, units: tuple[float, float, float]
 ) -> float:
-    """Find the constant to add to all predictions with the fewest errors, FP + FN.
+    """Find the constant added to all predictions that minimizes FP + FN.
 
-    Scores are minus the thresholds; of the best stretches the widest is the safest.
+    Scores are minus the thresholds.
     """
-    # A stretch may reach from the last score of a bucket to the first of another.
+    # An interval may extend from the last score of a bucket to the first of another.
     first = buckets.each("thresholds", _first_score)
     fp_unit, tp_unit, divisor = units
     n_negative, n_positive = sum(buckets.n_negative), sum(buckets.n_positive)
     totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
-    stretches = []
-    # From large scores to small ones, which is from small constants to large.
-    for one in buckets.each("fewest errors", partial(_best, first, totals))[::-1]:
-        if one is not None:
-            stretches.append(one)
-    # Beyond the smallest score all rows are called positive.
-    stretches.append(_Stretch(totals[0], -min(first), np.inf))
-    fewest = min(one.errors for one in stretches) * _ROUNDING
-    best = max((one for one in stretches if one.errors <= fewest), key=_width)
-    return inside_interval(best.low, best.high)
-
-
-def _width(stretch: _Stretch) -> float:
-    return stretch.width
-
-
-def _scores(bucket: Bucket) -> NDArray[np.float64]:
-    return np.union1d(bucket.negative.score, bucket.positive.score)
+    # From large scores to small ones, that is from small constants to large ones.
+    best = buckets.each("fewest errors", partial(_best, first, totals))[::-1]
+    # Beyond the smallest score all rows are predicted positive.
+    last = _Intervals(*(np.array([x]) for x in (totals[0], -min(first), np.inf)))
+    columns = zip(*best, last, strict=True)
+    return widest_best_interval(*(np.concatenate(column) for column in columns))
 
 
 def _first_score(bucket: Bucket, _: Below) -> float:
@@ -69,14 +49,14 @@ def _first_score(bucket: Bucket, _: Below) -> float:
 
 def _best(
     first: list[float], totals: tuple[float, float], bucket: Bucket, below: Below
-) -> _Stretch | None:
-    """Choose among the stretches from each score of a bucket up to the next one.
+) -> _Intervals:
+    """Return the intervals with the fewest errors that begin at scores of a bucket.
 
-    There, rows of larger scores are called positive.
+    Between a score and the next, rows with larger scores are predicted positive.
     """
-    score = _scores(bucket)
+    score = np.union1d(bucket.negative.score, bucket.positive.score)
     if score.size == 0:
-        return None
+        return _Intervals(score, score, score)
     above = min((one for one in first if one > score[-1]), default=np.inf)
     up_to = [one.below(score, "right") for one in bucket]
     fp = below.n_negative - below.negative - up_to[0]
@@ -84,7 +64,6 @@ def _best(
     fpr, tpr = fp / below.n_negative, tp / below.n_positive
     errors = fpr * totals[0] + (1.0 - tpr) * totals[1]
     low, high = -np.append(score[1:], above), -score
-    is_best = errors <= errors.min() * _ROUNDING
-    # From the lowest constant to the largest, as in memory.
-    stretches = map(_Stretch, errors[is_best], low[is_best], high[is_best])
-    return max(list(stretches)[::-1], key=_width)
+    # Rounding may separate equal errors, so a few more intervals are kept.
+    is_best = errors <= errors.min() * (1 + 1e-11)
+    return _Intervals(*(one[is_best][::-1] for one in (errors, low, high)))

@@ -1,4 +1,4 @@
-"""What a long run shows on standard error: a bar in a terminal, else a line a pass."""
+"""Progress on standard error: a bar in a terminal, otherwise one line per pass."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_BAR = 24  # characters
-_WHOLE_LINE = 79
+_BAR_WIDTH = 24  # characters
+_LINE_WIDTH = 79
 
 
 @contextmanager
 def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None] | None]:
-    """Give a function that shows what is done, and of how many parts; or None.
+    """Yield a function that shows the number of completed partitions, or None.
 
-    In a terminal one line is written over again and again, and cleared in the end.
+    In a terminal a single line is overwritten, and cleared at the end.
     """
     if not is_shown:
         yield None
@@ -27,27 +27,27 @@ def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None] | None]:
         try:
             yield _write_bar
         finally:
-            _write_over("", end="\r")
+            _overwrite("", end="\r")
 
 
-def _write_line(doing: str, n_done: int = 0, n_parts: int = 0) -> None:
-    # A file of this keeps every line: one when a pass starts.
+def _write_line(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
+    # One line at the start of a pass: log files keep every line.
     if n_done == 0:
-        parts = f", {n_parts:,} parts" if n_parts > 1 else ""
-        sys.stderr.write(f"{doing}{parts}\n")
+        size = f", {n_partitions:,} partitions" if n_partitions > 1 else ""
+        sys.stderr.write(f"{activity}{size}\n")
 
 
-def _write_bar(doing: str, n_done: int = 0, n_parts: int = 0) -> None:
-    # Of one task nothing is known until it is there.
-    if n_parts > 1:
-        filled = _BAR * n_done // n_parts
-        bar = "#" * filled + "." * (_BAR - filled)
-        doing = f"[{bar}] {n_done:,} of {n_parts:,}  {doing}"
-    # Cleared when done: what is said next must not stand behind it.
-    is_done = n_parts > 0 and n_done == n_parts
-    _write_over("" if is_done else doing, end="\r" if is_done else "")
+def _write_bar(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
+    # A single task has no intermediate progress.
+    if n_partitions > 1:
+        filled = _BAR_WIDTH * n_done // n_partitions
+        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
+        activity = f"[{bar}] {n_done:,} of {n_partitions:,}  {activity}"
+    # Cleared when done, so that later output starts on an empty line.
+    is_done = n_partitions > 0 and n_done == n_partitions
+    _overwrite("" if is_done else activity, end="\r" if is_done else "")
 
 
-def _write_over(text: str, end: str = "") -> None:
-    sys.stderr.write(f"\r{text[:_WHOLE_LINE]:<{_WHOLE_LINE}}{end}")
+def _overwrite(text: str, end: str = "") -> None:
+    sys.stderr.write(f"\r{text[:_LINE_WIDTH]:<{_LINE_WIDTH}}{end}")
     sys.stderr.flush()

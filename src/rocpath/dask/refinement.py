@@ -1,7 +1,7 @@
-"""What all rows say of a ranking that was found among some of them.
+"""Refinement on all rows of a ranking that was found on a subsample.
 
-A convex start is fitted to all rows by Newton's method, a pass for each move; a climb
-of AUC is kept only if the AUC of all rows rises.
+The initial model is refitted to all rows by Newton's method, with one pass per step;
+the result of the ascent is kept only if it increases the AUC of all rows.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.dask.auc_pairs import exact_auc, partial_auc
-from rocpath.dask.buckets import Buckets, Scored
-from rocpath.dask.weights import agreed_units, counted_labels
+from rocpath.dask.buckets import Buckets, LabeledScores
+from rocpath.dask.weights import common_units, counted_labels
 from rocpath.matrices import row_products
 from rocpath.ranking.convex_problem import (
     MOST_COLUMNS_FOR_NEWTON,
-    MOST_ITERATIONS,
-    TOLERANCE,
     ConvexProblem,
+    LossSums,
+    newton,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.dask.parts import Facts, Part
+    from rocpath.dask.partitions import DataSummary, Partition
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import WeightUnits
     from rocpath.matrices import Columns
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 
 class AllRows(NamedTuple):
-    """The rows in parts that some rows were drawn from."""
+    """The partitioned rows from which a subsample was taken."""
 
     passes: Passes
-    parts: list[Any]
-    facts: Facts
+    partitions: list[Any]
+    summary: DataSummary
     max_fpr: float | None = None
 
-    def refined(
+    def refine(
         self, is_class: NDArray[np.bool_], candidate: Candidate
     ) -> NDArray[np.float64]:
-        """Return a coef of scaled columns: the climbed one, or the start refitted."""
+        """Return the coef of scaled columns after the ascent or the refitted one."""
         columns, start = candidate.columns, candidate.initial_coef
         if candidate.history.chosen > 0:
-            climbed = self._auc(columns, is_class, candidate.coef)
-            if climbed > self._auc(columns, is_class, start):
+            after_ascent = self._auc(columns, is_class, candidate.coef)
+            if after_ascent > self._auc(columns, is_class, start):
                 return candidate.coef
         best = candidate.best_initial_model
         if best is None or start.size > MOST_COLUMNS_FOR_NEWTON:
@@ -55,28 +55,34 @@ class AllRows(NamedTuple):
         problem = _Problem(
             columns,
             candidate.clip_bound if best.is_clipped else np.inf,
-            self.facts.classes[is_class],
-            _factors(best, *self._class_weights(is_class)),
+            self.summary.classes[is_class],
+            self._row_weights(is_class, best),
             best,
         )
         return self._newton(problem, start)
 
-    def _class_weights(self, is_class: NDArray[np.bool_]) -> tuple[float, float]:
-        """Return the weights of all negatives and of all positives."""
-        weights = self.facts.class_weights
-        return float(weights[~is_class].sum()), float(weights[is_class].sum())
+    def _row_weights(
+        self, is_class: NDArray[np.bool_], model: InitialModel
+    ) -> tuple[float, float]:
+        """Return the weights of a negative and a positive row; all sum to one."""
+        weights = self.summary.class_weights
+        negative, positive = weights[~is_class].sum(), weights[is_class].sum()
+        if model.is_balanced:
+            return 0.5 / negative, 0.5 / positive
+        return 1.0 / (negative + positive), 1.0 / (negative + positive)
 
     def _auc(
         self, columns: Columns, is_class: NDArray[np.bool_], coef: NDArray[np.float64]
     ) -> float:
         model = columns.unscaled(coef)
-        positives, units = self.facts.classes[is_class], None
-        if self.facts.are_weighted:
-            units = agreed_units(self.passes, self.parts, positives)
+        positives, units = self.summary.classes[is_class], None
+        if self.summary.is_weighted:
+            units = common_units(self.passes, self.partitions, positives)
         state = model.coef, positives, units
-        scored = self.passes.keep(self.passes.each(_scored, self.parts, state=state))
-        self.passes.n_passes += 1  # which the first of the passes over scores waits for
-        buckets = Buckets.shuffled(self.passes, scored, sum(self.facts.n_rows))
+        tasks = self.passes.each(_score, self.partitions, state=state)
+        scores = self.passes.keep(tasks)
+        self.passes.n_passes += 1  # in which the scores are computed
+        buckets = Buckets.shuffle(self.passes, scores, sum(self.summary.n_rows))
         if self.max_fpr is None:
             return exact_auc(buckets)
         return partial_auc(buckets, self.max_fpr)
@@ -84,97 +90,52 @@ class AllRows(NamedTuple):
     def _newton(
         self, problem: _Problem, start: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Solve as rows in memory are solved for, with one pass for every move."""
-        coef = np.append(start, 0.0)
-        ridge = np.append(np.full(start.size, problem.start.l2), 0.0)
-        sums = self._sums(problem, coef)
-        for _ in range(MOST_ITERATIONS):
-            value = sums.loss + 0.5 * float(ridge @ coef**2)
-            gradient = sums.gradient + ridge * coef
-            hessian = sums.hessian + np.diag(ridge + 1e-10)
-            move = -np.linalg.solve(hessian, gradient)
-            if float(-gradient @ move) <= TOLERANCE * value:
-                coef = coef + move
-                break
-            step = 1.0
-            while step > 1e-6:
-                moved = coef + step * move
-                sums = self._sums(problem, moved)
-                if sums.loss + 0.5 * float(ridge @ moved**2) < value:
-                    break
-                step *= 0.5
-            else:
-                break
-            coef = moved
-        return np.where(np.isfinite(problem.columns.scale), coef[:-1], 0.0)
+        def sums(coef: NDArray[np.float64]) -> LossSums:
+            tasks = self.passes.each(_loss_sums, self.partitions, state=(problem, coef))
+            name = "refitting to all rows"
+            total: LossSums = self.passes.total(name, tasks, _add, reads_x=True)
+            return total
 
-    def _sums(self, problem: _Problem, coef: NDArray[np.float64]) -> LossSums:
-        tasks = self.passes.each(_loss_sums, self.parts, state=(problem, coef))
-        name = "fitting the start to all rows"
-        sums: LossSums = self.passes.total(name, tasks, _added, reads_x=True)
-        return sums
+        coef = newton(sums, problem.model.l2, np.append(start, 0.0))
+        return np.where(np.isfinite(problem.columns.scale), coef[:-1], 0.0)
 
 
 class _Problem(NamedTuple):
-    """A convex start, and what a part must know to add to its sums."""
+    """An initial model, and what a partition needs to compute its sums."""
 
     columns: Columns
-    reach: NDArray[np.float64] | float
+    clip_bound: NDArray[np.float64] | float
     positives: NDArray[Any]
-    factors: tuple[float, float]  # of the weights of negatives and of positives
-    start: InitialModel
+    row_weights: tuple[float, float]  # of a negative and a positive row
+    model: InitialModel
 
 
-class LossSums(NamedTuple):
-    """A loss, and its first and second derivatives."""
-
-    loss: float
-    gradient: NDArray[np.float64]
-    hessian: NDArray[np.float64]
-
-
-def _factors(
-    start: InitialModel, negative: float, positive: float
-) -> tuple[float, float]:
-    """Return what makes weights sum to one, over all rows or half over each class."""
-    if not start.is_balanced:
-        return 1.0 / (negative + positive), 1.0 / (negative + positive)
-    return 0.5 / negative, 0.5 / positive
-
-
-def _loss_sums(part: Part, state: tuple[_Problem, NDArray[np.float64]]) -> LossSums:
-    """Sum the loss and its derivatives over the rows of a part."""
+def _loss_sums(
+    rows: Partition, state: tuple[_Problem, NDArray[np.float64]]
+) -> LossSums:
+    """Sum the loss and its derivatives over the rows of a partition."""
     problem, coef = state
-    is_positive = np.isin(part.y, problem.positives)
-    factor = np.where(is_positive, problem.factors[1], problem.factors[0])
+    is_positive = np.isin(rows.y, problem.positives)
+    weight = np.where(is_positive, problem.row_weights[1], problem.row_weights[0])
     convex = ConvexProblem(
-        part.X,
+        rows.X,
         problem.columns,
-        problem.reach,
+        problem.clip_bound,
         np.where(is_positive, 1.0, -1.0),
-        factor if part.weight is None else factor * part.weight,
-        problem.start.loss,
+        weight if rows.weight is None else weight * rows.weight,
+        problem.model.loss,
     )
-    loss, gradient = 0.0, np.zeros(coef.size)
-    hessian = np.zeros((coef.size, coef.size))
-    for rows, block in convex.blocks():
-        some = convex._replace(
-            sign=convex.sign[rows], sample_weight=convex.sample_weight[rows]
-        )
-        value, slope, curvature = some.derivatives(block @ coef)
-        loss += value
-        gradient += block.T @ slope
-        hessian += block.T @ (block * curvature[:, None])
-    return LossSums(loss, gradient, hessian)
+    return convex.sums(coef, convex.blocks())
 
 
-def _added(sums: list[LossSums]) -> LossSums:
+def _add(sums: list[LossSums]) -> LossSums:
     loss, gradient, hessian = zip(*sums, strict=True)
     return LossSums(sum(loss), np.sum(gradient, axis=0), np.sum(hessian, axis=0))
 
 
-def _scored(
-    part: Part, state: tuple[NDArray[np.float64], NDArray[Any], WeightUnits | None]
-) -> Scored:
+def _score(
+    rows: Partition, state: tuple[NDArray[np.float64], NDArray[Any], WeightUnits | None]
+) -> LabeledScores:
     coef, positives, units = state
-    return Scored(row_products(part.X, coef), counted_labels(part, positives, units))
+    labels = counted_labels(rows, positives, units)
+    return LabeledScores(row_products(rows.X, coef), labels)

@@ -1,0 +1,102 @@
+"""A subsample of the rows of every class that does not depend on the partitions.
+
+A hash of the row number selects rows. A hash of the row content would select either all
+or none of many identical rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocpath.dask.partitions import DataSummary, Partition
+    from rocpath.dask.passes import Passes
+    from rocpath.matrices import Matrix
+
+MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
+_MAX_BYTES = 2**28  # of all rows that are sent to the client
+_MIN_ROWS_PER_CLASS = 1_000  # however wide rows are
+
+
+class SubsampledRows(NamedTuple):
+    """Rows in their original order, with the class and the weight of each."""
+
+    X: Matrix
+    class_index: NDArray[np.intp]
+    weight: NDArray[np.float64]
+    is_all: bool
+
+
+class _Selection(NamedTuple):
+    """Which rows to sample: for each class, those whose hash is below a limit."""
+
+    classes: NDArray[Any]
+    limit: NDArray[np.uint64]
+    seed: int
+
+
+def subsample(
+    passes: Passes, partitions: list[Any], summary: DataSummary, seed: int
+) -> SubsampledRows:
+    """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client."""
+    counts = summary.class_counts
+    row_bytes = summary.n_bytes / sum(summary.n_rows)
+    affordable = int(_MAX_BYTES / (row_bytes * counts.size))
+    n_wanted = min(MAX_ROWS_PER_CLASS, max(affordable, _MIN_ROWS_PER_CLASS))
+    # Six standard deviations more, so that there are hardly ever too few.
+    share = np.minimum((n_wanted + 6.0 * np.sqrt(n_wanted)) / counts, 1.0)
+    # Less than 2**64 by the spacing of float64 there, or the cast would overflow.
+    limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
+    limit[share == 1.0] = np.iinfo(np.uint64).max
+    selection = _Selection(summary.classes, limit, seed)
+    tasks = passes.each(_sample, partitions, summary.first_row, state=selection)
+    samples = passes.results("sampling rows", tasks, reads_x=True)
+    columns = zip(*(one[:3] for one in samples), strict=True)
+    hashes, class_index, weight = map(np.concatenate, columns)
+    blocks = [X for *_, X in samples if X.shape[0]]
+    X = sparse.vstack(blocks, "csr") if _is_sparse(blocks) else np.concatenate(blocks)
+    # The rows with the lowest hashes, of which a smaller sample is a subset.
+    is_kept = np.zeros(class_index.size, dtype=bool)
+    for label in range(counts.size):
+        here = np.flatnonzero(class_index == label)
+        is_kept[here[np.argsort(hashes[here])[:n_wanted]]] = True
+    if is_kept.all() and class_index.size == sum(summary.n_rows):
+        return SubsampledRows(X, class_index, weight, is_all=True)
+    class_index, weight = class_index[is_kept], weight[is_kept]
+    # As in memory, a class keeps its total weight.
+    factor = summary.class_weights / np.bincount(class_index, weight, counts.size)
+    weight = weight * factor[class_index]
+    return SubsampledRows(X[is_kept], class_index, weight, is_all=False)
+
+
+def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
+    """Hash row numbers to uniform integers, by the finalizer of SplitMix64."""
+    step = np.uint64(0x9E3779B97F4A7C15)
+    with np.errstate(over="ignore"):
+        mixed = np.arange(first_row, first_row + n_rows).astype(np.uint64)
+        mixed = (mixed + np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + step) * step
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def _sample(
+    rows: Partition, first_row: int, selection: _Selection
+) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.float64], Matrix]:
+    class_index = np.searchsorted(selection.classes, rows.y)
+    hashes = row_hashes(first_row, class_index.size, selection.seed)
+    is_sampled = hashes <= selection.limit[class_index]
+    class_index = class_index[is_sampled]
+    weight = np.ones(class_index.size)
+    if rows.weight is not None:
+        weight = rows.weight[is_sampled]
+    return hashes[is_sampled], class_index, weight, rows.X[is_sampled]
+
+
+def _is_sparse(blocks: list[Matrix]) -> bool:
+    return bool(blocks) and sparse.issparse(blocks[0])
