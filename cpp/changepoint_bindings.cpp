@@ -87,6 +87,14 @@ nb::dict interval_path(const Array<double>& feature, const Array<double>& low,
 }  // namespace
 
 void bind_changepoints(nb::module_& m) {
+  nb::enum_<LabelKind>(m, "LabelKind")
+      .value("no_change", LabelKind::no_change)
+      .value("one_change", LabelKind::one_change)
+      .value("at_least_one_change", LabelKind::at_least_one_change)
+      .value("no_peaks", LabelKind::no_peaks)
+      .value("peaks", LabelKind::peaks)
+      .value("peak_start", LabelKind::peak_start)
+      .value("peak_end", LabelKind::peak_end);
   nb::class_<Segmenter>(m, "Segmenter")
       .def("push", &push, "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
       .def(

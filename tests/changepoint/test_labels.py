@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocpath as rp
+import rocpath._core as _core
 from rocpath import changepoint as cp
 from tests import oracle_changepoint as oracle
 
@@ -230,3 +231,7 @@ def test_false_negatives_that_come_back_at_small_penalties_become_breakpoints():
     assert bp.fn_diff[order].tolist() == [-1, 0]
     back = cp.PenaltyErrors([0, 1, 4], fp=[2, 0, 1], fn=[0, 0, 1])
     assert cp.error_breakpoints([back]).fp_diff.sum() == 2
+
+
+def test_the_core_has_the_same_label_kinds():
+    assert {kind.name for kind in _core.LabelKind} == set(KINDS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+import rocpath._core as _core
 from rocpath.arguments import check_increase
 from rocpath.changepoint.labels import KINDS, Labels, refuse_outside
 
@@ -81,7 +82,7 @@ class LabelPlaces:
                     f" in row {row}, where no change can lie in ({labels.start[row]}, "
                     f"{labels.end[row]}]."
                 )
-        kind = np.array([list(KINDS).index(kind) for kind in labels.kind])
+        kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
         # The search meets them in order; an empty region that asks for nothing is no
         # rule.
         order = np.argsort(labels.start, kind="stable")

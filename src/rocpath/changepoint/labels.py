@@ -35,7 +35,6 @@ class _Kind(NamedTuple):
     most: float
 
 
-# In the order of the core's enumeration.
 KINDS = {
     "no_change": _Kind("change", 0, 0),
     "one_change": _Kind("change", 1, 1),
