@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "compensated_sum.hpp"
-#include "lone_search.hpp"
+#include "fpop.hpp"
 #include "normal_cost.hpp"
 #include "poisson_cost.hpp"
 #include "segmentation.hpp"
@@ -39,7 +39,7 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
   return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
     if (is_up_down) return std::make_unique<SegmentSearch<Cost, UpDownChange>>(std::move(settings));
     if (settings.has_penalty && settings.min_length == 1 && settings.regions.empty())
-      return std::make_unique<LoneSearch<Cost>>(settings);
+      return std::make_unique<FPOPSearch<Cost>>(settings);
     return std::make_unique<SegmentSearch<Cost, AnyChange>>(std::move(settings));
   });
 }

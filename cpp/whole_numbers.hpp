@@ -25,7 +25,7 @@ struct WholeNumbers {
 struct JumpRange {
   double smallest = std::numeric_limits<double>::infinity();  // of the nonzero absolute values
   double total = 0.0;                                         // of the absolute values
-  int lowest_bit = std::numeric_limits<int>::max();  // exponent of the finest binary digit
+  int lowest_bit = std::numeric_limits<int>::max();           // exponent of the finest binary digit
 };
 
 // The smallest and the total absolute value; `lowest_bit` is left to the function below.
@@ -53,15 +53,12 @@ inline int lowest_bit(std::span<const double> jump) {
 }
 
 inline bool are_multiples(std::span<const double> jump, double unit) {
-  return std::all_of(jump.begin(), jump.end(), [&](double a) {
-    return std::fma(std::nearbyint(a / unit), unit, -a) == 0.0;
-  });
+  return std::all_of(jump.begin(), jump.end(),
+                     [&](double a) { return std::fma(std::nearbyint(a / unit), unit, -a) == 0.0; });
 }
 
 // Whether the smallest jump may be the unit: counts then stay below 2^52.
-inline bool has_few_units(const JumpRange& range) {
-  return range.total / range.smallest < 0x1p52;
-}
+inline bool has_few_units(const JumpRange& range) { return range.total / range.smallest < 0x1p52; }
 
 // A power of two: the finest digit of all jumps, which loses nothing, or, for very many jumps with
 // a very large dynamic range, 2^-61 of their total.
