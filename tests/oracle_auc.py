@@ -74,3 +74,45 @@ def partial_area(points, max_fpr=1, min_tpr=0):
         if x0 < x1 and y0 >= min_tpr:
             area += (x1 - x0) * (2 * (y0 - min_tpr) + slope * (x1 - x0)) / 2
     return area
+
+
+def obuchowski_variance(score, is_positive, group, other_score=None):
+    """Obuchowski (1997): variance of an AUC, or of a difference, of clustered rows.
+
+    S10 / M + S01 / N + 2 S11 / (M N), with structural components from loops over pairs.
+    """
+    columns = [score] if other_score is None else [score, other_score]
+    signs = [1.0] if other_score is None else [1.0, -1.0]
+    positive = [k for k, p in enumerate(is_positive) if p]
+    negative = [k for k, p in enumerate(is_positive) if not p]
+    sums = {}
+    for side, against, toward in ((positive, negative, 1), (negative, positive, -1)):
+        component = dict.fromkeys(side, 0.0)
+        for s, sign in zip(columns, signs, strict=True):
+            for i in side:
+                won = sum(float(wins(toward * s[i], toward * s[j])) for j in against)
+                component[i] += sign * won / len(against)
+        mean = sum(component.values()) / len(side)
+        for i in side:
+            key = (group[i], toward)
+            sums[key] = sums.get(key, 0.0) + (component[i] - mean)
+    total = 0.0
+    for toward, size in ((1, len(positive)), (-1, len(negative))):
+        of_class = [value for (_, t), value in sums.items() if t == toward]
+        factor = len(of_class) / (len(of_class) - 1)
+        total += factor * sum(value**2 for value in of_class) / size**2
+    n_groups = len({g for g, _ in sums})
+    cross = sum(sums[g, 1] * sums[g, -1] for g, t in sums if t == 1 and (g, -1) in sums)
+    cross *= n_groups / (n_groups - 1)
+    return total + 2 * cross / (len(positive) * len(negative))
+
+
+def auc_between_groups(score, is_positive, group):
+    """Share of correctly ordered pairs among those of rows of different groups."""
+    pairs = [
+        wins(score[i], score[j])
+        for i, p in enumerate(is_positive)
+        for j, q in enumerate(is_positive)
+        if p and not q and group[i] != group[j]
+    ]
+    return sum(pairs) / len(pairs)

@@ -1,11 +1,11 @@
 from . import changepoint
 from .auc_statistics.intervals import (
-    AUCComparison,
-    AUCInterval,
     auc_interval,
     compare_auc,
+    compare_auc_unpaired,
 )
 from .auc_statistics.operating_points import OperatingPoint
+from .auc_statistics.results import AUCComparison, AUCInterval
 from .auc_statistics.thresholds import choose_threshold
 from .breakpoints import ErrorBreakpoints
 from .changepoint import IntervalRegression, PenaltyRegressor
@@ -47,6 +47,7 @@ __all__ = [
     "changepoint",
     "choose_threshold",
     "compare_auc",
+    "compare_auc_unpaired",
     "load_model",
     "minimize_aum",
     "roc_curve",

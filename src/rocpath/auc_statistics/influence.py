@@ -1,4 +1,4 @@
-"""The area under a ROC curve as a mean over rows: what each row gives to it."""
+"""The influence of each row on the area under a ROC curve (structural components)."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ def auc_with_influence(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the (partial) AUC of scores, and the influence of each row on it.
 
-    The sum of squared influences is DeLong's variance of the AUC but for a factor of
-    m / (m - 1) for each class of m rows, and that of the differences of influences
-    the variance of the difference of two AUCs.
+    For independent rows, the sum of squared influences is DeLong's variance of the AUC
+    up to a factor of m / (m - 1) for each class of m rows, and the sum of squared
+    differences of influences is the variance of the difference of two AUCs. For
+    clustered rows, see :class:`rocpath.auc_statistics.groups.ClusterVariance`.
     """
-    placed = place_rows(score, is_positive, weight, max_fpr)
-    total = np.where(is_positive, placed.tp.sum(), placed.fp.sum())
-    return placed.area, weight / total * placed.deviations(is_positive)
+    blocks = place_rows(score, is_positive, weight, max_fpr)
+    total = np.where(is_positive, blocks.tp.sum(), blocks.fp.sum())
+    return blocks.area, weight / total * blocks.deviations(is_positive)
 
 
-class Placements(NamedTuple):
-    """By group, from the largest score: weights of both classes, and what they give.
+class ScoreBlocks(NamedTuple):
+    """Class weights and structural components by block, from the largest score down.
 
-    A group are rows that no ROC curve tells apart: ties, and neighbors of one class.
-    ``positive`` and ``negative`` tell by how much the area would differ if all rows of
-    the class stood here; ``order`` sorts the rows by score, and ``start`` is where
-    groups start in it.
+    A block is a set of rows that no ROC curve separates: ties, and neighbors of one
+    class. ``positive`` and ``negative`` are the centered structural components of a row
+    of that class in the block; ``order`` sorts the rows by score, and ``start`` holds
+    the first position of each block in it.
     """
 
     area: float
@@ -48,7 +49,7 @@ class Placements(NamedTuple):
     start: NDArray[np.intp]
 
     def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return what each row gives."""
+        """Return the centered structural component of each row."""
         size = np.diff(np.append(self.start, self.order.size))
         ranked = np.where(
             is_positive[self.order],
@@ -65,40 +66,40 @@ def place_rows(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
     max_fpr: float,
-) -> Placements:
-    """Place rows among those of the other class, ties counting half.
+) -> ScoreBlocks:
+    """Compute the (partial) AUC and the structural components, ties counting half.
 
-    With shares F of the negatives above a group and a in it, a positive there adds the
-    integral of min(1, (t - F) / a) over t from F to max_fpr to the area. What a
-    negative adds is the derivative of the sum of all these.
+    With shares F of the negatives above a block and a in it, a positive there adds the
+    integral of min(1, (t - F) / a) over t from F to max_fpr to the area. The component
+    of a negative is the derivative of the sum of all these in its weight.
     """
     order = falling_order(score)
-    # Rows of a group give the same, so all sums are over groups: far fewer than rows
-    # where the classes hardly mix.
-    start = _group_starts(score, is_positive, order)
+    # Rows of a block have equal components, so all sums are over blocks: far fewer than
+    # rows where the classes hardly mix.
+    start = _block_starts(score, is_positive, order)
     tp, fp = class_sums(is_positive, weight, order, start)
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
     tied = fp / n_negative
-    # How far it still is to max_fpr at the start of a group; negative beyond it.
+    # Distance to max_fpr at the start of a block; negative beyond it.
     room = max_fpr - (np.cumsum(fp) - fp) / n_negative
     counted = np.clip(room, 0.0, tied)
-    # Of negatives tied in a group, the part left of max_fpr counts; a group without any
-    # is before max_fpr or after it.
-    part = (room > 0).astype(np.float64)
-    np.divide(counted, tied, out=part, where=tied > 0)
-    of_positive = np.maximum(room - tied, 0.0) + 0.5 * counted * part
+    # Of negatives tied in a block, the fraction up to max_fpr counts; a block without
+    # any is before max_fpr or after it.
+    fraction = (room > 0).astype(np.float64)
+    np.divide(counted, tied, out=fraction, where=tied > 0)
+    of_positive = np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
     # Rounding must not make a perfect ranking better than perfect.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
-    # Positives above a negative win against it, tied ones by half. What it gives is
-    # that less the mean, since shares of a class sum to one wherever a row stands.
-    won = (np.cumsum(tp * part) - 0.5 * tp * part**2) / n_positive
+    # Positives above a negative win against it, tied ones by half. Its component is
+    # that minus the mean, since the shares of a class sum to one.
+    won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
-    return Placements(area, of_positive - area, of_negative, tp, fp, order, start)
+    return ScoreBlocks(area, of_positive - area, of_negative, tp, fp, order, start)
 
 
 def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
     """Sort rows from the largest score down."""
-    # The core's sort takes a third of numpy's time, which would be half of an
+    # The core's sort takes a third of NumPy's time, which would be half of an
     # interval's, but its indices have 32 bits.
     if score.size >= 2**32:
         return np.argsort(score)[::-1].astype(np.uint64)
@@ -106,17 +107,17 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
     return order[::-1]
 
 
-def _group_starts(
+def _block_starts(
     score: NDArray[np.float64],
     is_positive: NDArray[np.bool_],
     order: NDArray[np.unsignedinteger],
 ) -> NDArray[np.intp]:
-    """Start a group where the class changes, and before and after ties of both."""
+    """Start a block where the class changes, and before and after ties of both."""
     label = is_positive[order]
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
     # In a tie of both classes the order is accidental, but the class changes in it
-    # somewhere; its two ends are looked up.
+    # somewhere; its two ends are found by binary search.
     is_tied = before == after
     start = [np.zeros(1, dtype=np.intp), change[~is_tied] + 1]
     if is_tied.any():
@@ -136,7 +137,7 @@ def class_sums(
     order: NDArray[np.unsignedinteger],
     start: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum the weights of both classes in each group."""
+    """Sum the weights of both classes in each block."""
     if weight is None:
         # Without weights it is enough to count, in one pass over the rows.
         tp = np.add.reduceat(is_positive[order], start, dtype=np.float64)

@@ -1,12 +1,12 @@
-"""An interval for a partial or whole AUC: all values that the data do not refute.
+"""An interval for a whole or partial AUC by inverting a score test.
 
-A value x is refuted if the estimate lies more than a quantile of standard errors away
-from it, and the standard error is the one expected *at x*, as in Wilson's interval for
-a share. Its dependence on x is that of two normal distributions of one variance, and
-its size is DeLong's: for each class the observed spread over the expected one, moved
-towards 1 as if ``_PRIOR_ROWS`` rows had been seen with a ratio of 1. So the interval
-stays within [0, 1], is not empty where DeLong's variance is zero, and becomes DeLong's
-as rows are added.
+A value x is rejected if the estimate lies more than a quantile of standard errors away
+from it, with the standard error expected *at x*, as in Wilson's interval for a
+proportion. Its dependence on x is that of two normal distributions of equal variance;
+its size is DeLong's: for each class the ratio of the observed to the expected variance,
+shrunk towards 1 as if ``_PRIOR_ROWS`` rows had been observed with a ratio of 1. So the
+interval stays within [0, 1], is not empty where DeLong's variance is zero, and becomes
+DeLong's as rows are added.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Both by simulation (benchmarks/interval_coverage.py): fewer rows, or a normal
-# quantile, cover too little at 20 positives; more rows forget DeLong where the model
-# is wrong.
+# quantile, cover too little at 20 positives; more rows ignore DeLong's variance where
+# the model is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
 # Below this many rows of equal weight, one row has nearly all the weight.
@@ -32,11 +32,11 @@ _ROUNDING = 1e-24
 
 
 class ClassSpread(NamedTuple):
-    """What the rows of one class tell about their spread.
+    """The variance of the structural components of one class.
 
-    ``variance`` is that of the area for an average row of the class, without bias;
-    ``n_rows`` the number of rows, or of equal weights as good as the given ones; and
-    ``freedom`` the degrees of freedom of ``variance``, 0 if it tells nothing.
+    ``variance`` is the unbiased variance of a component, ``n_rows`` the (effective)
+    number of rows, and ``freedom`` the degrees of freedom of ``variance``, 0 if it is
+    unknown.
     """
 
     variance: float
@@ -51,13 +51,14 @@ class ClassSpread(NamedTuple):
         square_sum: NDArray[np.float64],
         seen: float,
     ) -> ClassSpread:
-        """Measure deviations from their mean.
+        """Compute the variance from deviations and their weights.
 
-        ``weight_sum`` and ``square_sum`` are of the weights, and of their squares, of
-        the rows with each deviation; ``seen`` is their :func:`unbiased_part`.
+        ``weight_sum`` and ``square_sum`` are sums of the weights, and of their squares,
+        over the rows with each deviation; ``seen`` is their :func:`unbiased_part`.
         """
         total, squares = float(weight_sum.sum()), float(square_sum.sum())
-        # Kish's size: as many rows of equal weight have a mean of the same variance.
+        # Kish's size: the number of equally weighted rows with the same variance of the
+        # mean.
         n_rows = total**2 / squares
         square = deviation * deviation
         second = float(weight_sum @ square) / total
@@ -72,7 +73,7 @@ class ClassSpread(NamedTuple):
 
     @classmethod
     def of_rows(cls, n_rows: int, squares: float, fourth_powers: float) -> ClassSpread:
-        """Measure rows that count alike, by the sums of powers of their deviations."""
+        """Compute the variance of equally weighted rows from sums of powers."""
         second = squares / n_rows
         if n_rows < _TWO_ROWS or second < _ROUNDING:
             return cls(0.0, float(n_rows), 0.0)
@@ -81,7 +82,7 @@ class ClassSpread(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether there is only one row that counts, whose spread is unknown."""
+        """Whether only one row has weight, so that the variance is unknown."""
         return self.n_rows < _TWO_ROWS
 
 
@@ -91,9 +92,9 @@ def _freedom(n_rows: float, kurtosis: float) -> float:
 
 
 def unbiased_part(weight: NDArray[np.float64]) -> float:
-    """Return which part of their variance deviations from their own mean show.
+    """Return the expected ratio of the variance about the own mean to the true one.
 
-    It is (m - 1) / m for the sum of the squares of m of equal weight.
+    It is (m - 1) / m for m rows of equal weight.
     """
     share = weight / weight.sum()
     square = share * share
@@ -102,7 +103,7 @@ def unbiased_part(weight: NDArray[np.float64]) -> float:
 
 
 class Expectation(NamedTuple):
-    """The spread of both classes that the model expects at some area."""
+    """The variances of both classes that the model expects at an area."""
 
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
@@ -115,17 +116,30 @@ def expected_spread(
     negative: ClassSpread,
     max_fpr: float,
 ) -> Expectation:
-    """Return the expected ``variance`` of each class, and what both count of it."""
+    """Return the expected ``variance`` of each class, and the term shared by both."""
     table = binormal_table(max_fpr)
     of_positive = np.interp(area, table.area, table.positive)
     of_negative = np.interp(area, table.area, table.negative)
-    # Placements among finitely many rows of the other class vary a little more.
+    # Components estimated from finitely many rows of the other class vary more.
     more = np.interp(area, table.area, table.pair) - of_positive - of_negative
     return Expectation(
         of_positive + more / negative.n_rows,
         of_negative + more / positive.n_rows,
         more / (positive.n_rows * negative.n_rows),
     )
+
+
+class DesignEffect(NamedTuple):
+    """How clustered rows change an interval.
+
+    ``factor`` is the ratio of the variance to that of independent rows, ``freedom`` the
+    degrees of freedom of the clusters, and ``center`` the AUC of pairs of rows of
+    different groups: pairs within a group are overrepresented in a sample.
+    """
+
+    factor: float
+    freedom: float
+    center: float
 
 
 def score_interval(
@@ -135,14 +149,14 @@ def score_interval(
     *,
     confidence: float,
     max_fpr: float,
+    design: DesignEffect | None = None,
 ) -> tuple[float, float]:
-    """Return the ends of the interval; areas are divided by ``max_fpr``."""
+    """Return the limits of the interval; areas are divided by ``max_fpr``."""
     here = expected_spread(np.array(area), positive, negative, max_fpr)
     ratio = [
         _shrunk_ratio(spread, float(expected))
         for spread, expected in ((positive, here.positive), (negative, here.negative))
     ]
-
     grid = binormal_table(max_fpr).area
     there = expected_spread(grid, positive, negative, max_fpr)
     variance = ratio[0] * there.positive / positive.n_rows
@@ -150,29 +164,34 @@ def score_interval(
     # Pairs of one positive and one negative were counted with both classes.
     variance -= min(ratio) * there.shared
     quantile = _quantile(confidence, here, ratio, positive, negative)
+    center = area
+    if design is not None:
+        center = design.center
+        variance *= design.factor
+        clustered = special.stdtrit(design.freedom, _upper(confidence))
+        quantile = max(quantile, float(clustered))
     distance = quantile * np.sqrt(np.maximum(variance, 0.0))
-    low = _last_refuted(area, grid, distance)
-    # The same seen from the other end: the upper end of an area is the lower one of 1
-    # less it.
-    high = 1.0 - _last_refuted(1.0 - area, 1.0 - grid[::-1], distance[::-1])
+    low = _nearest_rejected(center, grid, distance)
+    # The upper limit of an area is one minus the lower limit of one minus the area.
+    high = 1.0 - _nearest_rejected(1.0 - center, 1.0 - grid[::-1], distance[::-1])
     return min(low, area), max(high, area)
 
 
-def _last_refuted(
+def _nearest_rejected(
     area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
 ) -> float:
-    """Return the value below the area that is just as far away as its distance."""
+    """Return the value below the area that is exactly its own distance away."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
-    # The refuted value nearest to the area: the expected spread rises and falls, so
-    # that values farther away might not be refuted, but do not belong to an interval.
+    # The rejected value nearest to the area: the expected variance rises and falls, so
+    # that values farther away might not be rejected, but do not belong to an interval.
     excess = (
         area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
     )
-    refuted = np.flatnonzero(excess > 0)
-    if refuted.size == 0:
+    rejected = np.flatnonzero(excess > 0)
+    if rejected.size == 0:
         return 0.0
-    last = int(refuted[-1])
+    last = int(rejected[-1])
     before, after = float(excess[last]), float(excess[last + 1])
     part = before / (before - after)
     return float(value[last] + part * (value[last + 1] - value[last]))
@@ -182,8 +201,8 @@ def _shrunk_ratio(spread: ClassSpread, expected: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return 1.0
     seen = spread.freedom * spread.variance / expected
-    # Few rows, as of one perfect class, tell little of their own spread: the model's
-    # has the weight of so many rows.
+    # Few rows, or those of a perfect ranking, do not determine their variance: the
+    # model's has the weight of _PRIOR_ROWS rows.
     return (seen + _PRIOR_ROWS) / (spread.freedom + _PRIOR_ROWS)
 
 
@@ -194,7 +213,7 @@ def _quantile(
     positive: ClassSpread,
     negative: ClassSpread,
 ) -> float:
-    """Return Student's quantile, with degrees of freedom as Satterthwaite adds them."""
+    """Return Student's quantile, with Satterthwaite's degrees of freedom."""
     part = (
         max(ratio[0] * float(here.positive) / positive.n_rows, 1e-300),
         max(ratio[1] * float(here.negative) / negative.n_rows, 1e-300),
@@ -204,11 +223,15 @@ def _quantile(
         share**2 / (positive.freedom + _PRIOR_ROWS)
         + (1.0 - share) ** 2 / (negative.freedom + _PRIOR_ROWS)
     )
-    return float(special.stdtrit(_FREEDOM * freedom, 0.5 + 0.5 * confidence))
+    return float(special.stdtrit(_FREEDOM * freedom, _upper(confidence)))
+
+
+def _upper(confidence: float) -> float:
+    return 0.5 + 0.5 * confidence
 
 
 class _BinormalTable(NamedTuple):
-    """By area: variances of a positive's and a negative's part, and of a pair's."""
+    """By area: variances of the components of both classes, and of a pair."""
 
     area: NDArray[np.float64]
     positive: NDArray[np.float64]
@@ -216,12 +239,12 @@ class _BinormalTable(NamedTuple):
     pair: NDArray[np.float64]
 
 
-# It depends on max_fpr alone, and whoever compares models asks for it many times.
+# It depends on max_fpr alone, and a comparison of models needs it many times.
 @lru_cache(maxsize=64)
 def binormal_table(max_fpr: float) -> _BinormalTable:
-    """Integrate over thresholds, for distances of the two means that matter."""
-    # Means this far apart have areas of 0 and 1 to the last bit of float64, and
-    # densities beyond 9 deviations no weight in it.
+    """Integrate over thresholds, for a grid of distances between the two means."""
+    # Means this far apart have areas of 0 and 1 to the last bit of float64, and normal
+    # densities vanish beyond 9 standard deviations.
     lowest = max(-float(special.ndtri(max_fpr)), -9.0)
     node, weight = np.polynomial.legendre.leggauss(160)
     threshold = lowest + 0.5 * (node + 1.0) * (9.5 - lowest)
@@ -246,6 +269,6 @@ def binormal_table(max_fpr: float) -> _BinormalTable:
         np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)
     ]
     for column in columns:
-        # At areas of 0 and 1 nothing varies; rounding would leave a little.
+        # At areas of 0 and 1 nothing varies; rounding would leave a residue.
         column[[0, -1]] = 0.0
     return _BinormalTable(np.clip(area / max_fpr, 0.0, 1.0), *columns)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.auc_statistics.intervals import AUCInterval
+    from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.columns import FeatureColumns
     from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.rankers import ModelChoice

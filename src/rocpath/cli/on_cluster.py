@@ -41,7 +41,7 @@ from rocpath.tables.rankers import METHODS, OURS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocpath.auc_statistics.intervals import AUCInterval
+    from rocpath.auc_statistics.results import AUCInterval
     from rocpath.cli.table_fit import Request
     from rocpath.tables.audit import ColumnAudit
     from rocpath.tables.columns import FeatureColumns

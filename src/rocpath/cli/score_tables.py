@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rocpath.auc_statistics.intervals import AUCComparison, AUCInterval
+    from rocpath.auc_statistics.results import AUCComparison, AUCInterval
     from rocpath.auc_statistics.threshold_targets import NamedPoint, ThresholdTargets
     from rocpath.tables.labels import BinaryLabel, KnownLabels
 

@@ -9,7 +9,8 @@ import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import nonnegative_number, share_between
-from rocpath.auc_statistics.intervals import AUCInterval, interval_of_spreads
+from rocpath.auc_statistics.curves import interval_of_spreads
+from rocpath.auc_statistics.results import AUCInterval
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets, ClassScores, LabeledScores, splitters
 from rocpath.dask.partitions import Partition, check_partitions, make_partitions

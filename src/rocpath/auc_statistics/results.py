@@ -1,0 +1,174 @@
+"""Results of AUC statistics, printed as a paper would state them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Sentence:
+    """Show a result in notebooks by its representation."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence level as in "95%"."""
+    return f"{100 * confidence:g}%"
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value as in "p = 0.03"."""
+    return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
+
+
+def counted(**counts: int | None) -> str:
+    """Return counts with their names, such as "212 positives, 140 groups"."""
+    return ", ".join(
+        f"{count:,} {name if count != 1 else name.removesuffix('s')}"
+        for name, count in counts.items()
+        if count is not None
+    )
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align the first column to the left and the others to the right."""
+    lines = [header, *rows]
+    width = [max(len(line[k]) for line in lines) for k in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width[k]) if k else cell.ljust(width[k])
+            for k, cell in enumerate(line)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a plain table; all text is escaped."""
+    body = "".join(
+        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) + "</tr>"
+        for tag, lines in (("th", [header]), ("td", rows))
+        for line in lines
+    )
+    return f"<table>{body}</table>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AUCInterval(Sentence):
+    """Hold an AUC with its standard error and confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        AUC, or partial AUC up to ``max_fpr``.
+    standard_error : float
+        DeLong's standard error, or Obuchowski's if rows are grouped. It is 0 at an AUC
+        of exactly 1 or 0, where the interval still has a positive width. The variance
+        of a class with a single row is that of two normal distributions.
+    low, high : float
+        Limits of the interval, within 0 and the largest possible area.
+    confidence : float
+        Nominal coverage of the interval.
+    n_positives, n_negatives : int
+        Number of rows of each class.
+    n_groups : int or None
+        Number of groups, if rows are grouped.
+    n_strata, n_skipped_strata : int or None
+        Number of strata with both classes, and with one class only.
+    max_fpr : float or None
+        Upper limit of the false positive rate, for a partial AUC.
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+    n_positives: int | None = None
+    n_negatives: int | None = None
+    n_groups: int | None = None
+    n_strata: int | None = None
+    n_skipped_strata: int | None = None
+    max_fpr: float | None = None
+
+    def __repr__(self) -> str:
+        name = "AUC"
+        if self.max_fpr is not None:
+            name = f"partial AUC (FPR up to {self.max_fpr:g})"
+        rows = counted(
+            positives=self.n_positives,
+            negatives=self.n_negatives,
+            groups=self.n_groups,
+            strata=self.n_strata,
+        )
+        rows = f", {rows}" if rows else ""
+        if self.n_skipped_strata:
+            rows += f" ({self.n_skipped_strata:,} strata with one class skipped)"
+        digits = 3 if self.max_fpr is None else 4
+        low, high = f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
+        return (
+            f"{name} {self.value:.{digits}f} ({percent(self.confidence)} CI {low} to "
+            f"{high}){rows}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AUCComparison(Sentence):
+    """Hold the difference between two AUCs.
+
+    Attributes
+    ----------
+    value, other_value : float
+        The two AUCs, or partial AUCs up to ``max_fpr``.
+    difference : float
+        ``value - other_value``.
+    standard_error : float
+        DeLong's standard error of the difference, or Obuchowski's if rows are grouped.
+    low, high : float
+        Limits of the confidence interval of the difference.
+    p_value : float
+        Two-sided p-value of the hypothesis that both AUCs are equal.
+    confidence : float
+        Nominal coverage of the interval.
+    margin : float or None
+        Margin of non-inferiority and equivalence.
+    non_inferiority_p_value : float or None
+        One-sided p-value of the hypothesis that the first AUC is smaller than the
+        second by ``margin`` or more.
+    equivalence_p_value : float or None
+        P-value of the two one-sided tests that both AUCs differ by ``margin`` or more.
+    """
+
+    value: float
+    other_value: float
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    p_value: float
+    confidence: float
+    margin: float | None = None
+    non_inferiority_p_value: float | None = None
+    equivalence_p_value: float | None = None
+
+    def __repr__(self) -> str:
+        text = (
+            f"AUC {self.value:.3f} and {self.other_value:.3f}: difference "
+            f"{self.difference:+.4f} ({percent(self.confidence)} CI {self.low:+.4f} to "
+            f"{self.high:+.4f}), {p_text(self.p_value)}"
+        )
+        if self.non_inferiority_p_value is None or self.equivalence_p_value is None:
+            return text
+        return (
+            f"{text}; margin {self.margin:g}: non-inferiority "
+            f"{p_text(self.non_inferiority_p_value)}, equivalence "
+            f"{p_text(self.equivalence_p_value)}"
+        )
