@@ -19,7 +19,7 @@ answers = {}
 
 
 def bits(answer):
-    """Give the bytes of an answer: arrays and floats as they lie in memory."""
+    """Return the bytes of an answer; arrays and floats as they are in memory."""
     if isinstance(answer, np.ndarray):
         return answer.dtype.str.encode() + answer.tobytes()
     if isinstance(answer, float):
@@ -31,28 +31,28 @@ def bits(answer):
     if isinstance(answer, bool | int | None):
         return repr(answer).encode()
     if isinstance(answer, core.Segmenter | core.ModelFitter):
-        return b""  # what they find is taken down by `segment`
-    raise TypeError(f"the core answered with {type(answer).__name__}")
+        return b""  # `segment` records what they find
+    raise TypeError(f"the core returned a {type(answer).__name__}")
 
 
-def listen():
-    """Take down what each function of the core answers from now on."""
+def record_answers():
+    """Record what each function of the core returns from now on."""
     for name in dir(core):
         function = getattr(core, name)
         if name.startswith("_") or isinstance(function, type):
             continue
 
-        def heard(*args, name=name, function=function, **keywords):
+        def recorded(*args, name=name, function=function, **keywords):
             answer = function(*args, **keywords)
             answers.setdefault(name, hashlib.sha256()).update(bits(answer))
             return answer
 
         answers[name] = hashlib.sha256()
-        setattr(core, name, heard)
+        setattr(core, name, recorded)
 
 
 def line_problems():
-    """Predictions and directions: rounded by every operation, tied, huge and tiny."""
+    """Yield predictions and directions: inexact, tied, huge and tiny."""
     rng = np.random.default_rng(0)
     for n, scale in itertools.product((5, 40, 300), (1.0, 1e150, 1e-150, 1 / 3)):
         yield rng, rng.normal(size=n) * scale, rng.normal(size=n)
@@ -140,10 +140,12 @@ def segment():
 
 
 if __name__ == "__main__":
-    listen()
+    record_answers()
     search()
     search_parts()
     segment()
     digests = {name: digest.hexdigest() for name, digest in answers.items()}
-    silent = hashlib.sha256().hexdigest()
-    print(json.dumps({"core": core.__name__, "digests": digests, "silent": silent}))
+    no_answer = hashlib.sha256().hexdigest()
+    print(
+        json.dumps({"core": core.__name__, "digests": digests, "no_answer": no_answer})
+    )

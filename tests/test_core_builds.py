@@ -1,4 +1,4 @@
-"""The builds of the core in one wheel: the import chooses, and they answer alike."""
+"""The builds of the core in one wheel: the import chooses, and all return the same."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ def runs_fast_core():
 
 
 portable = pytest.mark.skipif(
-    not is_portable, reason="built for this machine alone (make wheel tests the other)"
+    not is_portable, reason="built for this machine only; make wheel tests the others"
 )
 
 
@@ -45,13 +45,14 @@ def answers(core=None):
 
 
 def test_every_function_of_the_core_is_called():
-    heard = answers()
-    assert heard["digests"]
-    assert [n for n, d in heard["digests"].items() if d == heard["silent"]] == []
+    recorded = answers()
+    assert recorded["digests"]
+    never = [n for n, d in recorded["digests"].items() if d == recorded["no_answer"]]
+    assert never == []
 
 
 @portable
-def test_builds_answer_alike_to_the_last_bit():
+def test_builds_return_the_same_bits():
     if not runs_fast_core():
         pytest.skip("this processor has no AVX2 and FMA")
     base, fast = answers("base"), answers("avx2")
@@ -61,10 +62,17 @@ def test_builds_answer_alike_to_the_last_bit():
 
 
 @portable
-def test_import_chooses_the_quickest_that_runs():
+def test_import_chooses_the_fastest_build_that_runs():
     done = run("-c", "import rocpath._core as core; print(core.__name__)")
     expected = "_core_avx2" if runs_fast_core() else "_core_base"
     assert done.stdout.strip() == f"rocpath.{expected}", done.stderr
+
+
+@portable
+def test_fma_of_the_base_build_is_exact():
+    from rocpath import _cpu
+
+    assert _cpu.n_wrong_fma(200_000) == 0
 
 
 @portable
@@ -75,7 +83,7 @@ def test_unknown_build_is_refused():
 
 
 @portable
-def test_build_for_another_processor_is_refused():
+def test_build_that_the_processor_cannot_run_is_refused():
     code = (
         "from rocpath import _cpu; _cpu.has_avx2_and_fma = lambda: False;"
         "import rocpath._core"

@@ -1,9 +1,8 @@
 // Print hashes of the bits of the core's answers, one line each: every platform must print the
 // same lines. Needs the standard library alone, so that it compiles wherever the core does.
-#include <segment_models.hpp>
-
 #include <bit>
 #include <cstdio>
+#include <segment_models.hpp>
 
 #include "core_under_test.hpp"
 #include "families.hpp"
@@ -62,8 +61,8 @@ void print_family(const fuzz::Family& family, std::uint64_t n_problems) {
     const Problem problem = fuzz::make_problem(family, seed, random);
     const fuzz::CoreUnderTest core(problem);
     add_values(values, problem);
-    for (const auto stop : {fuzz::StopRule::never, fuzz::StopRule::first_min_aum,
-                            fuzz::StopRule::first_max_auc}) {
+    for (const auto stop :
+         {fuzz::StopRule::never, fuzz::StopRule::first_min_aum, fuzz::StopRule::first_max_auc}) {
       fuzz::SweepLimits limits;
       limits.stop = stop;
       add(sweeps, core.sweep(limits));
@@ -146,8 +145,8 @@ void print_segmentations(std::string_view cost, bool is_up_down) {
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
   Digest digest;
   for (const bool has_penalty : {true, false}) {
-    const auto search = rocpath::make_segmenter(
-        cost, is_up_down, {{*low, *high}, has_penalty, 5.0, 20, 1, {}});
+    const auto search =
+        rocpath::make_segmenter(cost, is_up_down, {{*low, *high}, has_penalty, 5.0, 20, 1, {}});
     search->push({x, weight}, [] {});
     const rocpath::Changes changes = search->finish();
     for (const auto position : changes.position) digest.add(static_cast<std::uint64_t>(position));
