@@ -1,4 +1,4 @@
-# The two commands of the README: `make demo` and `make test`. Both make .venv on their own.
+# `make demo`, `make test` and the other targets set up the environment .venv when needed.
 PYTHON ?= python3
 VENV := .venv
 TEST_PROCESSES ?= 2
@@ -8,12 +8,12 @@ BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
 .PHONY: demo test test-slow lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
-	fuzz-libfuzzer docs wheel lowest asv clean
+	fuzz-libfuzzer docs wheel lowest asv platforms stubtest clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
 
-# The first line compiles a changed core once, before several processes import it.
+# The first line compiles a changed core before several processes import it.
 test: $(VENV)/installed
 	$(BIN)/python -c "import rocpath"
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests --pyargs rocpath -m "not slow" -n $(TEST_PROCESSES) $(TEST_OPTIONS)
@@ -28,6 +28,11 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The public names of rocpath/__init__.pyi against those of the package.
+stubtest: $(VENV)/installed
+	$(BIN)/python -m mypy.stubtest rocpath --mypy-config-file pyproject.toml \
+		--allowlist .ci/stubtest_allowlist.txt --ignore-unused-allowlist
+
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -38,20 +43,19 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/search_speed.py
 	$(BIN)/python benchmarks/segmentation_speed.py
 
-# The paper's experiments, within an hour, or smaller ones in minutes; both need ROCPATH_DATA.
+# The experiments of the paper, about half an hour, or a small version; both need ROCPATH_DATA.
 paper: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/paper
 
 paper-quick: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/paper --quick
 
-# Runs the examples too; open docs/_build/index.html. Small matrices are slower on many threads.
+# Also runs the examples. Open docs/_build/index.html. Small matrices are slower on many threads.
 docs: $(VENV)/installed-docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/.doctrees docs docs/_build
 
-# The tests of the core against one built with AddressSanitizer and UBSan, in a place of its own,
-# with the packages of $(VENV). Tests of what only calls it (pages, plots, commands, estimators) are
-# left out, and Hypothesis draws fewer examples: `make fuzz` draws more, and faster.
+# The tests of the core with AddressSanitizer and UBSan, in an environment of its own that shares
+# the packages of $(VENV). Hypothesis draws fewer examples, because `make fuzz` draws more, faster.
 SANITIZED_TESTS := $(addprefix tests/,$(addsuffix .py,test_best_auc test_best_steps \
 	test_breakpoints test_descent test_exact_answers test_line_search test_partial_auc \
 	test_partial_search test_reference test_roc changepoint/test_interval_regression \
@@ -69,7 +73,7 @@ sanitize: $(VENV)/installed
 		$(VENV)/sanitize/bin/python -m pytest $(SANITIZED_TESTS) -p no:cacheprovider
 
 # The searches against brute force in exact arithmetic (tests/fuzz/README.md); needs libboost-dev.
-# Problems are numbered by their seeds: those of one day do not repeat those of another.
+# A problem is identified by its seed, and every day has seeds of its own.
 FUZZ_SEED ?= $(shell date +%Y%m%d)00000000000
 FUZZ_FLAGS := -std=c++20 -Icpp -Wall -Wextra -Wshadow -ffp-contract=off -march=native -pthread
 
@@ -79,7 +83,7 @@ fuzz: build/fuzz/check  # ten minutes
 fuzz-long: build/fuzz/check  # a night
 	build/fuzz/check --seed $(FUZZ_SEED) --problems 1000000000
 
-# The same problems every time, then those of the day.
+# Fixed problems, then some of the day.
 fuzz-quick: build/fuzz/check
 	build/fuzz/check --seed 1 --problems 300000
 	build/fuzz/check --seed $(FUZZ_SEED) --seconds 20
@@ -88,7 +92,7 @@ build/fuzz/check: $(CPP)
 	mkdir -p $(@D)
 	$(CXX) -O3 $(FUZZ_FLAGS) tests/fuzz/main.cpp -o $@
 
-# Any bytes, for calls that do not end and undefined behavior; needs clang 16 or later.
+# Arbitrary bytes, to find calls that hang and undefined behavior; needs clang 16 or later.
 CLANGXX ?= clang++-19
 fuzz-libfuzzer: build/fuzz/libfuzzer
 	mkdir -p build/fuzz/corpus
@@ -99,8 +103,14 @@ build/fuzz/libfuzzer: $(CPP)
 	$(CLANGXX) -O1 -g $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined tests/fuzz/libfuzzer.cpp -o $@
 
-# A source archive, and from it a wheel for this Python that any Linux of this kind and age can use;
-# tried in a new environment where no compiler can be found. WHEEL_TESTS=tests runs all.
+# The core for ARM, Windows, macOS and WebAssembly: the answers must be those of GCC on x86-64, bit
+# by bit. The script names the Debian packages that it needs.
+platforms: $(VENV)/installed
+	$(BIN)/pip install --quiet ziglang
+	$(BIN)/python .ci/platforms.py
+
+# A source archive, and from it a wheel for this Python; tested in a new environment without a
+# compiler. WHEEL_TESTS=tests runs all tests.
 WHEEL_TESTS ?=
 WHEEL_BIN := build/wheel/tools/bin
 wheel:
@@ -116,16 +126,17 @@ wheel:
 	env -i HOME="$$HOME" PATH="$(CURDIR)/build/wheel/env/bin" OMP_NUM_THREADS=1 \
 		build/wheel/env/bin/python .ci/test_wheel.py $(WHEEL_TESTS)
 
-# Times of the last release and of this commit, side by side; kept in benchmarks/speed_history.csv.
-ASV_FROM ?= f3d1c0b
+# Times of the last tagged release, if there is one, and of this commit, side by side; kept in
+# benchmarks/speed_history.csv.
+ASV_FROM ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 asv: $(VENV)/installed
 	$(BIN)/pip install --quiet asv virtualenv
 	$(BIN)/asv machine --yes
 	for commit in $(ASV_FROM) HEAD; do OMP_NUM_THREADS=1 $(BIN)/asv run -a processes=1 "$$commit^!" || exit 1; done
 	$(BIN)/python benchmarks/speed_history.py
 
-# The tests with the lowest versions that pyproject.toml allows. A pyparsing of today warns of the
-# names that the lowest matplotlib calls it by.
+# The tests with the lowest versions that pyproject.toml allows. The newest pyparsing warns about
+# functions that the lowest matplotlib calls.
 LOWEST_TESTS ?= tests
 lowest:
 	$(PYTHON) -m venv --clear build/lowest
@@ -135,17 +146,17 @@ lowest:
 		".[test,plot,report,cli]" "pyparsing>=3.2,<3.3"
 	cd build && lowest/bin/python -m pytest $(addprefix ../,$(LOWEST_TESTS)) -p no:cacheprovider
 
-# Editable: Python is read from src/, and a changed C++ file is compiled at the next import.
+# Editable: Python is imported from src/, and a changed C++ file is compiled at the next import.
 $(VENV)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet $(BUILD_REQUIRES)
 	$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable .
-	$(BIN)/pip install --quiet "rocpath[dev]"  # installed already: only what it needs
+	$(BIN)/pip install --quiet "rocpath[dev]"  # rocpath itself is installed: only its dependencies
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
-	$(BIN)/pip install --quiet "rocpath[docs]"  # installed already: only what the pages need
+	$(BIN)/pip install --quiet "rocpath[docs]"  # only the dependencies of the documentation
 	touch $@
 
 clean:

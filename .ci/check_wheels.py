@@ -1,7 +1,7 @@
-"""Check what lies in a folder of wheels: names, builds of the core, and what they need.
+"""Check the wheels in a folder: their names, the builds of the core, and other files.
 
-``python .ci/check_wheels.py dist`` checks each wheel there; with ``--all`` it also asks
-for every Python that a release has. A stable ABI that was left out shows only here.
+``python .ci/check_wheels.py dist`` checks each wheel; ``--all`` also requires a wheel
+for every Python of a release. A missing stable ABI is detected only here.
 """
 
 import argparse
@@ -17,9 +17,9 @@ PYTHONS = {"cp311-cp311", "cp312-abi3", "cp314-cp314t"}
 
 
 def suffix_of(python, platform):
-    """Say how the name of an extension in a wheel ends."""
+    """Return how the file name of an extension in a wheel ends."""
     if platform.startswith("win"):
-        # Windows has no mark of the stable ABI.
+        # Windows has no suffix for the stable ABI.
         return ".pyd" if python == "cp312-abi3" else f".{python[:5]}"
     return {
         "cp311-cp311": ".cpython-311-",
@@ -28,15 +28,15 @@ def suffix_of(python, platform):
     }[python]
 
 
-def faults(wheel):
-    """Yield what is wrong with a wheel, one line each."""
+def defects(wheel):
+    """Yield the defects of a wheel, one line each."""
     match = NAME.fullmatch(wheel.name)
     if match is None:
-        yield "is for no Python that we build for"
+        yield "is for a Python that we do not build for"
         return
     python, platform = match["python"], match["platform"]
     if platform.startswith("linux"):
-        yield "is for this machine's Linux only: auditwheel has not seen it"
+        yield "is for this machine only: it was not repaired by auditwheel"
     inside = [
         name.removeprefix("rocpath/") for name in zipfile.ZipFile(wheel).namelist()
     ]
@@ -55,20 +55,20 @@ def faults(wheel):
 
 
 def main():
-    """Print the faults of every wheel, and leave with 1 if there are any."""
+    """Print the defects of every wheel, and exit with 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--all", action="store_true", help="ask for every Python")
+    parser.add_argument("--all", action="store_true", help="require every Python")
     arguments = parser.parse_args()
     wheels = sorted(arguments.folder.glob("*.whl"))
-    found = [f"{wheel.name} {fault}" for wheel in wheels for fault in faults(wheel)]
+    found = [f"{wheel.name} {defect}" for wheel in wheels for defect in defects(wheel)]
     matches = [NAME.fullmatch(wheel.name) for wheel in wheels]
     missing = PYTHONS - {match["python"] for match in matches if match}
     if arguments.all and missing:
         found.append(f"there is no wheel for {', '.join(sorted(missing))}")
     if not wheels:
         found.append(f"{arguments.folder} has no wheels")
-    for line in found or [f"{len(wheels)} wheels, all well"]:
+    for line in found or [f"{len(wheels)} wheels without defects"]:
         print(line)
     sys.exit(bool(found))
 

@@ -1,6 +1,6 @@
-"""Test an installed wheel: the core and what calls it, or the tests that are named.
+"""Run the tests of the core, or the given tests, against an installed wheel.
 
-Run ``python .ci/test_wheel.py [tests ...]`` with the Python that has the wheel.
+``python .ci/test_wheel.py [TEST ...]``, with the Python that the wheel is installed in.
 """
 
 import importlib.util
@@ -20,11 +20,11 @@ TESTS = [
     "changepoint/test_segmentation",
 ]
 
-# Of the package only the installed one, never the sources beside these tests.
+# The installed package must be tested, not the sources beside these tests.
 os.environ.setdefault("ROCPATH_TEST_PROFILE", "brief")
 package = Path(importlib.util.find_spec("rocpath").origin)
-assert "site-packages" in package.parts, f"rocpath is read from {package}"
-assert importlib.util.find_spec("rocpath._core_base"), "this is no portable build"
+assert "site-packages" in package.parts, f"rocpath is imported from {package}"
+assert importlib.util.find_spec("rocpath._core_base"), "not a portable build"
 
 tests = sys.argv[1:] or [f"tests/{name}.py" for name in TESTS]
 paths = [str(ROOT / name) for name in tests]

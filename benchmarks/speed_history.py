@@ -1,15 +1,16 @@
-"""Keep the times that asv measured, one row a benchmark and commit, and draw them.
+"""Store the times measured by asv, one row per benchmark and commit, and draw them.
 
-``make asv`` runs asv for the last release and for this commit, and then this script: it
-reads what asv left in ``build/asv/results`` and adds it to ``speed_history.csv``, in
-units of ``np.argsort`` of a million float64 in the same run, so that machines compare.
-Draws ``speed_history.png``: these times from commit to commit, a panel a benchmark and
-a line for each of its parameters.
+``make asv`` runs asv for the last release and for this commit, and then this script,
+which adds the results in ``build/asv/results`` to ``speed_history.csv``. Times are in
+units of ``np.argsort`` of a million float64 in the same run, so that machines can be
+compared. Draws ``speed_history.png``, one panel per benchmark and one curve per
+parameter.
 """
 
 import csv
 import json
 import math
+import re
 from itertools import product
 from pathlib import Path
 
@@ -21,14 +22,15 @@ RESULTS = HERE.parent / "build" / "asv" / "results"
 COLUMNS = ("date", "commit", "benchmark", "parameters", "in_sorts")
 SORT = "areas.Areas.time_sort"
 SORTED = "1000000"
+TIMED = re.compile(r"\.time(?:raw)?_")
 
 
 def timings(path):
-    """Give name, parameters and seconds of every benchmark in a file of asv."""
+    """Yield name, parameters and seconds of every benchmark in a file of asv."""
     found = json.loads(path.read_text())
     for name, values in found["results"].items():
         result = dict(zip(found["result_columns"], values, strict=False))
-        if ".time_" not in name or result.get("result") is None:
+        if not TIMED.search(name) or result.get("result") is None:
             continue
         choices = product(*result["params"])
         for parameters, seconds in zip(choices, result["result"], strict=True):
@@ -38,7 +40,7 @@ def timings(path):
 
 
 def measured():
-    """Give the rows of all commits that asv has timed, the oldest first."""
+    """Return the rows of all commits timed by asv, the oldest first."""
     rows = []
     for path in RESULTS.glob("*/*.json"):
         if path.name in ("machine.json", "benchmarks.json"):
@@ -50,7 +52,7 @@ def measured():
         head = json.loads(path.read_text())
         date = np.datetime64(head["date"], "ms").astype("datetime64[s]")
         for name, parameters, seconds in found:
-            short = name.split(".time_")[1]
+            short = TIMED.split(name)[1]
             if short != "sort":
                 commit = head["commit_hash"][:7]
                 ratio = f"{seconds / sorts[0]:.4g}"

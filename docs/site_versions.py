@@ -1,8 +1,8 @@
-"""Tell a site which versions it has: ``python site_versions.py FOLDER URL``.
+"""List the versions of the documentation: ``python site_versions.py FOLDER URL``.
 
-FOLDER holds a folder for each version: those of releases (``0.2.0``), ``stable``,
-which repeats the newest, and ``dev``. Writes ``versions.json`` for the menu that every
-page reads, and a front page that leads to the newest release.
+FOLDER contains a folder for each version: the releases (``0.2.0``), ``stable``, a copy
+of the newest release, and ``dev``. Writes ``versions.json``, from which every page
+builds its menu, and a front page that redirects to the newest release.
 """
 
 import json
@@ -30,7 +30,7 @@ def versions(folder: Path, site: str) -> list[dict[str, object]]:
 
 
 def write_all(folder: Path, site: str) -> None:
-    """Write what stands above all versions."""
+    """Write the files that all versions share."""
     menu = versions(folder, site)
     (folder / "versions.json").write_text(json.dumps(menu, indent=1) + "\n")
     front = "stable" if (folder / "stable").is_dir() else "dev"
@@ -38,7 +38,7 @@ def write_all(folder: Path, site: str) -> None:
         f'<!doctype html>\n<meta http-equiv="refresh" content="0; url={front}/">\n'
         f'<a href="{front}/">The documentation of rocpath</a>\n'
     )
-    # Else GitHub leaves out folders whose names begin with an underscore.
+    # Otherwise GitHub skips folders whose names begin with an underscore.
     (folder / ".nojekyll").touch()
 
 

@@ -1,3 +1,5 @@
+"""The versions of the documentation that its menu lists."""
+
 import json
 import runpy
 from pathlib import Path
@@ -13,7 +15,7 @@ def write_all():
     return runpy.run_path(str(SCRIPT))["write_all"]
 
 
-def test_the_menu_lists_versions_by_number_and_the_front_leads_to_the_newest(
+def test_menu_is_sorted_by_version_and_the_front_page_shows_the_newest(
     tmp_path, write_all
 ):
     for name in ("0.9.1", "0.10.0", "0.2.0", "dev", "stable", ".git"):
@@ -26,7 +28,7 @@ def test_the_menu_lists_versions_by_number_and_the_front_leads_to_the_newest(
     assert "url=stable/" in (tmp_path / "index.html").read_text()
 
 
-def test_before_the_first_release_the_front_leads_to_the_development_version(
+def test_front_page_shows_the_development_version_before_the_first_release(
     tmp_path, write_all
 ):
     (tmp_path / "dev").mkdir()

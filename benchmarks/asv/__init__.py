@@ -1,1 +1,1 @@
-"""What asv times for each commit: ``make asv`` compares two of them."""
+"""Benchmarks of airspeed velocity: ``make asv`` compares two commits."""
