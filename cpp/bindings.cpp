@@ -1,4 +1,4 @@
-// The Python face of the core: arrays become spans, results become read-only arrays.
+// Python bindings of the searches: arrays become spans, results become read-only arrays.
 #include "bindings.hpp"
 
 #include "aum_path.hpp"
@@ -129,20 +129,14 @@ std::pair<Array<std::int64_t>, double> in_units(const Array<double>& jump) {
   return {to_array(std::move(whole.count)), whole.unit};
 }
 
-}  // namespace
-
-NB_MODULE(ROCPATH_MODULE, m) {
-  m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
-  // What is alive when the interpreter ends, as in a traceback, is no fault to tell users of.
-  nb::set_leak_warnings(false);
-
+void bind_types(nb::module_& m) {
   using Counts = Array<std::int64_t>;
   nb::class_<Breakpoints>(m, "Breakpoints")
       .def(nb::init<Array<double>, Counts, Counts, Counts, double, double, double, bool>(),
            "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
            "fp_unit"_a, "tp_unit"_a, "divisor"_a, "is_monotone"_a)
       .def("lines", &lines_of, "prediction"_a.noconvert(), "direction"_a.noconvert(),
-           "The lines of predictions that move in a direction.");
+           "Lines of predictions that move in a direction.");
   nb::class_<Lines>(m, "Lines")
       .def(nb::init<Array<double>, Array<double>, Counts, Counts, double, double, double>(),
            "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
@@ -154,9 +148,11 @@ NB_MODULE(ROCPATH_MODULE, m) {
       .value("never", rocpath::Stop::never)
       .value("first_min_aum", rocpath::Stop::first_min_aum)
       .value("first_max_auc", rocpath::Stop::first_max_auc);
+}
 
+void bind_roc(nb::module_& m) {
   m.def("largest_size", &largest_size, "numbers"_a.noconvert(),
-        "The largest size of some numbers, or NaN if one of them is.");
+        "Largest absolute value of some numbers, or NaN if one of them is NaN.");
   m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");
   m.def("sorted_order", &sorted_order, "key"_a.noconvert(), "Permutation that sorts numbers.");
   m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");
@@ -165,6 +161,9 @@ NB_MODULE(ROCPATH_MODULE, m) {
         "Mean of the two derivatives of AUM in every prediction.");
   m.def("aum_derivatives", &aum_derivatives, "bp"_a, "prediction"_a.noconvert(),
         "Left and right derivatives of AUM in every prediction.");
+}
+
+void bind_searches(nb::module_& m) {
   m.def("count_crossings", &count_crossings, "lines"_a, "max_step"_a,
         "Number of pairs of lines that cross at a positive step.");
   m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "max_fpr"_a,
@@ -179,7 +178,17 @@ NB_MODULE(ROCPATH_MODULE, m) {
         "The first local minimum of AUM, for any errors.");
   m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
         "Every kink of AUM as a function of the step.");
+}
 
+}  // namespace
+
+NB_MODULE(ROCPATH_MODULE, m) {
+  m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
+  // Objects alive at interpreter exit, as in a traceback, are not a leak to warn users about.
+  nb::set_leak_warnings(false);
+  bind_types(m);
+  bind_roc(m);
+  bind_searches(m);
   bind_partitions(m);
   bind_changepoints(m);
 }

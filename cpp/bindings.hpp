@@ -1,4 +1,4 @@
-// What the bindings share: arrays become spans, results become read-only arrays.
+// Shared by the Python bindings: arrays become spans, results become read-only arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -37,7 +37,7 @@ Array<T> to_array(std::vector<T, Memory> values) {
   return Array<T>(first, {size}, owner);
 }
 
-// Lets Ctrl-C through, a few times a second.
+// Handles Ctrl-C, a few times a second.
 class SignalCheck {
  public:
   void operator()() {
@@ -60,7 +60,7 @@ auto released(Function function) {
   return function();
 }
 
-// Breakpoints as Python holds them; the core sees them as spans.
+// Breakpoints that keep the arrays of Python alive; the core reads them as spans.
 struct Breakpoints {
   Array<double> value;
   Array<std::int64_t> example;
@@ -76,7 +76,7 @@ struct Breakpoints {
   }
 };
 
-// Lines as Python holds them.
+// Lines that keep the arrays of Python alive.
 struct Lines {
   Array<double> intercept;
   Array<double> slope;
@@ -85,7 +85,7 @@ struct Lines {
   double fp_unit;
   double tp_unit;
   double divisor;
-  std::optional<double> measured = {};  // the largest size, where making the lines has found it
+  std::optional<double> measured = {};  // largest absolute value, if known
 
   rocpath::LineArrays arrays() const {
     return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit, divisor};
@@ -105,7 +105,7 @@ inline nb::dict to_dict(const BestAUM& best) {
   return result;
 }
 
-// Bound in files of their own: what is computed by partition, and changepoints.
+// Defined in separate files: computations by partition, and changepoints.
 void bind_partitions(nb::module_& m);
 void bind_changepoints(nb::module_& m);
 

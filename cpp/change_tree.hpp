@@ -1,7 +1,8 @@
-// The changes that lead to every piece of a cost function, as chains that share their beginnings.
+// The changes of every piece of a cost function, as linked lists that share their beginnings.
 //
-// A piece remembers its last change, and that one the change before. Chains that no piece can reach
-// are thrown away now and then, so memory is near the changes of the best models, not the data.
+// A piece refers to its last change, and every change to the one before. Changes that no piece can
+// reach are removed regularly, so memory is proportional to the changes of the best models, not to
+// the data.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,8 @@
 
 namespace rocpath {
 
-// The change positions of each model, one model after the other; a change at t begins a segment at
-// x[t]. `is_tied` says that a constraint holds the means on both sides equal. A model that does not
-// exist has -1 changes.
+// The changes of all models, concatenated; with a change at t, a segment begins at x[t]. `is_tied`:
+// the constraint makes the means on both sides equal. A model that does not exist has -1 changes.
 struct Changes {
   Vector<std::int32_t> position;
   Vector<std::int32_t> is_tied;
@@ -30,9 +30,9 @@ class ChangeTree {
 
   bool is_full() const { return nodes_.size() >= limit_; }
 
-  // Keep only what can be reached. `for_each_node(f)` must call f(node) for the last change of
-  // every piece, by reference; it is called twice. A node stands after the ones before it, so one
-  // pass moves them all.
+  // Remove nodes that cannot be reached. `for_each_node(f)` must call f(node) for the last change
+  // of every piece, by reference; it is called twice. A node is stored after its predecessors, so
+  // one pass moves them all.
   template <class ForEachNode>
   void collect(ForEachNode&& for_each_node) {
     std::vector<std::int32_t> place(nodes_.size(), unreached);
@@ -73,7 +73,7 @@ class ChangeTree {
     bool is_tied;
   };
   static constexpr std::int32_t unreached = -1;
-  // Nodes enough that collecting them costs nothing, and few enough for a near cache.
+  // Enough nodes that collecting takes no noticeable time, and few enough for the cache.
   static constexpr std::size_t least_limit = std::size_t{1} << 14;
 
   std::vector<Node> nodes_;

@@ -1,4 +1,4 @@
-// The Python face of changepoints: segmentations, and interval regression of their penalties.
+// Python bindings of changepoints: segmentation, and interval regression of penalties.
 #include "bindings.hpp"
 #include "interval_path.hpp"
 #include "segment_models.hpp"
@@ -96,13 +96,13 @@ void bind_changepoints(nb::module_& m) {
       .value("peak_start", LabelKind::peak_start)
       .value("peak_end", LabelKind::peak_end);
   nb::class_<Segmenter>(m, "Segmenter")
-      .def("push", &push, "x"_a.noconvert(), "weight"_a.noconvert(), "Take the next observations.")
+      .def("push", &push, "x"_a.noconvert(), "weight"_a.noconvert(), "Add the next observations.")
       .def(
           "finish", [](Segmenter& search) { return to_dict(search.finish()); },
-          "The changes of the best models, one model after the other.");
+          "Changes of the best models, concatenated.");
   nb::class_<ModelFitter>(m, "ModelFitter")
       .def("push", &push_to_fitter, "x"_a.noconvert(), "weight"_a.noconvert(),
-           "Take the next observations.")
+           "Add the next observations.")
       .def("finish", &costs_and_means, "Costs of the models, and means of their segments.");
 
   m.def("segmenter", &segmenter, "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a,
@@ -110,14 +110,13 @@ void bind_changepoints(nb::module_& m) {
         "kind"_a.noconvert(), "A search for the best changes; labels of `kind` at first..last.");
   m.def("model_fitter", &model_fitter, "cost"_a, "change"_a.noconvert(), "is_tied"_a.noconvert(),
         "n_changes"_a.noconvert(), "A fit of given changes.");
-  m.def("segment_costs", &segment_costs,
-        "The kinds of cost by name, with what Python must know of them.");
+  m.def("segment_costs", &segment_costs, "Properties of the segment costs, by name.");
   m.def("largest_alpha", &largest_alpha, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(),
-        "The smallest L1 weight for which interval regression has no coefficients.");
+        "Smallest L1 penalty for which all coefficients of interval regression are zero.");
   m.def("interval_path", &interval_path, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(), "alpha"_a.noconvert(), "tolerance"_a, "max_steps"_a,
-        "Interval regression for decreasing L1 weights.");
+        "Interval regression for decreasing L1 penalties.");
 }
 
 }  // namespace rocpath::python

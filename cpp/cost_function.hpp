@@ -1,8 +1,8 @@
-// The smallest cost of the data so far as a function of the last segment's mean mu, in pieces.
+// The smallest cost of the data so far, as a piecewise function of the mean mu of the last segment.
 //
-// Functional pruning (Rigaill 2015; Maidstone et al. 2017): every piece is one way to have begun
-// the last segment, kept only while it is the best one for some mu. Later data are added to all
-// pieces alike, so what has lost at a mu stays lost there.
+// Functional pruning (Rigaill 2015; Maidstone et al. 2017): every piece stands for one start of the
+// last segment, kept only while it is the best one for some mu. Later data are added to all pieces,
+// so a start that is not optimal at some mu never becomes optimal there.
 #pragma once
 
 #include <array>
@@ -19,15 +19,16 @@ struct FunctionPiece {
   double low;
   double high;
   std::int32_t node;  // the last change, in a ChangeTree
-  bool is_new;        // since the function last made an offer
+  bool is_new;        // since the function was last offered to another
 
   bool is_constant() const { return cost.weight == 0.0; }
   bool has(double mean) const { return low <= mean && mean <= high; }
   double best_mean() const { return std::clamp(cost.mean, low, high); }
 };
 
-// By mean; a function has no gaps, an offer to lower it may have some. Empty where nothing is
-// possible. A vector with room at both ends, where functions change most.
+// Pieces in order of the mean. A function has no gaps, an offer to lower it may have some; it is
+// empty if no segmentation is possible. A vector with free space at both ends, where functions
+// change most.
 class CostFunction {
  public:
   CostFunction() = default;
@@ -55,7 +56,7 @@ class CostFunction {
     if (last_ == pieces_.size()) make_room();
     pieces_[last_++] = piece;
   }
-  // Another way to reach the last piece extends it.
+  // A piece with the same last change as the neighboring one extends it.
   void append(const FunctionPiece& piece) {
     if (empty() || back().node != piece.node) {
       push_back(piece);
@@ -77,7 +78,8 @@ class CostFunction {
   }
 
  private:
-  // Apart, so that the rest is inlined: a tenth of the time without a constraint.
+  // A separate function, so that the rest is inlined: that saves a tenth of the time without a
+  // constraint.
   [[gnu::noinline]] void make_room() {
     std::vector<FunctionPiece> roomy(4 * size() + 16);
     const std::size_t first = (roomy.size() - size()) / 2;
@@ -96,8 +98,8 @@ struct BestPiece {
   double value = infinite_cost;
   std::int32_t node = -1;
 
-  // Of equal values the first stays. Without branches: which piece is best cannot be predicted, and
-  // guessing took a fifth of the time.
+  // The first of equal values is kept. Without branches: which piece is best cannot be predicted,
+  // and mispredictions took a fifth of the time.
   void improve(double other, std::int32_t other_node) {
     const auto is_better = static_cast<std::int32_t>(other < value);
     node ^= (node ^ other_node) & -is_better;
@@ -111,11 +113,11 @@ void add(CostFunction& function, const CostPiece& more) {
   for (FunctionPiece& piece : function) Cost::merge(piece.cost, more);
 }
 
-// Lowers functions to offers.
+// Replaces functions by their minimum with an offer.
 template <class Cost>
 class Lowering {
  public:
-  // Lower the function to the offer wherever that is smaller.
+  // Replace the function by the offer wherever the offer is smaller.
   void lower(CostFunction& function, const CostFunction& offer) {
     if (offer.empty()) return;
     if (function.empty()) {
@@ -150,7 +152,7 @@ class Lowering {
     function.swap(lowered_);
   }
 
-  // Lower the function to a constant, which reaches it from a change.
+  // Replace the function by a constant, the cost after a change, wherever it is smaller.
   void lower_to_constant(CostFunction& function, double value, std::int32_t node) {
     const double low = function[0].low, high = function.back().high;
     FunctionPiece offered{{.base = value}, low, high, node, true};
@@ -167,8 +169,9 @@ class Lowering {
     if (low < offered.high) function.push_front(offered);
   }
 
-  // Mostly a constant wins at one end or both and nowhere else. Then take the ends off, in place,
-  // which needs a third of the time of writing all pieces anew; otherwise do nothing, and say so.
+  // Usually a constant is smaller at one end or both and nowhere else. Then remove the ends in
+  // place, in a third of the time of writing all pieces again; otherwise return false and change
+  // nothing.
   static bool cut_ends(CostFunction& function, double value) {
     const auto gap = [&](const FunctionPiece& p) { return value - p.cost.base; };
     const auto is_lost = [&](const FunctionPiece& p) {
@@ -181,7 +184,7 @@ class Lowering {
       return Cost::is_within(p.cost, p.high, gap(p));
     };
     std::size_t first = 0, last = function.size() - 1;
-    // The function is continuous: where a piece ends above the constant, the next one begins so.
+    // The function is continuous: if a piece ends above the constant, the next one begins above it.
     const bool wins_low = !has_low(function[0]), wins_high = !has_high(function[last]);
     for (; wins_low && first < last && !has_high(function[first]); ++first)
       if (!is_lost(function[first])) return false;
@@ -204,7 +207,8 @@ class Lowering {
   }
 
  private:
-  // The old piece where it is at most the offered constant: an interval, since it is convex.
+  // The old piece where it is at most the offered constant: an interval, because the piece is
+  // convex.
   void choose_below(const FunctionPiece& old, const FunctionPiece& offered, double low,
                     double high) {
     const double gap = offered.cost.base - old.cost.base;
@@ -222,7 +226,7 @@ class Lowering {
       take(offered, low, high);
       return;
     }
-    // Roots are found only where an end is cut off, which happens about once for each new piece.
+    // Roots are computed only where an end is removed, about once for each new piece.
     const double from = has_low ? low : std::clamp(Cost::lower_root(old.cost, gap), low, high);
     const double to = has_high ? high : std::clamp(Cost::upper_root(old.cost, gap), low, high);
     if (!(from < to)) {
@@ -234,8 +238,8 @@ class Lowering {
     take(offered, to, high);
   }
 
-  // The smaller of two pieces between two means: they cross at most once on each side of the
-  // turning point of their difference.
+  // The smaller of two pieces between two means. They cross at most once on each side of the
+  // extremum of their difference.
   void choose(const FunctionPiece& old, const FunctionPiece& offered, double low, double high) {
     const double turn = Cost::turning_point(old.cost, offered.cost);
     const bool has_turn = low < turn && turn < high;
@@ -258,14 +262,15 @@ class Lowering {
     }
   }
 
-  // Which of two costs is larger at mu. Those that differ only by rounding, as where the same data
-  // are split at different places, count as equal, or slivers of pieces would pile up there.
+  // Which of two costs is larger at mu. Costs that differ only by rounding, for example where the
+  // same data are split at different positions, count as equal; otherwise many tiny pieces would
+  // accumulate.
   static double sign_at(const CostPiece& a, const CostPiece& b, double mu) {
     const double difference = Cost::sign_of_difference(a, b, mu);
     return std::fabs(difference) <= 1e-14 * std::max(a.base, b.base) ? 0.0 : difference;
   }
 
-  // Requires: what was taken last ends at `low`.
+  // Requires: the last piece taken ends at `low`.
   void take(const FunctionPiece& piece, double low, double high) {
     if (!(low < high)) return;
     if (lowered_.empty() || lowered_.back().node != piece.node) {

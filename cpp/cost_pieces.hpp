@@ -1,12 +1,12 @@
 // Costs of a segment as functions of its mean.
 //
-// Every function that segmentation needs is kept as base + weight * deviance(mean, mu): its
-// smallest value, the total weight and the weighted mean of the data it sums over. Data are added
-// by Welford's update, which cancels nothing, so a cost is exact to a few ulps of itself and not of
-// the sum of squares of the data. A constant has weight 0.
+// Every cost is stored as base + weight * deviance(mean, mu): its smallest value, the total weight
+// and the weighted mean of the data. Data are added by Welford's update, which has no cancellation,
+// so the error is a few ulps of the cost and not of the sum of squares of the data. A constant has
+// weight 0.
 //
-// A kind of cost is a struct of static functions, in a header of its own; `normal_cost.hpp` is the
-// one to read first. `segment_models.hpp` lists them.
+// A cost is a struct of static functions in a separate header; read `normal_cost.hpp` first.
+// `segment_models.hpp` lists all costs.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct CostPiece {
   double base = 0.0;
   double weight = 0.0;
   double mean = 0.0;
-  double counts = 0.0;  // weight * mean; only for Poisson, where it is a sum without rounding
+  double counts = 0.0;  // weight * mean; only for Poisson, where it is an exact sum
 };
 
 struct Range {
@@ -29,8 +29,8 @@ struct Range {
   double high = 0.0;
 };
 
-// The zero of an increasing or decreasing function between two places where its signs differ:
-// Newton's method, halving the bracket where a step leaves it.
+// The root of a monotone function between two points with different signs: Newton's method, with
+// bisection where a step leaves the bracket.
 template <class Function, class Derivative>
 double root_between(Function&& function, Derivative&& derivative, double low, double high) {
   const bool is_rising = function(high) > 0.0;
@@ -47,7 +47,7 @@ double root_between(Function&& function, Derivative&& derivative, double low, do
   return at;
 }
 
-// The value at mu of a whole piece.
+// The cost at mu.
 template <class Cost>
 double value_at(const CostPiece& piece, double mu) {
   return mu == piece.mean ? piece.base : piece.base + Cost::excess(piece, mu);

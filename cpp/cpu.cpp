@@ -1,4 +1,4 @@
-// What this processor can do, asked before a core is loaded that may need it.
+// The instructions that this processor has, queried before a core that needs them is loaded.
 #include <nanobind/nanobind.h>
 
 #include "fma_check.hpp"
@@ -18,7 +18,7 @@ bool has_avx2_and_fma() {
 
 NB_MODULE(_cpu, m) {
   m.def("has_avx2_and_fma", &has_avx2_and_fma,
-        "Whether the processor and the system run the faster core.");
+        "Whether the processor and the system can run the faster core.");
   // Compiled with the options of the base core, and so a test of what that calls.
   m.def("n_wrong_fma", &rocpath::n_wrong_fma,
         "How many of n random products std::fma gets wrong in the base core.");

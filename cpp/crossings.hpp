@@ -1,18 +1,17 @@
-// When two lines cross, and which line stands where at a step.
+// When two lines cross, and the order of the lines at and after a step.
 //
-// What "equal" means. Two crossings are one step when the float64 numbers nearest to them are the
-// same. `crossing_step` returns that number, correctly rounded, so it depends on the crossing alone
-// and not on the pair of lines it was computed from; it never decreases when the crossing moves
-// right; and scaling the lines scales it. Hence a pair of lines crosses exactly once, lines through
-// one point cross in one row, and there is no tolerance to tune. Only zero is left alone: a
-// crossing after step 0 that underflows is put at the smallest float64 after 0, for "after the
-// start" must stay true.
+// Equal steps. Two crossings are at the same step if the float64 numbers nearest to them are equal.
+// `crossing_step` returns that number, correctly rounded, so it depends only on the crossing and
+// not on the pair of lines it was computed from; it is monotone in the crossing; and scaling the
+// lines scales it. Hence a pair of lines crosses exactly once, lines through one point cross in one
+// row, and there is no tolerance to tune. Zero is an exception: a crossing after step 0 that
+// underflows is moved to the smallest float64 above 0, because it must remain after the start.
 //
-// What "after a step" means. The lines stand in their order *after* a float64 step when all
-// crossings have happened whose nearest float64 is not beyond it (`order_after`). Every float64
-// strictly between two neighboring steps of crossings sees that order. *At* the step itself, taken
-// as the number it is, some of its crossings may be still to come (`order_at`): where they share
-// the row with others, no other float64 may see such an order.
+// After a step. The order *after* a float64 step is the one where all crossings have happened whose
+// nearest float64 is not beyond it (`order_after`). The lines have this order at every float64
+// strictly between two consecutive crossing steps. *At* exactly that float64, some crossings that
+// round to it may not have happened yet (`order_at`): if it is shared by several crossings, this
+// order may occur at no other float64.
 #pragma once
 
 #include "steps.hpp"
@@ -34,7 +33,7 @@ inline int compare_with_midpoint(Line a, Line b, double lower, double upper) {
   return a.slope > b.slope ? sign : -sign;
 }
 
-// The quotient to a few units in the last place, without overflow on the way.
+// The quotient to within a few units in the last place, without intermediate overflow.
 inline double scaled_quotient(Line a, Line b) {
   int intercept_exponent = 0;
   int slope_exponent = 0;
@@ -117,8 +116,8 @@ class OrderAfter {
         step_(step),
         next_step_(std::nextafter(step, std::numeric_limits<double>::infinity())) {}
 
-  // A line's places at the step and at the next float64, correctly rounded: where two lines stand
-  // in one strict order at both, they stand so in between.
+  // The thresholds of a line at the step and at the next float64, correctly rounded: two lines in
+  // the same strict order at both are in that order in between.
   struct Place {
     double at;
     double next;
@@ -139,7 +138,7 @@ class OrderAfter {
     return a.slope > b.slope && crossing_step(a, b) <= step_;
   }
 
-  // Is line i below line j? Once they have crossed, the flatter one is.
+  // Is line i below line j? After their crossing, the line with the smaller slope is.
   bool is_below(std::uint32_t i, std::uint32_t j) const {
     const ErrorLine& a = lines_.line[i];
     const ErrorLine& b = lines_.line[j];
@@ -147,7 +146,7 @@ class OrderAfter {
     return (crossing_step(a, b) <= step_) == (a.slope < b.slope);
   }
 
-  // By less than this two lines come nearer before the next float64.
+  // Two lines approach each other by less than this before the next float64.
   double approach(double steepest) const { return 2.0 * steepest * (next_step_ - step_); }
 
  private:
@@ -156,8 +155,8 @@ class OrderAfter {
   double next_step_;
 };
 
-// Number of pairs out of order, with `has_crossed(left, right)` for elements of the input order;
-// sorts on the way. Merge sort, O(n log n).
+// Sort the items, and return the number of inversions: pairs with `has_crossed(left, right)` in the
+// input order. Merge sort, O(n log n).
 template <class T, class HasCrossed>
 std::uint64_t sort_and_count(Vector<T>& items, HasCrossed has_crossed) {
   std::uint64_t count = 0;
@@ -180,7 +179,7 @@ std::uint64_t sort_and_count(Vector<T>& items, HasCrossed has_crossed) {
   return count;
 }
 
-// How many pairs of lines cross after the start and not after a step, which may be infinite.
+// Number of pairs of lines that cross after the start and up to a step, which may be infinite.
 inline std::uint64_t count_crossings(const ErrorLines& lines, double to) {
   if (std::isinf(to)) {
     Vector<double> slope(lines.size());
@@ -195,7 +194,7 @@ inline std::uint64_t count_crossings(const ErrorLines& lines, double to) {
                         [&](const auto& a, const auto& b) { return after.have_crossed(a, b); });
 }
 
-// Which of two lines is below at a finite step: negative for the first, 0 for neither.
+// Which of two lines is below at a finite step: -1 for the first one, 0 if they meet.
 inline int compare_at(const Line& a, const Line& b, double step) {
   const double left = a.at(step);
   const double right = b.at(step);
@@ -229,15 +228,15 @@ inline int128 doubled_auc_at(const ErrorLines& lines, double step,
   return doubled;
 }
 
-// Memory for the orders below, to be used again for the same lines.
+// Memory for the functions below, reused for the same lines.
 struct OrderBuffers {
   Vector<double> key;
   SortBuffers sort;
-  double steepest = -1.0;  // slope of all lines; not yet known
+  double steepest = -1.0;  // absolute slope of all lines; negative if not known yet
 };
 
-// Sort by the rounded keys, and by `is_below` where neighbors may be out of order: where their
-// keys are not farther apart than what the keys are rounded by, and `approach`.
+// Sort by the rounded keys, then by `is_below` where the difference of neighboring keys is not
+// larger than their rounding error and `approach`.
 template <class IsBelow>
 Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow is_below,
                                Vector<std::uint32_t> order) {
@@ -255,8 +254,8 @@ Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow i
   return order;
 }
 
-// The lines in their order after a step, exactly; the step may be infinite. The memory of `order`
-// is used for the result.
+// The exact order of the lines after a step, which may be infinite. The memory of `order` is
+// reused.
 inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step,
                                          OrderBuffers& buffers, Vector<std::uint32_t> order = {}) {
   Vector<double>& key = buffers.key;
@@ -283,7 +282,7 @@ inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step) {
   return order_after(lines, step, buffers);
 }
 
-// The lines in their order at a finite step, exactly.
+// The exact order of the lines at a finite step.
 inline Vector<std::uint32_t> order_at(const ErrorLines& lines, double step) {
   OrderBuffers buffers;
   for (const ErrorLine& line : lines.line) buffers.key.push_back(line.at(step));

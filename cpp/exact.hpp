@@ -1,7 +1,7 @@
-// Sums and signs that do not depend on rounding.
+// Error-free arithmetic: sums and signs that do not depend on rounding.
 //
-// Double-double numbers carry about 106 bits; `ExactSum` is exact for all finite doubles, denormals
-// and magnitudes whose products overflow included.
+// Double-double numbers have about 106 bits. `ExactSum` is exact for all finite float64 numbers,
+// including denormals and those whose products overflow.
 #pragma once
 
 #include <array>
@@ -73,7 +73,7 @@ class ExactSum {
     add_word(static_cast<std::uint64_t>(product >> 64), position + 64, is_negative);
   }
 
-  // n * a for an integer n that need not fit a double.
+  // n * a for an integer n of up to 63 bits.
   void add_multiple(std::int64_t n, double a) {
     const DoubleDouble parts = from_integer(n);
     add_product(parts.high, a);
@@ -88,7 +88,7 @@ class ExactSum {
     return 0;
   }
 
-  // The sum to about 64 bits; zero only if it is, however small.
+  // The sum to about 64 bits; zero only if the sum is zero.
   double value() {
     const int its_sign = sign();
     if (its_sign == 0) return 0.0;
@@ -140,10 +140,10 @@ class ExactSum {
 inline int compare_multiples(std::int64_t m, double a, std::int64_t n, double b) {
   const double left = static_cast<double>(m) * a;
   const double right = static_cast<double>(n) * b;
-  // Each is off by less than 2^-52 of itself.
+  // Both have a relative error below 2^-52.
   if (std::fabs(left - right) > 0x1p-50 * std::fabs(left)) return left < right ? -1 : 1;
   constexpr double largest = 0x1p60;
-  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // as rates have
+  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // so for rates
     const int128 difference = static_cast<int128>(m) * static_cast<std::int64_t>(a) -
                               static_cast<int128>(n) * static_cast<std::int64_t>(b);
     return (difference > 0) - (difference < 0);

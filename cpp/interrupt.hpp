@@ -1,11 +1,11 @@
-// The one way to stop a long loop.
+// The one way to interrupt a long computation.
 #pragma once
 
 #include <functional>
 
 namespace rocpath {
 
-// Called now and then during long work; may throw to end it.
+// Called regularly during long computations; may throw to end them.
 using Interrupt = std::function<void()>;
 
 }  // namespace rocpath

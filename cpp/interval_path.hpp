@@ -1,14 +1,15 @@
-// Linear regression on intervals: the smallest mean squared hinge loss plus alpha times the
-// sum of absolute coefficients (L1), for a decreasing sequence of alphas, each from the one before.
+// Interval regression: minimize the mean squared hinge loss plus alpha times the L1 norm of the
+// coefficients, for a decreasing sequence of alphas, each starting from the previous solution.
 //
 //   loss(w, b) = mean over i of max(0, low_i - f_i)^2 + max(0, f_i - high_i)^2,  f = b + X w,
 //
-// where low and high are the ends of the intervals, moved inwards by the margin (so low may exceed
-// high), possibly infinite. Newton's method: the loss is replaced by its second-order expansion,
-// exact as long as no row passes an end; coordinate descent minimizes that plus the L1 term over
-// the coefficients that are not zero or must become so; a line search goes there. A solution is
-// accepted when no coordinate violates the optimality conditions by more than the tolerance. Time
-// of a step, with a active coefficients: n a^2 + n p; a handful of steps for each alpha.
+// where low and high are the limits of the intervals, moved inwards by the margin (so low may
+// exceed high), possibly infinite. Proximal Newton method: the loss is replaced by its second-order
+// expansion, which is exact as long as no prediction crosses a limit; coordinate descent minimizes
+// the expansion plus the L1 term over the active coefficients, and a line search follows. A
+// solution is accepted if no coordinate violates the optimality conditions by more than the
+// tolerance. Time of an iteration with a active coefficients: n a^2 + n p; a few iterations for
+// each alpha.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 namespace rocpath {
 
 struct IntervalData {
-  std::span<const double> feature;  // standardized, one feature after the other
+  std::span<const double> feature;  // standardized, in column-major order
   std::span<const double> low;
   std::span<const double> high;
 
@@ -37,7 +38,7 @@ struct IntervalData {
 };
 
 struct IntervalPath {
-  Vector<double> coefficient;  // of each alpha, one after the other
+  Vector<double> coefficient;  // of each alpha, concatenated
   Vector<double> intercept;
   Vector<double> violation;  // of the optimality conditions
   Vector<std::int64_t> n_steps;
@@ -62,7 +63,7 @@ class IntervalDescent {
     return largest;
   }
 
-  // Descend to the optimum; return by how much its conditions are violated.
+  // Minimize; return the largest violation of the optimality conditions.
   template <class Check>
   double solve(double alpha, double tolerance, std::size_t max_steps, Check check) {
     double violation = update_gradient(alpha);
@@ -89,7 +90,7 @@ class IntervalDescent {
                          std::max(0.0, data_.low[i] - fitted_[i]));
   }
 
-  // The gradient, which coefficients may move, and the largest violation.
+  // Update the gradient and the active coefficients; return the largest violation.
   double update_gradient(double alpha) {
     intercept_gradient_ = std::reduce(slope_.begin(), slope_.end()) / n();
     double violation = std::fabs(intercept_gradient_);
@@ -129,12 +130,13 @@ class IntervalDescent {
         }
         curvature_[a * size + b] = curvature_[b * size + a] = sum;
       }
-      // Where no row is past an end, or features are copies, the expansion has no single minimum.
+      // If no prediction is outside of its interval, or features are equal, the minimum of the
+      // expansion is not unique.
       curvature_[a * size + a] += 1e-9 * bound;
     }
   }
 
-  // Sets the move to the minimum of the expansion plus the L1 term.
+  // Set `move_` to the minimum of the expansion plus the L1 term.
   void minimize_expansion(double alpha, double tolerance) {
     const std::size_t size = active_.size() + 1;
     move_.assign(size, 0.0);
@@ -157,7 +159,7 @@ class IntervalDescent {
     }
   }
 
-  // Go along the move as far as the objective falls enough; whether it falls at all.
+  // Backtracking line search along `move_`; returns whether the objective decreases.
   bool search_line(double alpha) {
     std::vector<double> direction(data_.n_rows(), move_[0]);
     double expected = move_[0] * intercept_gradient_;
@@ -205,7 +207,7 @@ class IntervalDescent {
   std::size_t n_steps_ = 0;
 };
 
-// Requires: alphas decrease; the tolerance is in units of the gradient.
+// Requires: decreasing alphas. The tolerance is in units of the gradient.
 template <class Check>
 IntervalPath interval_path(const IntervalData& data, std::span<const double> alpha,
                            double tolerance, std::size_t max_steps, Check check) {

@@ -1,9 +1,9 @@
-// Labeled regions as rules for a search: which changes may happen where.
+// Labeled regions as constraints on the changes of a segmentation.
 //
-// (Hocking & Srivastava's labeled optimal partitioning, for all kinds of labels.) Inside a region
-// that counts changes there are two layers of cost functions: nothing counted yet, and as much as
-// is needed. A counted change leads from the first to the second; at the region's end the first is
-// dropped. Outside there is one layer.
+// This is labeled optimal partitioning (Hocking & Srivastava) for all kinds of labels. Inside
+// a region whose label counts changes there are two layers of cost functions: no change counted
+// yet, and as many as required. A counted change leads from the first layer to the second; at the
+// end of the region the first one is dropped. Outside of regions there is one layer.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class LabelKind : std::int32_t {
   peak_end
 };
 
-// A label of the changes at first..last; one of peaks, of the observations first..last.
+// A label of the changes at first..last or, for peaks, of the observations first..last.
 struct LabelRegion {
   std::int32_t first;
   std::int32_t last;
@@ -37,7 +37,7 @@ struct LabelRegion {
     return !is_of_peaks();
   }
 
-  // The layer after a change from `layer`, or -1 if such a change is an error.
+  // The layer after a change from `layer`, or -1 if the label forbids it.
   int layer_after(int layer, bool is_up) const {
     if (!counts(is_up)) return layer;
     if (kind == LabelKind::no_change) return -1;
@@ -54,12 +54,13 @@ inline std::vector<LabelRegion> label_regions(std::span<const std::int32_t> firs
   return regions;
 }
 
-// The regions in order, as a search passes them.
+// The regions in order of position.
 class LabelRules {
  public:
   explicit LabelRules(std::vector<LabelRegion> regions) : regions_(std::move(regions)) {}
 
-  // The region whose rule holds for a change at t, or none. Requires: t does not decrease.
+  // The region whose label constrains a change at t, or none. Requires: t does not decrease between
+  // calls.
   const LabelRegion* of_change(std::int32_t t) {
     while (next_ < regions_.size() && regions_[next_].last < t) ++next_;
     for (std::size_t k = next_; k < regions_.size() && regions_[k].first <= t; ++k)
@@ -67,7 +68,8 @@ class LabelRules {
     return nullptr;
   }
 
-  // Call `act` for each region of peaks that observation t lies in. Requires: as `of_change`.
+  // Call `act` for each region of peaks that contains observation t. Requires: the same as
+  // `of_change`.
   template <class Act>
   void for_peaks_at(std::int32_t t, Act&& act) const {
     for (std::size_t k = next_; k < regions_.size() && regions_[k].first <= t; ++k)

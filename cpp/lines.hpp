@@ -1,4 +1,4 @@
-// Thresholds as lines in the step, with their jumps of FP and TP.
+// Thresholds as linear functions of the step, with their jumps of FP and TP.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct ErrorLine : Line {
   std::int64_t tp = 0;  // true positives gained, in tp_unit
 };
 
-// FP and TP of all lines below some place.
+// Sums of FP and TP over some lines, usually all below a threshold.
 struct ErrorSums {
   std::int64_t fp = 0;
   std::int64_t tp = 0;
@@ -40,9 +40,9 @@ struct ErrorSums {
   }
 };
 
-// The largest size of some numbers, or NaN if one of them is. Sizes are compared by their bits,
-// which are in the same order with NaN above all: the maximum of integers, unlike that of numbers
-// that may be NaN, is taken in vector registers.
+// The largest absolute value of some numbers, or NaN if one of them is NaN. Absolute values are
+// compared by their bits, which have the same order with NaN above all others: a maximum of
+// integers, unlike one of float64 numbers that may be NaN, is computed in vector registers.
 class LargestSize {
  public:
   void add(double number) {
@@ -60,7 +60,7 @@ inline double largest_size(std::span<const double> numbers) {
   return largest.value();
 }
 
-// The input as arrays; the four have one length.
+// The input: four arrays of the same length.
 struct LineArrays {
   std::span<const double> intercept;
   std::span<const double> slope;
@@ -68,29 +68,29 @@ struct LineArrays {
   std::span<const std::int64_t> tp;
   double fp_unit;
   double tp_unit;
-  double divisor = 1.0;  // of AUM: rates have a unit that no float64 is
+  double divisor = 1.0;  // of AUM: the unit of rates is no float64 number
 
   std::size_t size() const { return intercept.size(); }
   ErrorLine operator[](std::size_t k) const { return {{intercept[k], slope[k]}, fp[k], tp[k]}; }
 };
 
-// Lines in their order just after step `from`. Lines outside of them, if any, stay below or above
-// all of them and are known by their sums alone.
+// Lines in their order just after step `from`. There may be more lines outside, which stay below or
+// above all of these and are represented by sums.
 struct ErrorLines {
   Vector<ErrorLine> line;
   double fp_unit = 1.0;
   double tp_unit = 1.0;
   double divisor = 1.0;
-  ErrorSums total;   // of all lines, those outside included
-  ErrorSums below;   // of the lines outside that are below
-  AUMPiece outside;  // what the lines outside add to AUM
+  ErrorSums total;   // of all lines, including those outside
+  ErrorSums below;   // of the lines outside that stay below
+  AUMPiece outside;  // contribution of the lines outside to AUM
   bool is_outside_monotone = true;
   double from = 0.0;
 
   std::size_t size() const { return line.size(); }
   const ErrorLine& operator[](std::size_t k) const { return line[k]; }
 
-  // Sums of the lines that are outside of others already.
+  // Copy the sums of the lines outside.
   void take_outside(const ErrorLines& others) {
     total = others.total;
     for (const ErrorLine& one : others.line) {
@@ -102,7 +102,7 @@ struct ErrorLines {
   }
   void take_outside(const LineArrays&) {}
 
-  // Add lines, and sums, of another part of all lines.
+  // Add the lines and sums of another part of all lines.
   void add_part(const ErrorLines& part) {
     line.insert(line.end(), part.line.begin(), part.line.end());
     total += part.total;
@@ -110,8 +110,8 @@ struct ErrorLines {
     outside.add(part.outside);
   }
 
-  // Let every line count several times, by the units. The sums of the lines outside are of all of
-  // them already, so there are fewer of the larger units in them.
+  // Let every line count several times, by multiplying the units. Sums over the lines outside
+  // already include all of them, so they are divided.
   void count_each(std::size_t times) {
     const auto factor = static_cast<std::int64_t>(times);
     fp_unit *= static_cast<double>(factor);
@@ -120,7 +120,8 @@ struct ErrorLines {
     below = {below.fp / factor, below.tp / factor};
   }
 
-  // Of all lines, those outside included: among others, monotone ones may have negative AUM.
+  // Of all lines, including those outside: with other lines outside, AUM may be negative even if
+  // these are monotone.
   bool is_monotone() const {
     return is_outside_monotone && std::all_of(line.begin(), line.end(), [](const ErrorLine& one) {
              return one.fp >= 0 && one.tp >= 0;
@@ -129,7 +130,7 @@ struct ErrorLines {
 };
 
 // Distinct lines in their order just after step 0: by intercept, then by slope. Equal lines never
-// part, so they become one line with the sum of their jumps.
+// separate, so they become one line with the sum of their jumps.
 inline ErrorLines distinct_lines(const LineArrays& input) {
   Vector<std::uint32_t> order = sorted_order(input.intercept);
   for (auto first = order.begin(); first != order.end();) {

@@ -1,17 +1,17 @@
-// Segments that are still shorter than the shortest length allowed.
+// Segments that are still shorter than the minimum length.
 //
-// What a change offers waits until the segment is long enough, and then competes with the data of
-// the segment so far added. It is no constant by then, which is all the pruning that a shortest
-// length costs: comparisons need roots of a difference, and min_length functions wait.
+// What a change offers is stored until the segment is long enough; then the data of the segment are
+// added and it is compared with the function. It is no longer a constant, so comparisons need the
+// roots of a difference; that and the min_length functions that wait are the cost of a minimum
+// length.
 #pragma once
 
 #include "cost_function.hpp"
 
 namespace rocpath {
 
-// The sum of the last observations, as many as there is room for. Two stacks make a queue whose sum
-// is never found by taking away: sums over the older half end at its newest, and one running sum
-// holds the rest.
+// The sum of a fixed number of last observations. A queue made of two stacks, so that nothing is
+// ever subtracted: suffix sums of the older observations, and one running sum of the newer ones.
 template <class Cost>
 class LastObservations {
  public:
@@ -21,7 +21,7 @@ class LastObservations {
     recent_[n_added_ % recent_.size()] = observation;
     Cost::merge(newer_, observation);
     if (++n_added_ % recent_.size() != 0) return;
-    // All of a round is here: sums from each of its observations to the last.
+    // A round is complete: replace each observation by the sum from it to the last one.
     for (std::size_t k = recent_.size() - 1; k-- > 0;) {
       CostPiece sum = recent_[k];
       Cost::merge(sum, recent_[k + 1]);
@@ -39,7 +39,7 @@ class LastObservations {
   }
 
  private:
-  // From n_added % size on: sums of the round before; before that, the observations of this one.
+  // From n_added % size on, sums of the previous round; before that, observations of this one.
   std::vector<CostPiece> recent_;
   CostPiece newer_;
   std::size_t n_added_ = 0;

@@ -1,4 +1,4 @@
-// The sum of squares: deviance(m, mu) = (mu - m)^2.
+// The normal cost, the sum of squares: deviance(m, mu) = (mu - m)^2.
 #pragma once
 
 #include "cost_pieces.hpp"
@@ -10,10 +10,10 @@ struct NormalCost {
   // The cost of c * x is c^power times that of x, for c > 0; x must be at least `least_x`.
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
-  // Whether adding a constant to x changes nothing but the means.
+  // Whether adding a constant to x changes only the means.
   static constexpr bool is_shift_invariant = true;
 
-  // What a mean of mu costs more than the best one.
+  // Cost of the mean mu minus the smallest cost.
   static double excess(const CostPiece& piece, double mu) {
     return piece.weight * (mu - piece.mean) * (mu - piece.mean);
   }
@@ -42,19 +42,19 @@ struct NormalCost {
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
   }
-  // As the difference, but need be right only in its sign.
+  // The difference; only its sign needs to be correct.
   static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
     return difference(a, b, mu);
   }
   static double slope_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
     return 2 * (a.weight * (mu - a.mean) - b.weight * (mu - b.mean));
   }
-  // Where the difference has its only turning point; not a number or infinite if it has none.
+  // The only extremum of the difference; NaN or infinite if there is none.
   static double turning_point(const CostPiece& a, const CostPiece& b) {
     return (a.weight * a.mean - b.weight * b.mean) / (a.weight - b.weight);
   }
 
-  // The cost of a segment that is reported; whether it needs the piece's base.
+  // The cost that is reported for a segment, and whether it needs `base`.
   static double reported(const CostPiece& piece) { return piece.base; }
   static constexpr bool reports_base = true;
 };

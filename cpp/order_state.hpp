@@ -3,8 +3,9 @@
 // For lines in the order q_1, ..., q_B with FP and FN before each of them, and M = min(FP, FN):
 //   AUM(s) = sum_b T_{q_b}(s) (M_b - M_{b+1}) = intercept_sum + s * slope_sum     (eq. AUM_s)
 //   AUC    = sum_{i,j} fp_i tp_j [T_j < T_i], ties one half, over total FP * total TP  (eq. AUC1)
-// The two sums of AUM are kept in double-double arithmetic and the AUC as an integer, so neither
-// drifts, however many crossings are applied.
+// The two sums of AUM are kept in double-double arithmetic and AUC as an integer, so neither
+// accumulates rounding errors, however many crossings are applied. A crossing takes O(1); memory
+// O(B).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace rocpath {
 
 class OrderState {
  public:
-  // Start from the order in which the lines are stored: just after step 0.
+  // Start from the order in which the lines are stored: just after the step `lines.from`.
   explicit OrderState(const ErrorLines& lines) : lines_(lines), ranks_(lines.size()) {
     may_underflow_ = std::any_of(lines.line.begin(), lines.line.end(), [](const ErrorLine& line) {
       return line.slope != 0.0 && std::fabs(line.slope) < 0x1p-800;
@@ -32,7 +33,7 @@ class OrderState {
   // Neighbors that will cross at some later step: the size of the paper's interval queue.
   std::size_t n_converging() const { return n_converging_; }
 
-  // How often AUM has become another function of the step.
+  // How often the two sums of AUM have changed.
   std::uint64_t n_aum_changes() const { return n_aum_changes_; }
 
   // The slope of AUM; its sign is exact.
@@ -63,7 +64,7 @@ class OrderState {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
   }
 
-  // Apply all crossings of one step; returns how many groups of lines met.
+  // Apply all crossings of one step; returns the number of groups of lines that meet.
   std::size_t apply(std::span<const Crossing> crossings) {
     if (crossings.size() == 1) {
       swap_neighbors(crossings[0].lower, crossings[0].upper);
@@ -82,14 +83,14 @@ class OrderState {
       change.add(contribution(first_rank, last_rank));
       const bool is_nothing = change.is_nothing();
       if (!is_nothing) aum_.add(change);
-      // Products of denormal slopes cannot tell.
+      // A change may be lost where products of denormal slopes underflow.
       if (!is_nothing || may_underflow_) ++n_aum_changes_;
       n_converging_ += converging_within(first_rank, last_rank);
     };
     return ranks_.apply(crossings, leave, arrive);
   }
 
-  // Take a wholly new order; returns how many groups of neighbors changed.
+  // Replace the order; returns the number of groups of neighbors whose order has changed.
   std::size_t reorder(std::span<const std::uint32_t> order) {
     std::size_t n_groups = 0;
     std::size_t reach = 0;
@@ -104,10 +105,10 @@ class OrderState {
   }
 
  private:
-  // What lies between two ranks, with the slope of the line above: what a crossing asks of its
-  // neighbors stands together in memory.
+  // The place between two ranks, with the slope of the line above it: a crossing reads both, so
+  // they are stored together.
   struct Slot {
-    std::int64_t fp = 0;  // FP and TP: sums over the lines below
+    std::int64_t fp = 0;  // FP and TP are sums over the lines below
     std::int64_t tp = 0;
     bool is_fp_smaller = true;  // than FN
     double slope = std::numeric_limits<double>::infinity();
@@ -115,7 +116,7 @@ class OrderState {
 
   const ErrorLines& lines_;
   Ranks ranks_;
-  Vector<Slot> slot_;  // slot r lies below rank r; slot B above all
+  Vector<Slot> slot_;  // slot r is below rank r; slot B above all lines
   AUMPiece aum_;
   std::uint64_t n_aum_changes_ = 0;
   bool may_underflow_ = false;
@@ -134,7 +135,7 @@ class OrderState {
     return compare_multiples(slot.fp, lines_.fp_unit, false_negatives(slot), lines_.tp_unit) <= 0;
   }
 
-  // Set a slot from the one below it and the line between them; its own slope stays.
+  // Set FP and TP of a slot from the one below it and the line between them.
   void set_slot(std::size_t rank, const Slot& below, const ErrorLine& line) {
     Slot& slot = slot_[rank];
     slot.fp = below.fp + line.fp;
@@ -177,8 +178,8 @@ class OrderState {
     ++n_aum_changes_;
   }
 
-  // Will the line at this rank, if there is one, meet the one below it? Above all is a slope of
-  // infinity.
+  // Will the line at this rank, if there is one, meet the one below it? The slot above all lines
+  // has an infinite slope.
   std::size_t is_converging_below(std::size_t rank) const {
     return rank > 0 && slot_[rank - 1].slope > slot_[rank].slope;
   }
@@ -189,7 +190,7 @@ class OrderState {
     return count;
   }
 
-  // What the lines at these ranks add to AUM.
+  // The contribution of the lines at these ranks to AUM.
   AUMPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
     AUMPiece piece;
     for (std::size_t r = first_rank; r <= last_rank; ++r) {
@@ -207,7 +208,7 @@ class OrderState {
     }
   }
 
-  // Everything from the order alone.
+  // Compute everything from the order.
   void renew() {
     const std::size_t n_lines = lines_.size();
     slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp});

@@ -1,8 +1,7 @@
-// The partial area of lines in a given order, and how it changes when lines exchange places.
+// Partial AUC of lines in a given order, and how it changes when lines exchange places.
 //
-// Between two ranks the curve stands at the sums of FP and TP of the lines below. A crossing
-// changes the curve between the ranks that it touches and nowhere else, so the update takes
-// constant time.
+// Between two ranks, the ROC curve is at the sums of FP and TP over the lines below. A crossing
+// changes the curve only between the ranks that it affects, so an update takes O(1). Memory O(B).
 #pragma once
 
 #include "ranks.hpp"
@@ -29,8 +28,8 @@ class PartialState {
   // Twice the area.
   int128 doubled_area() const { return doubled_area_; }
 
-  // Apply all crossings of one step. Returns twice the area at the step, where each group of lines
-  // that meet, directly or through others, is tied.
+  // Apply all crossings of one step. Returns twice the area at the step, where every group of lines
+  // that meet, directly or through other lines, is tied.
   int128 apply(std::span<const Crossing> row) {
     if (row.size() == 1) {
       const std::size_t middle = ranks_.rank(row[0].upper);
@@ -44,7 +43,8 @@ class PartialState {
     });
   }
 
-  // Apply the only crossing of a step: the area at the step is not beyond those before and after.
+  // Apply the only crossing of a step: the area at the step is not larger than both those before
+  // and after it.
   void swap_neighbors(const Crossing& crossing) {
     const std::size_t middle = ranks_.rank(crossing.upper);
     const ErrorSums& low = jump_[crossing.lower];
@@ -59,9 +59,8 @@ class PartialState {
                      region_.doubled_area(from, low) - region_.doubled_area(old, high);
   }
 
-  // Twice the area at a row's float64 step, taken as the number it is: crossings
-  // that round to it may come before it, at it or after it.
-  // The crossings are then applied.
+  // Apply all crossings of a row. Returns twice the area at exactly its float64 step: crossings
+  // that round to the step may come before it, at it or after it.
   int128 apply_at(double step, std::span<const Crossing> row) {
     return apply(row, [this, step](std::size_t first_rank, std::size_t last_rank) {
       block_.assign(ranks_.order().begin() + static_cast<std::ptrdiff_t>(first_rank),
@@ -80,7 +79,7 @@ class PartialState {
     return add_tied(order, step, at);
   }
 
-  // Twice the area in any order, without going there.
+  // Twice the area in any order; the state is not changed.
   int128 doubled_area_of(std::span<const std::uint32_t> order) const {
     ErrorSums at = slot_[0];
     int128 doubled = 0;
@@ -111,7 +110,7 @@ class PartialState {
   const Region& region_;
   Ranks ranks_;
   Vector<ErrorSums> jump_;  // of every line
-  Vector<ErrorSums> slot_;  // slot r lies below rank r
+  Vector<ErrorSums> slot_;  // the curve below rank r
   Vector<std::uint32_t> block_;
   int128 doubled_area_ = 0;
 
@@ -140,7 +139,8 @@ class PartialState {
     return region_.doubled_area(from, {to.fp - from.fp, to.tp - from.tp});
   }
 
-  // Lines in their order at a step, those that are tied as one.
+  // Twice the area below lines in their order at a step; `at` is where the curve begins, then where
+  // it ends.
   int128 add_tied(std::span<const std::uint32_t> order, double step, ErrorSums& at) const {
     int128 doubled = 0;
     for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end++) {

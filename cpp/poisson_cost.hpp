@@ -1,4 +1,4 @@
-// The Poisson loss mu - x log mu, less its value for mu = x: deviance(m, mu) = mu - m - m log(mu /
+// The Poisson cost mu - x log mu, minus its value at mu = x: deviance(m, mu) = mu - m - m log(mu /
 // m).
 #pragma once
 
@@ -14,13 +14,14 @@ struct PoissonCost {
 
   static double excess(const CostPiece& piece, double mu) {
     if (piece.mean == 0.0) return piece.weight * mu;
-    // Near the mean the two terms cancel; far below it, their sum with 1 does.
+    // Near the mean the two terms cancel: log1p. Far below it, 1 + beyond would: log.
     const double beyond = (mu - piece.mean) / piece.mean;
     const double log_ratio = beyond < -0.5 ? std::log(mu / piece.mean) : std::log1p(beyond);
     return std::max(0.0, piece.counts * (beyond - log_ratio));
   }
 
-  // u - log(1 + u) lies between u^2 / 2 and u^2 / (2 + 2u), which mostly decides without it.
+  // u - log(1 + u) is between u^2 / 2 and u^2 / (2 + 2u), which usually decides without a
+  // logarithm.
   static Range excess_bounds(const CostPiece& piece, double mu) {
     if (piece.mean == 0.0 || mu == 0.0) return {excess(piece, mu), excess(piece, mu)};
     const double distance = mu - piece.mean;
@@ -34,8 +35,8 @@ struct PoissonCost {
     return bounds.low <= gap && excess(piece, mu) <= gap;
   }
 
-  // Solves r - 1 - log r = gap / (weight * mean) for r = mu / mean below 1, in log r, by Newton
-  // from outside: the function is convex, so the steps never pass the root.
+  // Solves r - 1 - log r = gap / (weight * mean) for r = mu / mean < 1 by Newton's method in log r,
+  // from outside: the function is convex, so the iterates never pass the root.
   static double lower_root(const CostPiece& piece, double gap) {
     if (piece.mean == 0.0) return 0.0;
     const double level = gap / piece.counts;
@@ -73,7 +74,7 @@ struct PoissonCost {
     piece = {base, total, mean, counts};
   }
 
-  // Near mu = 0 the logarithms decide: the limit is infinite unless they cancel.
+  // At mu = 0 the limit is infinite unless the logarithms cancel.
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     if (mu > 0.0) return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
     if (a.counts != b.counts) return std::copysign(infinite_cost, a.counts - b.counts);
@@ -96,7 +97,7 @@ struct PoissonCost {
     return (a.counts - b.counts) / (a.weight - b.weight);
   }
 
-  // The terms without mu are left out.
+  // Without the terms that do not depend on mu.
   static double reported(const CostPiece& piece) {
     return piece.counts > 0.0 ? piece.counts - piece.counts * std::log(piece.mean) : 0.0;
   }

@@ -1,4 +1,4 @@
-// Which line stands at which rank, and who moves when lines cross.
+// The rank of every line, and how ranks change when lines cross.
 #pragma once
 
 #include "crossings.hpp"
@@ -28,9 +28,10 @@ class Ranks {
     for (std::size_t r = 0; r < order.size(); ++r) place(order[r], r);
   }
 
-  // Apply all crossings of one step; returns how many groups of lines met. Lines that meet in one
-  // point move as a block: swapping pair by pair would visit orders that no step attains. Before
-  // and after each block moves, `leave` and `arrive` get its first and its last rank.
+  // Apply all crossings of one step; returns the number of groups of lines that meet. Lines that
+  // meet in one point move as a block: swapping pairs would visit orders that no step attains.
+  // `leave` and `arrive` are called with the first and last rank of each block before and after it
+  // moves.
   template <class Leave, class Arrive>
   std::size_t apply(std::span<const Crossing> crossings, Leave leave, Arrive arrive) {
     touched_.clear();

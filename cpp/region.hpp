@@ -1,9 +1,9 @@
-// The part of a ROC curve left of a false positive rate and above a true positive rate.
+// The region of partial AUC: up to a maximum false positive rate, from a minimum true positive
+// rate.
 //
-// FP and TP are scaled up so that both borders are whole numbers and areas have digits to spare:
-// then all areas are whole numbers but those of diagonals that a border cuts, which are rounded
-// down, by less than 2^-116 of the unit square where the totals of FP and TP have fewer than 60
-// bits.
+// FP and TP are scaled up to about 60 bits such that both borders are whole numbers. All areas are
+// then whole numbers, except below diagonals that a border cuts, which are rounded down by less
+// than 2^-116 of the unit square if the totals of FP and TP have fewer than 60 bits.
 #pragma once
 
 #include "lines.hpp"
@@ -34,7 +34,7 @@ inline Ratio simplest_fraction(double rate) {
   const auto halfway = [rate](double neighbor) {
     int exponent = 0;
     std::frexp(rate, &exponent);
-    const int shift = 55 - exponent;  // the neighbor may have one binary place more
+    const int shift = 55 - exponent;  // the neighbor may have one more binary digit
     const auto whole = [shift](double a) { return static_cast<int128>(std::ldexp(a, shift)); };
     return Ratio{whole(rate) + whole(neighbor), static_cast<int128>(1) << (shift + 1)};
   };
@@ -50,7 +50,7 @@ inline int128 multiply_divide(int128 a, int128 b, int128 c) {
   int128 remainder = 0;
   const auto add = [&](int128 more_quotient, int128 more_remainder) {
     quotient += more_quotient;
-    // remainder + more_remainder >= c, which could overflow
+    // Whether remainder + more_remainder >= c, without overflow.
     const bool is_carried = remainder >= c - more_remainder;
     remainder = is_carried ? remainder - (c - more_remainder) : remainder + more_remainder;
     quotient += is_carried ? 1 : 0;
@@ -70,8 +70,8 @@ struct Border {
   std::int64_t place;  // scale * total * rate
 };
 
-// The rate is taken as the simplest fraction that rounds to it, so that a tenth of 50 is 5. Where
-// its share of the total would need more than 60 bits, it is rounded to that.
+// A rate stands for the simplest fraction that rounds to it, so that 0.1 of 50 is 5. A border that
+// needs more than 60 bits is rounded to them.
 inline Border border_at(std::int64_t total, double rate) {
   constexpr int128 largest = static_cast<int128>(1) << 60;
   if (rate < 0x1p-60) rate = rate > 0.0 ? 0x1p-60 : 0.0;
@@ -93,10 +93,10 @@ inline Border border_at(std::int64_t total, double rate) {
   return {static_cast<std::int64_t>(scale), static_cast<std::int64_t>(numerator)};
 }
 
-// Rates that bound a region.
+// The rates that define a region.
 struct RegionRates {
-  double max_fpr = 1.0;  // above 0, at most 1
-  double min_tpr = 0.0;  // from 0, below 1
+  double max_fpr = 1.0;  // in (0, 1]
+  double min_tpr = 0.0;  // in [0, 1)
 
   bool is_everywhere() const { return max_fpr == 1.0 && min_tpr == 0.0; }
 };
@@ -119,22 +119,23 @@ class Region {
     return at.fp <= right_.place && at.tp >= bottom_.place;
   }
 
-  // By how many units sums of rounded areas may fall short of the rounded sum: one, where the two
+  // By how many units the sum of rounded areas may be smaller than the rounded sum: one, if the two
   // borders cut two diagonals.
   int128 shortfall() const { return right_.place < total_.fp && bottom_.place > 0 ? 1 : 0; }
 
-  // Twice the area that no curve exceeds.
+  // Twice the largest area that a curve can have.
   int128 doubled_perfect_area() const {
     return 2 * static_cast<int128>(right_.place) * (total_.tp - bottom_.place);
   }
 
-  // What counts of a jump of FP and TP: the part left of the region's border, and above.
+  // The parts of a jump inside the region: of FP to the left of the right border, of TP above the
+  // bottom.
   ErrorSums inside(const ErrorSums& from, const ErrorSums& jump) const {
     return {std::clamp<std::int64_t>(right_.place - from.fp, 0, jump.fp),
             std::clamp<std::int64_t>(from.tp + jump.tp - bottom_.place, 0, jump.tp)};
   }
 
-  // Twice the area of the region below a straight piece of the curve.
+  // Twice the area in the region below a straight segment of the curve.
   int128 doubled_area(const ErrorSums& from, const ErrorSums& jump) const {
     const std::int64_t height = from.tp - bottom_.place;
     const std::int64_t width = std::min(jump.fp, right_.place - from.fp);
@@ -151,7 +152,7 @@ class Region {
   Border bottom_;
   ErrorSums total_;
 
-  // Of a diagonal that begins `depth` below the bottom.
+  // Twice the area of the triangle below a diagonal that begins `depth` below the bottom.
   static int128 doubled_triangle(std::int64_t width, std::int64_t depth, const ErrorSums& jump) {
     const int128 rise = static_cast<int128>(width) * jump.tp - static_cast<int128>(depth) * jump.fp;
     if (rise <= 0) return 0;

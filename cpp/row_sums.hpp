@@ -1,10 +1,11 @@
-// Products of a matrix with weights of its columns or of its rows, the same for any partition.
+// Products of a matrix with a vector from the right or from the left, the same for any partitioning
+// of its rows.
 //
-// Each product with the columns is added up from the first column to the last, whatever the layout,
-// so that a row has one prediction wherever it lies. Sums over rows carry about 106 bits: for
-// numbers of few digits they are exact, and parts of them can be added up in any order.
+// Every row is summed from the first column to the last, whatever the memory layout, so that its
+// prediction does not depend on where it is stored. Sums over rows have about 106 bits: for numbers
+// with few digits they are exact, and partial sums can be added in any order.
 //
-// Time O(rows * columns); rows of factor 0 cost nothing in the sums.
+// Time O(rows * columns). Rows with factor 0 are skipped in sums over rows.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace rocpath {
 
-// A dense matrix as it lies in memory; strides count entries.
+// A dense matrix in memory; strides are in entries.
 template <class Number>
 struct MatrixView {
   const Number* first;
@@ -30,7 +31,7 @@ struct MatrixView {
 
 template <class Number>
 Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const double> coef) {
-  // So many rows at a time that none waits for its own sum.
+  // Several rows at a time, so that no addition waits for the previous one.
   constexpr std::size_t block = 64;
   Vector<double> product(matrix.n_rows);
   for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
@@ -47,8 +48,8 @@ Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const do
   return product;
 }
 
-// One compensated sum for every column, as unevaluated pairs high + low. In two arrays, so that
-// many columns are added up at a time.
+// One compensated sum for every column, as unevaluated pairs high + low: two arrays, so that
+// several columns are added at a time.
 struct ColumnSums {
   Vector<double> high;
   Vector<double> low;
@@ -63,7 +64,7 @@ struct ColumnSums {
 template <class Number>
 ColumnSums column_sums(const MatrixView<Number>& matrix, std::span<const double> factor) {
   ColumnSums sums(matrix.n_columns);
-  // Columns of some rows at a time, so that both layouts are read as they lie.
+  // Blocks of rows, so that memory is read consecutively in both layouts.
   constexpr std::size_t block = 256;
   for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
     const std::size_t end = std::min(begin + block, matrix.n_rows);

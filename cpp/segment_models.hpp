@@ -1,5 +1,5 @@
-// The kinds of cost there are, by name, and what they share: a search, and the fit of given
-// changes from the data alone.
+// All segment costs by name: for each, the search for changes, and the fit of a model with given
+// changes.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace rocpath {
 
-// A new cost is a header like `normal_cost.hpp`, and its name here.
+// To add a cost, write a header like `normal_cost.hpp` and add its name here.
 using SegmentCosts = std::tuple<NormalCost, PoissonCost>;
 
 // Call `act` with a value of every cost.
@@ -23,7 +23,7 @@ void for_each_cost(Act&& act) {
   std::apply([&](auto... cost) { (act(cost), ...); }, SegmentCosts{});
 }
 
-// Call `make` with a value of the cost of that name. Requires: there is one.
+// Call `make` with a value of the cost of that name. Requires: it exists.
 template <class Made, class Make>
 Made with_cost(std::string_view name, Make&& make) {
   Made made;
@@ -44,7 +44,7 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
   });
 }
 
-// The cost of x[start..end) by its mean.
+// The cost of x[start..end) as a function of its mean.
 template <class Cost>
 CostPiece fit_segment(const Observations& data, std::size_t start, std::size_t end) {
   const double origin = data.x[start];
@@ -62,10 +62,10 @@ CostPiece fit_segment(const Observations& data, std::size_t start, std::size_t e
 
 struct ModelFits {
   Vector<double> cost;  // of each model
-  Vector<double> mean;  // of each segment, one model after the other
+  Vector<double> mean;  // of each segment, concatenated
 };
 
-// Fits models to data that arrive in pieces.
+// Fits models to data that arrive in chunks.
 class ModelFitter {
  public:
   virtual ~ModelFitter() = default;
@@ -73,7 +73,7 @@ class ModelFitter {
   virtual ModelFits finish() = 0;
 };
 
-// Segments that a constraint ties get one mean. Requires: model k has n_changes[k] of the
+// Segments that a constraint ties share one mean. Requires: model k has n_changes[k] of the
 // positions, in increasing order.
 template <class Cost>
 class FitOfCost final : public ModelFitter {

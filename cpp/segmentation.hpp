@@ -1,10 +1,10 @@
-// The best segmentations with 0..K changes, or the best one for a penalty on each change; with or
-// without the up-down constraint, labels to obey, and a shortest length of a segment.
+// The best segmentations with 0..K changes, or the best one for a penalty on each change;
+// optionally with the up-down constraint, labels as constraints, and a minimum segment length.
 //
-// Dynamic programming over the data with one cost function for each state (`cost_function.hpp`): a
-// number of changes, or background and peak, or everything; a change leads from one state to the
-// next. Data arrive in pieces and are not kept. Time: the pieces of the functions, usually a few
-// tens, summed over states and data. Memory: the same pieces and the changes they share.
+// Dynamic programming over the data with one cost function (`cost_function.hpp`) for each state: a
+// number of changes, or background and peak, or a single state. A change leads from one state to
+// the next. Data arrive in chunks and are not stored. Time: the pieces of the functions, usually a
+// few tens, summed over states and data. Memory: the pieces and the changes they share.
 #pragma once
 
 #include <optional>
@@ -86,7 +86,7 @@ class SegmentSearch final : public Segmenter {
     const LabelRegion* region = has_labels_ ? rules_.of_change(position_) : nullptr;
     if (region != nullptr && region->needs_change()) n_layers_ = 2;
     const bool is_plain = region == nullptr && n_layers_ == 1 && !young_;
-    // All offers come from the functions before any of them is lowered.
+    // All offers are computed before any function is lowered.
     for_each_change(region, [&](std::size_t layer, std::size_t state, CostFunction& target) {
       const bool is_full = !is_plain || !was_plain_ || target.empty();
       CostFunction& from = functions_[layer][state];
@@ -104,7 +104,7 @@ class SegmentSearch final : public Segmenter {
       drop_first_layer();
   }
 
-  // Call `act` with the layer and state of every change that may happen, and the function it leads
+  // Call `act` with the layer and state of every change that is allowed, and the function it leads
   // to.
   template <class Act>
   void for_each_change(const LabelRegion* region, Act&& act) {
@@ -156,7 +156,7 @@ class SegmentSearch final : public Segmenter {
     if (young_) young_->add(observation);
   }
 
-  // Segments that have reached the shortest length.
+  // Add segments that have reached the minimum length.
   void enter() {
     if (position_ == 0) return;
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
@@ -189,7 +189,7 @@ class SegmentSearch final : public Segmenter {
   std::array<std::vector<CostFunction>, 2> functions_, offers_;  // by layer, then state
   std::optional<YoungSegments<Cost>> young_;
   std::size_t n_layers_ = 1;
-  bool was_plain_ = false;  // so that functions have all been offered to the next ones
+  bool was_plain_ = false;  // at the last change, so that each function was offered to the next
   std::int32_t position_ = 0;
 };
 

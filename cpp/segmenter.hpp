@@ -1,4 +1,4 @@
-// What a search for segmentations is told, is given and gives.
+// The interface of a search for segmentations: settings, data and results.
 #pragma once
 
 #include <span>
@@ -19,19 +19,19 @@ struct Observations {
 };
 
 struct SegmentSettings {
-  Range means;  // of all data; not a single point
+  Range means;  // of all data; low < high
   bool has_penalty;
-  double penalty;           // of a change, if there is one
+  double penalty;           // of a change, if has_penalty
   std::size_t max_changes;  // otherwise
   std::size_t min_length;   // at least 1
   std::vector<LabelRegion> regions;
 };
 
-// A search that is given the data piece by piece.
+// A search whose data arrive in chunks.
 class Segmenter {
  public:
   virtual ~Segmenter() = default;
-  // Requires: positive weights, x within the means. `check` is called now and then.
+  // Requires: positive weights, x within the means. `check` is called regularly.
   virtual void push(const Observations& data, const Interrupt& check) = 0;
   // The changes of the best models: one for a penalty, otherwise one for each number of changes.
   virtual Changes finish() = 0;

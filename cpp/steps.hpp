@@ -1,4 +1,4 @@
-// Ranges of steps, and a step inside one.
+// Ranges of steps, and steps inside them.
 #pragma once
 
 #include "lines.hpp"
@@ -19,8 +19,8 @@ class StepScale {
  public:
   explicit StepScale(const ErrorLines& lines) : scale_(typical_step(lines)) {}
 
-  // The step at a share of the way from the start of the range to its end; the way to infinity is
-  // as long as that to the typical step.
+  // The step at a fraction of the way from the start of the range to its end, where infinity is as
+  // far from the typical step as the typical step is from 0.
   double within(StepRange range, double share) const {
     const auto place = [&](double step) {
       return std::isinf(step) ? std::copysign(1.0, step) : step / (scale_ + std::fabs(step));
@@ -29,8 +29,9 @@ class StepScale {
     return scale_ * at / (1.0 - std::fabs(at));
   }
 
-  // The step to take of a range on which nothing changes: its middle; where it has no end, one near
-  // its start, for far steps cost the predictions their digits; `otherwise` if none is inside.
+  // The step to return for a range on which the value is constant: its middle. For an infinite
+  // range it is near the finite end, because predictions lose digits at large steps; `otherwise` if
+  // no float64 is inside.
   double inside(StepRange range, double otherwise) const {
     double step = middle(range);
     if (std::isinf(range.high) && range.low >= 0.0) step = std::min(step, 2.0 * range.low + scale_);
@@ -39,11 +40,11 @@ class StepScale {
     return is_inside(step, range) ? step : otherwise;
   }
 
-  // Where to cut a range: well inside, and at one of its ends only if no float64 lies between.
+  // Where to split a range: well inside, and at one of its ends only if no float64 is between them.
   double middle(StepRange range) const {
     const double step = within(range, 0.5);
     if (is_inside(step, range) && std::isfinite(step)) return step;
-    // Halve the number of float64 numbers in between instead.
+    // The middle of the float64 numbers in between.
     constexpr double largest = std::numeric_limits<double>::max();
     const auto bits = [](double x) {
       const auto raw = std::bit_cast<std::int64_t>(x);
@@ -58,7 +59,7 @@ class StepScale {
  private:
   double scale_;
 
-  // The step at which thresholds have typically moved as far as they are apart.
+  // The step at which thresholds have typically moved by their distance from each other.
   static double typical_step(const ErrorLines& lines) {
     const auto spread = [&](auto of) {
       double low = std::numeric_limits<double>::infinity();

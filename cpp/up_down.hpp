@@ -1,10 +1,11 @@
-// What a change offers: the smallest cost, by the mean after it.
+// The smallest cost after a change, as a function of the mean after it.
 //
-// Without a constraint that is the smallest cost over all means before it, a constant. Under the
-// up-down constraint (Hocking et al. 2020: background, peak, background, ...) a change upwards
-// offers the smallest cost over all means up to mu, one downwards over all means from mu on. Such a
-// running minimum is constant after a minimum, and elsewhere equals the function itself: there both
-// means are equal, as the constraint allows, and the two segments are fitted as one.
+// Without a constraint it is the smallest cost over all means before the change, a constant. With
+// the up-down constraint (Hocking et al. 2020: background, peak, background, ...) it is the
+// smallest cost over all means up to mu for a change upwards, and over all means from mu on for a
+// change downwards. Such a cumulative minimum is constant after a minimum and otherwise equal to
+// the function itself: there both means are equal, as the constraint allows, and the two segments
+// are fitted as one.
 #pragma once
 
 #include "change_tree.hpp"
@@ -14,11 +15,11 @@ namespace rocpath {
 
 enum class Direction { up, down };
 
-// A change at `position`, `penalty` its price.
+// A change at `position` that costs `penalty`.
 struct ChangeHere {
   std::int32_t position;
   double penalty;
-  // Whether to offer also what the function to lower has been offered before.
+  // Whether to include pieces that were offered to the same function before.
   bool is_full;
 };
 
@@ -26,7 +27,8 @@ template <class Cost>
 struct AnyChange {
   static constexpr bool is_up_down = false;
 
-  // A piece's own best mean may lie where another is better still: the smallest base is right.
+  // The best mean of a piece may be outside of it, where another piece is smaller still: the
+  // smallest base is correct.
   static BestPiece best(const CostFunction& function) {
     BestPiece best;
     for (const FunctionPiece& piece : function) best.improve(piece.cost.base, piece.node);
@@ -71,8 +73,8 @@ struct UpDownChange {
  private:
   static constexpr FunctionPiece none{{.base = infinite_cost}, 0.0, 0.0, -1, true};
 
-  // Travel over one piece. `level` is the constant that holds so far, or none while the running
-  // minimum is the function itself.
+  // Process one piece. `level` is the current constant, or none while the cumulative minimum is the
+  // function itself.
   static void travel(const FunctionPiece& piece, bool is_up, const ChangeHere& change,
                      FunctionPiece& level, ChangeTree& tree, CostFunction& offer) {
     const double near = is_up ? piece.low : piece.high;
@@ -86,8 +88,9 @@ struct UpDownChange {
     if (piece.is_new || change.is_full)
       offer_itself(piece, near, turn, gap, is_up, change, level, tree, offer);
     else
-      // The function to lower has been offered this piece, and has got the same data since: it is
-      // below it, and so below the level up to the turn. Leaving that part out halves the time.
+      // This piece was offered to the same function before, which has received the same data since:
+      // it is below the piece, and so below the level up to the turning point. Skipping that part
+      // halves the time.
       emit(offer, level, near, turn);
     level = none;
     if (turn == far) return;

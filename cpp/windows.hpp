@@ -1,8 +1,8 @@
-// The steps cut into windows, each with the crossings inside it.
+// The steps cut into windows, each with its crossings.
 //
-// The crossings between two steps are the pairs of lines whose order differs there. An insertion
-// sort from one order to the other names them one by one, in time and memory proportional to the
-// lines and the crossings; a window is made as wide as holds a few crossings a line.
+// The crossings between two steps are the inversions between the orders of the lines there. An
+// insertion sort from one order to the other enumerates them, in time and memory proportional to
+// the lines and the crossings. The width of a window is chosen to contain a few crossings a line.
 #pragma once
 
 #include "crossings.hpp"
@@ -10,7 +10,7 @@
 
 namespace rocpath {
 
-// Buffers for `sort_by_step`, to be used again.
+// Memory for `sort_by_step`, which is used again.
 struct CrossingSort {
   Vector<Crossing> sorted;
   Vector<std::uint32_t> bucket;  // of each crossing
@@ -19,15 +19,15 @@ struct CrossingSort {
 
 namespace detail {
 
-// How many lines ahead memory is fetched. Lines are read in an order that is not theirs; with 10^5
-// of them, waiting for each took two thirds of the time of a window.
+// How many lines ahead memory is fetched. Lines are not read in the order in which they are stored;
+// with 10^5 of them, waiting for memory took two thirds of the time of a window.
 constexpr std::size_t ahead = 16;
 
 inline void prefetch(const ErrorLines& lines, std::span<const std::uint32_t> order, std::size_t k) {
   if (k < order.size()) __builtin_prefetch(&lines.line[order[k]]);
 }
 
-// Mostly two or three crossings, for which the library's sort is slow.
+// A bucket usually has two or three crossings, for which std::sort is slow.
 inline void sort_bucket(std::span<Crossing> bucket) {
   const auto is_earlier = [](const Crossing& a, const Crossing& b) { return a.step < b.step; };
   if (bucket.size() > 16) return std::sort(bucket.begin(), bucket.end(), is_earlier);
@@ -42,8 +42,8 @@ inline void sort_bucket(std::span<Crossing> bucket) {
 
 }  // namespace detail
 
-// Compute the steps of crossings within a range, and sort by them. Bucket sort, O(n) where the
-// steps are spread over the range.
+// Compute the steps of crossings within a range, and sort by them: a bucket sort, O(n) if the steps
+// are spread over the range.
 inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
                          CrossingSort& scratch) {
   const std::size_t n_buckets = crossings.size() + 1;
@@ -78,12 +78,12 @@ inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossi
   crossings.swap(scratch.sorted);
 }
 
-// What happens between two steps.
+// The crossings between two steps.
 struct Window {
   double to = 0.0;
   Vector<Crossing> crossings;
-  // Where more lines cross at one step than a window can hold, `to` is that step, and instead of
-  // the crossings there is their number and the order of the lines after it.
+  // If more lines cross at one step than a window can hold, `to` is that step, and instead of a
+  // list there are the number of crossings and the order of the lines after them.
   std::uint64_t n_dense_swaps = 0;
   Vector<std::uint32_t> dense_order;
 };
@@ -97,17 +97,17 @@ inline std::span<const Crossing> take_row(std::span<const Crossing>& crossings) 
   return row;
 }
 
-// Cuts the steps into windows that hold a few crossings a line.
+// Cuts the steps into windows with a few crossings a line.
 class Windows {
  public:
-  // From the step after which the lines are stored in their order.
+  // Start after the step `lines.from`, in the order in which the lines are stored.
   explicit Windows(const ErrorLines& lines) : Windows(lines, lines.from, {}) {
     order_.resize(lines.size());
     std::iota(order_.begin(), order_.end(), 0U);
   }
 
-  // From the order after a step. Crossings of two lines of one kind are left out, if kinds are
-  // given.
+  // Start from the order after a step. If kinds of lines are given, crossings of two lines of the
+  // same kind are not listed.
   Windows(const ErrorLines& lines, double from, Vector<std::uint32_t> order,
           std::span<const std::uint32_t> kind = {})
       : lines_(lines),
@@ -117,11 +117,11 @@ class Windows {
         most_(8 * lines.size() + 4096),
         from_(from) {}
 
-  // After the end of the last window.
+  // The order after the last window.
   std::span<const std::uint32_t> order() const { return order_; }
 
   // The window from the end of the last one to at most `max_step`, with about `target` crossings,
-  // unsorted. The vectors of `window` are used again.
+  // unsorted. The memory of `window` is reused.
   void next(std::uint64_t target, double max_step, Window& window) {
     window.n_dense_swaps = 0;
     if (is_sparse_) reach_neighbors();
@@ -140,19 +140,19 @@ class Windows {
         cross_densely(window);
         break;
       }
-      // Too many. If they were spread evenly, the part placed so far tells how many there are; but
-      // next to a sparse window they are not, and halving finds the place where they begin.
+      // Too many crossings. The lines placed so far predict their number if they are spread evenly.
+      // After a sparse window they are not, and halving finds where they begin.
       const double expected = static_cast<double>(most_) * static_cast<double>(order_.size()) /
                               static_cast<double>(std::max<std::size_t>(n_placed, 1));
       const double ratio = is_sparse_ ? 0.5 : std::min(static_cast<double>(target) / expected, 0.5);
-      // Halves first: the ends may be the largest numbers of either sign.
+      // Halve before subtracting: the ends may be the largest numbers of either sign.
       width_ = (0.5 * window.to - 0.5 * from_) * (2.0 * ratio);
     }
     for (std::size_t r = 0; r < order_.size(); ++r) order_[r] = place_[r].line;
     last_from_ = std::exchange(from_, window.to);
   }
 
-  // Put the crossings of the last window in order of the step.
+  // Sort the crossings of the last window by their steps.
   void sort(Window& window) {
     sort_by_step(lines_, {last_from_, window.to}, window.crossings, scratch_);
   }
@@ -170,7 +170,7 @@ class Windows {
   std::size_t n_exchanges_ = 0;
   bool is_sparse_ = true;
 
-  // Widen at least up to the median of the next crossings of neighbors, so that windows move on.
+  // Widen the window at least to the median of the next crossings of neighbors.
   void reach_neighbors() {
     Vector<double> step;
     for (std::size_t r = 1; r < order_.size(); ++r) {
@@ -188,8 +188,8 @@ class Windows {
     width_ = std::max(width_, *median - from_);
   }
 
-  // Insertion sort towards the order after the window; every exchange is a crossing. Returns how
-  // many lines were placed before the window was full.
+  // Sort by insertion into the order after the window; every exchange is a crossing. Returns the
+  // number of lines placed before the window was full.
   std::size_t collect(Window& window) {
     const OrderAfter order_after(lines_, window.to);
     window.crossings.clear();
@@ -213,7 +213,7 @@ class Windows {
     return order_.size();
   }
 
-  // Only the order after the window: a merge sort, whatever the number of crossings.
+  // Merge-sort into the order after the window, and only count the crossings.
   void cross_densely(Window& window) {
     const OrderAfter order_after(lines_, window.to);
     window.crossings.clear();
