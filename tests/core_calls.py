@@ -118,6 +118,10 @@ def search_parts():
     scores = np.unique(prediction[::2]), np.unique(prediction[1::2])
     counted = [(score, np.arange(1, 1 + score.size)) for score in scores]
     core.doubled_pairs(*counted[0], *counted[1])
+    weight = rng.integers(1, 9, 40) / 7
+    jump_range = core.jump_range(weight)
+    are_multiples = core.are_multiples(weight, jump_range[0])
+    core.count_units(weight, core.jump_unit(*jump_range, are_multiples))
 
 
 def segment():
