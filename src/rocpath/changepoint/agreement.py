@@ -1,0 +1,140 @@
+"""Agreement of detected changes with the changes that people have annotated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import refuse_any, whole_number, whole_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def covering(
+    changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int
+) -> float:
+    """Return how well the detected segments cover the annotated ones.
+
+    The covering of one annotation is the mean over its segments, weighted by their
+    lengths, of the largest Jaccard index with a detected segment; that of several is
+    the mean over annotators.
+
+    Parameters
+    ----------
+    changes : array-like of int
+        Indices from 1 to n - 1 where detected segments start.
+    annotations : array-like of int, or list of such
+        Annotated changes, of one annotator or of several.
+    n : int
+        Length of the sequence.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, which is perfect agreement.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> cp.covering([50], [[50], []], n=100)
+    0.75
+    """
+    n = whole_number("n", n, least=1)
+    found = _segments(_checked("changes", changes, n), n)
+    scores = []
+    for annotated in _annotators(annotations, n):
+        segments = _segments(annotated, n)
+        low = np.maximum(segments[:, None, 0], found[None, :, 0])
+        high = np.minimum(segments[:, None, 1], found[None, :, 1])
+        shared = np.maximum(high - low, 0)
+        length, other = np.diff(segments).ravel(), np.diff(found).ravel()
+        jaccard = shared / (length[:, None] + other[None, :] - shared)
+        scores.append(float(length @ jaccard.max(axis=1)) / n)
+    return float(np.mean(scores))
+
+
+def f1_score(
+    changes: ArrayLike,
+    annotations: ArrayLike | Sequence[ArrayLike],
+    *,
+    n: int,
+    margin: int = 5,
+) -> float:
+    """Return the F1 score of detected changes, with a margin of error.
+
+    A detected change is correct if it is within the margin of an annotated one, and
+    each change counts once. Precision is with respect to the changes of all annotators
+    together; recall is the mean over annotators. The start of the sequence, index 0,
+    counts as a change of everyone, so that the score is defined without changes.
+
+    Parameters
+    ----------
+    changes, annotations, n
+        As for `covering`.
+    margin : int
+        Largest distance between a detected change and an annotated one.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> cp.f1_score([52, 80], [[50], [50]], n=100)
+    0.8
+    """
+    n = whole_number("n", n, least=1)
+    margin = whole_number("margin", margin, least=0)
+    found = _with_start(_checked("changes", changes, n))
+    annotated = [_with_start(one) for one in _annotators(annotations, n)]
+    everyone = np.unique(np.concatenate(annotated))
+    precision = _n_matched(everyone, found, margin) / found.size
+    recalls = [_n_matched(one, found, margin) / one.size for one in annotated]
+    recall = float(np.mean(recalls))
+    return 2 * precision * recall / (precision + recall)
+
+
+def _n_matched(
+    annotated: NDArray[np.int64], found: NDArray[np.int64], margin: int
+) -> int:
+    """Return the largest number of pairs within the margin, each change used once."""
+    n_matched = first = 0
+    # In order, the earliest change that is near enough leaves the most for the rest.
+    for place in annotated:
+        while first < found.size and found[first] < place - margin:
+            first += 1
+        if first < found.size and found[first] <= place + margin:
+            n_matched += 1
+            first += 1
+    return n_matched
+
+
+def _annotators(annotations: Any, n: int) -> list[NDArray[np.int64]]:
+    # A list of numbers is one annotator, a list of lists several.
+    several = isinstance(annotations, (list, tuple)) and any(
+        np.ndim(one) > 0 for one in annotations
+    )
+    every = annotations if several else [annotations]
+    return [_checked(f"annotations[{k}]", one, n) for k, one in enumerate(every)]
+
+
+def _checked(name: str, changes: ArrayLike, n: int) -> NDArray[np.int64]:
+    place = np.unique(whole_numbers(name, np.asarray(changes)))
+    is_bad = (place < 1) | (place > n - 1)
+    refuse_any(is_bad, f"{name} must be from 1 to n - 1 = {n - 1}", place)
+    return place
+
+
+def _segments(changes: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    ends = np.concatenate(([0], changes, [n]))
+    return np.column_stack((ends[:-1], ends[1:]))
+
+
+def _with_start(changes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate(([0], changes))
