@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from selenium import webdriver
 
-from rocpath.pages.labeling import labeling_html
+from rocpath.changepoint import labeling_page
 
 HERE = Path(__file__).parent
 SCREEN = {"width": 1300, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -38,10 +38,9 @@ def steps(n, changes, jump, noise, rng):
 
 def main():
     values = list(latencies())
-    html = labeling_html(
-        [f"host-{k:02d}" for k in range(len(values))],
-        [np.arange(one.size) for one in values],
+    html = labeling_page(
         values,
+        names=[f"host-{k:02d}" for k in range(len(values))],
         labels=LABELS,
         title="Latency of twelve hosts",
     )

@@ -71,8 +71,8 @@ def _unpacked(part: Any) -> Any:
     return tuple(part.tolist()) if is_names else part
 
 
-def read_saved(source: str, wanted: type[Model]) -> Model:
-    """Read what `model_bytes` was given, after a look at the types in it."""
+def read_saved(source: str, *wanted: type[Model]) -> Model:
+    """Read a model of one of the wanted types, after checking the types in the file."""
     # Size, types, format, kind, parts: each before the next could do harm.
     content = _content(source)
     _check_size(source, content)
@@ -91,13 +91,14 @@ def read_saved(source: str, wanted: type[Model]) -> Model:
         )
     if not isinstance(state, dict) or state.pop("format", None) != _FORMAT:
         raise ValueError(f"{source!r} is not a model of this version of rocpath.")
-    kind, needed = state.pop("kind", None), wanted.kind  # type: ignore[attr-defined]
-    if kind != needed:
+    kind = state.pop("kind", None)
+    by_kind = {one.kind: one for one in wanted}  # type: ignore[attr-defined]
+    if kind not in by_kind:
         raise ValueError(
             f"{source!r} was made by `{_MADE_BY.get(kind, 'something else')}`; this "
-            f"needs one of `{_MADE_BY[needed]}`."
+            f"needs one of `{' or '.join(_MADE_BY[one] for one in by_kind)}`."
         )
-    return _made(source, wanted, state)
+    return _made(source, by_kind[kind], state)
 
 
 def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:

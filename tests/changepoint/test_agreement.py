@@ -1,5 +1,7 @@
 """Covering and F1 score, against loops over their definitions."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,11 +17,11 @@ def slow_covering(changes, annotations, n):
     total = 0.0
     for annotated in annotations:
         ends, own = [0, *annotated, n], [0, *changes, n]
-        for a, b in zip(ends, ends[1:], strict=False):
+        for a, b in pairwise(ends):
             segment = set(range(a, b))
             best = max(
                 len(segment & set(range(c, d))) / len(segment | set(range(c, d)))
-                for c, d in zip(own, own[1:], strict=False)
+                for c, d in pairwise(own)
             )
             total += (b - a) / n * best
     return total / len(annotations)

@@ -1,4 +1,4 @@
-"""The penalty to begin with."""
+"""The default penalty, and the noise it is estimated from."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,47 @@ import pytest
 from rocpath import changepoint as cp
 
 
-def test_it_is_that_of_schwarz_with_the_noise_of_neighbors():
-    # Differences 2, 2, 2, 8: median 2, whatever the change of 8 is.
-    sigma = 2 / (0.6744897501960817 * np.sqrt(2))
-    expected = 2 * sigma**2 * np.log(5)
-    assert cp.default_penalty([0, 2, 0, 2, 10]) == pytest.approx(expected)
-    assert cp.default_penalty([0, 2, 0, 2, 1e6]) == pytest.approx(expected)
+def test_a_few_observations_have_three_times_their_variance():
+    x = np.array([0.0, 2, 0, 2, 10])
+    expected = 3 * x.var() * np.log(5)
+    assert cp.default_penalty(x) == pytest.approx(expected)
+
+
+def autoregressive(n, rho, rng):
+    noise = rng.normal(size=n)
+    for t in range(1, n):
+        noise[t] = rho * noise[t - 1] + np.sqrt(1 - rho**2) * noise[t]
+    return noise
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.6, 0.9])
+def test_autocorrelated_noise_has_its_long_run_variance(rho):
+    rng = np.random.default_rng(4)
+    x = autoregressive(20_000, rho, rng)
+    expected = 2 * np.log(x.size) * (1 + rho) / (1 - rho)
+    assert cp.default_penalty(x) == pytest.approx(expected, rel=0.2)
+    found = [
+        cp.segment_penalty(one, cp.default_penalty(one)).n_changes
+        for one in (autoregressive(600, rho, rng) for _ in range(30))
+    ]
+    assert np.mean(found) < 0.5
+
+
+def test_changes_in_autocorrelated_and_rounded_noise_are_found():
+    rng = np.random.default_rng(5)
+    level = np.repeat([0.0, 8.0, 2.0], 200)
+    noisy = level + autoregressive(600, 0.6, rng)
+    rounded = np.round(level + rng.normal(size=600))
+    for x in (noisy, rounded):
+        found = cp.segment_penalty(x, cp.default_penalty(x)).changes
+        assert found == pytest.approx([200, 400], abs=3)
+
+
+def test_missing_observations_have_no_weight():
+    rng = np.random.default_rng(6)
+    x = np.repeat([0.0, 6.0], 50) + rng.normal(size=100)
+    gaps = np.insert(x, [10, 50, 50, 80], np.nan)
+    assert cp.default_penalty(gaps) == cp.default_penalty(x)
 
 
 def test_noise_is_measured_well_and_pure_noise_has_few_changes():

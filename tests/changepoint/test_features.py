@@ -91,7 +91,8 @@ def test_logarithms_shift_with_the_unit(unit):
     [
         ([], "x must have at least one observation"),
         ([[1.0, 2.0], []], r"x\[1\] must have at least one observation"),
-        ([[1.0], [1.0, np.nan]], r"x\[1\] must be finite.*nan at index 1"),
+        ([[1.0], [1.0, np.inf]], r"x\[1\] must be finite.*inf at index 1"),
+        ([[1.0], [np.nan]], r"x\[1\] must have at least one observation"),
     ],
 )
 def test_bad_sequences_are_named(x, message):

@@ -188,18 +188,18 @@ def test_a_constant_without_loss_is_enough():
 
 def test_too_few_steps_warn():
     X, y = problem()
-    with pytest.warns(ConvergenceWarning, match="raise max_steps"):
+    with pytest.warns(ConvergenceWarning, match="increase max_steps"):
         rp.IntervalRegression(alpha=0.001, max_steps=1, tol=1e-12).fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([[0, 1]] * 3, "lower and an upper end for each of the 4 samples"),
+        ([[0, 1]] * 3, "lower and an upper limit for each of the 4 samples"),
         ([[0, 1, 2]] * 4, "shape"),
         ([[0, 1]] * 3 + [[2, 1]], r"\[2.0, 1.0\] in row 3"),
         ([[np.nan, 1]] + [[0, 1]] * 3, r"\[nan, 1.0\] in row 0"),
-        ([[-np.inf, np.inf]] * 4, "at least one finite end"),
+        ([[-np.inf, np.inf]] * 4, "at least one finite limit"),
         (["a", "b", "c", "d"], "intervals of real numbers"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_val_score
 
+import rocpath as rp
 from rocpath import changepoint as cp
 
 
@@ -27,7 +28,7 @@ def test_new_sequences_have_their_changes_whatever_their_noise():
     assert detector.score(x[40:], labels[40:]) > 0.9
 
 
-def test_score_is_the_part_of_labels_that_are_right():
+def test_score_is_the_fraction_of_correct_labels():
     x, labels = noisy_steps(30, 1)
     detector = cp.LearnedDetector(max_changes=8).fit(x, labels)
     flat = np.zeros(40)
@@ -36,7 +37,7 @@ def test_score_is_the_part_of_labels_that_are_right():
     assert detector.score([flat], labels[:1]) == pytest.approx(2 / 3)
 
 
-def test_sequences_without_labels_are_passed_over():
+def test_unlabeled_sequences_are_ignored():
     x, labels = noisy_steps(30, 2)
     some = [one if k % 3 else None for k, one in enumerate(labels)]
     detector = cp.LearnedDetector(max_changes=8).fit(x, some)
@@ -48,7 +49,7 @@ def test_sequences_without_labels_are_passed_over():
     np.testing.assert_array_equal(detector.predict_penalty(x), alone.predict_penalty(x))
 
 
-def test_segments_are_not_shorter_than_asked_for():
+def test_segments_have_the_minimum_length():
     x, labels = noisy_steps(20, 3)
     detector = cp.LearnedDetector(max_changes=8, min_length=7).fit(x, labels)
     for found in detector.predict([np.tile([0.0, 9.0], 20), *x]):
@@ -57,7 +58,8 @@ def test_segments_are_not_shorter_than_asked_for():
 
 def test_a_regressor_segments_as_the_detector_that_holds_it():
     x, labels = noisy_steps(20, 5)
-    detector = cp.LearnedDetector(max_changes=8, min_length=7).fit(x, labels)
+    detector = cp.LearnedDetector(max_changes=8, min_length=7, unit=None)
+    detector.fit(x, labels)
     found = detector.regressor_.predict_changes(x, min_length=7)
     for one, other in zip(found, detector.segment(x), strict=True):
         np.testing.assert_array_equal(one.changes, other.changes)
@@ -72,6 +74,97 @@ def test_it_is_cloned_and_cross_validated_by_group():
     scores = cross_val_score(detector, x, labels, groups=groups, cv=GroupKFold(3))
     assert scores.shape == (3,)
     assert (scores > 0.8).all()
+
+
+def test_changes_do_not_depend_on_the_unit_of_the_data():
+    x, labels = noisy_steps(40, 6)
+    rng = np.random.default_rng(7)
+    new = [
+        np.repeat([0.0, 3.0, 1.0], [60, 50, 40]) + scale * rng.normal(size=150)
+        for scale in (0.1, 0.3, 1.0)
+    ]
+    detector = cp.LearnedDetector(max_changes=8).fit(x[:30], labels[:30])
+    for one, other in zip(
+        detector.predict([*x, *new]),
+        detector.predict([1e6 * one + 12_345 for one in [*x, *new]]),
+        strict=True,
+    ):
+        assert one.tolist() == other.tolist()
+    # A penalty in the units of the data has no such invariance.
+    raw = cp.LearnedDetector(max_changes=8, unit=None).fit(x[:30], labels[:30])
+    with (
+        pytest.warns(UserWarning, match="more than 10% of points"),
+        pytest.warns(UserWarning, match="outside the training range"),
+    ):
+        assert raw.predict([1e6 * new[2]])[0].size > 15
+
+
+def test_a_free_coefficient_of_the_noise_is_learned():
+    x, labels = noisy_steps(60, 8)
+    detector = cp.LearnedDetector(max_changes=8, unit="free").fit(x[:40], labels[:40])
+    assert detector.regressor_.n_features_in_ == 216
+    assert detector.score(x[40:], labels[40:]) > 0.9
+
+
+def test_sequences_unlike_the_training_data_are_named():
+    rng = np.random.default_rng(9)
+    # The penalty depends on the length here, so that the length is a feature.
+    x = [np.repeat([0.0, 4.0], n) + rng.normal(size=2 * n) for n in range(10, 50)]
+    labels = [
+        cp.Labels(
+            [0, n - 5, n + 5],
+            [n - 5, n + 5, 2 * n],
+            ["no_change", "one_change", "no_change"],
+        )
+        for n in range(10, 50)
+    ]
+    detector = cp.LearnedDetector(max_changes=6).fit(x, labels)
+    detector.regressor_.coef_[0] = 1e-9
+    with pytest.warns(UserWarning, match="Sequences long have features outside"):
+        detector.segment([rng.normal(size=1000)], names=["long"])
+
+
+def test_comparison_has_the_errors_of_held_out_sequences():
+    x, labels = noisy_steps(30, 10)
+    detector = cp.LearnedDetector(max_changes=6, random_state=0).fit(x, labels)
+    comparison = detector.comparison_
+    assert comparison.metric == "label errors"
+    names = {one.name for one in comparison.scores}
+    assert {"PenaltyRegressor", "constant penalty", "interval regression"} < names
+    # The same folds by hand: neighbors, in fives.
+    total = 0
+    for fold in np.split(np.arange(30), 5):
+        train = [k for k in range(30) if k not in fold]
+        known = cp.LearnedDetector(max_changes=6, random_state=0)
+        known.fit([x[k] for k in train], [labels[k] for k in train])
+        share = known.score([x[k] for k in fold], [labels[k] for k in fold])
+        total += round((1 - share) * 3 * len(fold))
+    assert comparison["PenaltyRegressor"].value == total
+    assert detector.headline().startswith("Cross-validated label errors: ")
+
+
+def test_a_saved_detector_predicts_the_same(tmp_path):
+    x, labels = noisy_steps(30, 11)
+    detector = cp.LearnedDetector(max_changes=6, min_length=2).fit(x, labels)
+    detector.save(tmp_path / "model.skops", metadata={"value": "ms"})
+    loaded = rp.load_model(tmp_path / "model.skops")
+    assert loaded.metadata_ == {"value": "ms"}
+    assert loaded.get_params() == detector.get_params()
+    for one, other in zip(loaded.predict(x), detector.predict(x), strict=True):
+        assert one.tolist() == other.tolist()
+    with pytest.raises(AttributeError, match="needs the training data"):
+        _ = loaded.comparison_
+    assert loaded.fit(x, labels).comparison_.n_folds == 5
+
+
+def test_a_report_is_written(tmp_path):
+    x, labels = noisy_steps(12, 12)
+    detector = cp.LearnedDetector(max_changes=6).fit(x, labels)
+    path = tmp_path / "report.html"
+    detector.report(path, title="Steps", names=[f"s{k}" for k in range(12)])
+    page = path.read_text(encoding="utf-8")
+    assert "<title>Steps</title>" in page
+    assert detector.headline() in page
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ from tests.cli.command_tables import fails, labeled_table, long_tables, read, wr
             "(0.0, 9.0] in row 1 and (8.0, 15.0] in row 2",
         ),
         ("00,50,60,no_change", "from 0.0 to 39.0, got (50.0, 60.0] in row 1"),
-        ("00,0,15,peaks", "--constraint up_down"),
+        ("00,0,15,peaks", "constraint='up_down'"),
         ("00,15,0,no_change", "must be below end, got 15.0 and 0.0 in row 1"),
         ("00,,15,no_change", "column 'start' has missing values in row 1"),
-        ("00,0,15,no_change", "both where changes are and where none are"),
+        ("00,0,15,no_change", "label both regions with changes and regions"),
         (
             "00,0,15,no_change\n00,15,25,one_change",
-            "at least two sequences, to hold one out",
+            "at least two sequences for cross-validation",
         ),
     ],
 )
@@ -50,8 +50,8 @@ def test_changepoint_fit_of_as_few_sequences_as_can_be(tmp_path, capsys):
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5"]
     assert main([*argv, "--out", out]) == 0
     shown, notes = capsys.readouterr()
-    assert "2 labels of 2 sequences" in shown
-    assert "without labels: 10 of 12 sequences" in notes
+    assert "2 cross-validation folds, 2 sequences" in shown
+    assert "10 of 12 sequences have no labels" in notes
 
 
 def test_counts_below_zero_are_named(tmp_path, capsys):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rocpath.pages.labeling import labeling_html
+from rocpath.changepoint import labeling_page
 from tests.pages.browsing import find, wait_until
 
 N = 100
@@ -23,8 +23,7 @@ def sequences(n_sequences=3, n=N):
 
 def page(names=("a", "b", "c"), **options):
     values = options.pop("values", sequences(len(names)))
-    positions = options.pop("positions", [np.arange(one.size) for one in values])
-    return labeling_html(list(names), positions, values, **options)
+    return labeling_page(values, names=list(names), **options)
 
 
 def settled(browser):

@@ -9,7 +9,6 @@ import pytest
 
 from rocpath import changepoint as cp
 from rocpath.cli import main
-from rocpath.pages.labeling import labeling_html
 from tests.cli.command_tables import fails, long_tables, read, write
 
 X = np.array([1.0, 1, 5, 5, 5, 2])
@@ -21,8 +20,8 @@ def embedded(html):
 
 
 def page(**changes):
-    arguments = {"names": ["a"], "positions": [np.arange(6)], "values": [X]}
-    return labeling_html(**{**arguments, **changes})
+    arguments = {"names": ["a"], "sequences": [X]}
+    return cp.labeling_page(**{**arguments, **changes})
 
 
 def sequence(**changes):
@@ -47,7 +46,7 @@ def test_models_are_those_that_penalties_select_from_few_to_many_changes():
 
 def test_values_keep_their_shape_at_any_scale():
     for factor in (1e-90, 1.0, 1e90):
-        value = sequence(values=[factor * X], max_changes=1)["value"]
+        value = sequence(sequences=[factor * X], max_changes=1)["value"]
         scaled = numbers(value["float32"], "<f4")
         restored = value["middle"] + value["half"] * scaled.astype(float)
         np.testing.assert_allclose(restored / factor, X, rtol=1e-6)
@@ -90,7 +89,7 @@ def test_the_first_model_shown_is_that_of_the_penalty():
     assert sequence(penalties=[0], max_changes=2)["shown"] == 2
     # 2 log n times the variance of noise without changes: none are shown.
     noise = np.random.default_rng(0).normal(size=200)
-    one = sequence(values=[noise], positions=[np.arange(200)])
+    one = sequence(sequences=[noise], positions=[np.arange(200)])
     assert one["models"][one["shown"]]["changes"] == []
 
 
@@ -100,7 +99,7 @@ def test_other_data_and_other_first_labels_are_kept_apart():
         for changes in (
             {},
             {"names": ["b"]},
-            {"values": [X + np.arange(6)]},
+            {"sequences": [X + np.arange(6)]},
             {"labels": [("a", 0, 2, "no_change")]},
         )
     }
@@ -129,19 +128,19 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
     [
         (
             {"names": ["a", "b"]},
-            "positions must have one entry for each of the 2 names",
+            "names must have an entry for each of the 1 sequences, got 2",
         ),
         (
-            {"names": ["a", "a"], "positions": [[0]] * 2, "values": [[1]] * 2},
+            {"names": ["a", "a"], "sequences": [[1]] * 2},
             "names must not repeat, got 'a' twice",
         ),
-        ({"names": [], "positions": [], "values": []}, "at least one sequence"),
+        ({"names": [], "sequences": []}, "at least one sequence"),
         ({"positions": [np.arange(5)]}, "one entry for each of the 6 values"),
         ({"positions": [[0, 1, 1, 2, 3, 4]]}, "must increase, got 1.0 at index 2"),
-        ({"values": [[1, 2, 3, np.nan, 5, 6]]}, "values of 'a' must be finite"),
+        ({"sequences": [[1, 2, 3, np.inf, 5, 6]]}, "sequences[0] must be finite"),
         ({"labels": [("b", 0, 1, "no_change")]}, "got 'b' in row 0"),
         ({"labels": [("a", 0, 1, "change")]}, "got 'change' in row 0"),
-        ({"penalties": []}, "penalties must have one entry for each of the 1 names"),
+        ({"penalties": []}, "penalties must have an entry for each of the 1 sequences"),
         ({"max_changes": -1}, "max_changes must be an integer of at least 0"),
     ],
 )
@@ -177,7 +176,7 @@ def test_the_command_keeps_times_as_written_and_names_bad_sequences(tmp_path, ca
     argv = ["changepoint", "label", sequences, "--labels", labels, "--out", out]
     argv += ["--sequence", "host", "--position", "time", "--value", "ms"]
     assert main(argv) == 0
-    assert "left out sequence 'b'" in capsys.readouterr().err
+    assert "skipped sequence 'b'" in capsys.readouterr().err
     data = embedded(read(out))
     assert data["sequences"][0]["position"]["text"][1] == "2024-05-01T10:21"
     start, end = "2024-05-01T10:20", "2024-05-01T10:22:30"

@@ -8,10 +8,12 @@ import pytest
 
 import rocpath as rp
 from rocpath import changepoint as cp
+from rocpath.changepoint.labels import label_outcomes
+from rocpath.model_comparison import ModelComparison, ModelScore
 from rocpath.pages.penalty_report import (
+    PenaltyReport,
+    RegularizationPath,
     ReportedSequence,
-    Tried,
-    label_verdicts,
     penalty_report_html,
 )
 from tests.pages.browsing import find, wait_until
@@ -39,32 +41,47 @@ def reported(name="a", n_changes=1, **changes):
         "log_penalty": 2.3,
         "final_log_penalty": 2.0,
     }
-    return ReportedSequence(**{**arguments, **changes})
+    arguments |= changes
+    errors = arguments["errors"]
+    outcomes = label_outcomes(
+        arguments["changes"], arguments["labels"], arguments["position"]
+    )
+    return ReportedSequence(
+        outcomes=outcomes, target=cp.target_interval(errors), **arguments
+    )
 
 
 def page(sequences, **changes):
     functions = [one.errors for one in sequences]
     bp = cp.error_breakpoints(functions)
     predicted = np.array([-one.log_penalty for one in sequences])
-    row = {"standard_error": 1.0, "difference": -2, "difference_error": 0.5, "auc": 0.9}
+    comparison = ModelComparison(
+        metric="label errors",
+        greater_is_better=False,
+        scores=(
+            ModelScore("PenaltyRegressor", 3, 1, 1, 5),
+            ModelScore("constant penalty", 5, 1, 3, 7, 2, 0.5),
+        ),
+        selected="PenaltyRegressor",
+        n_folds=5,
+        sample_size="3 sequences",
+        decimals=0,
+    )
     arguments = {
         "title": HOSTILE,
         "headline": HOSTILE,
-        "metrics": {
-            "PenaltyRegressor": {"label_errors": 3, **row},
-            "constant penalty": {"label_errors": 5, **row},
-        },
+        "comparison": comparison,
         "roc": {"PenaltyRegressor": rp.roc_curve(bp, predicted)},
         "sequences": sequences,
         "coefficients": [("small", 0.1), (HOSTILE, -3.0)],
         "intercept": 1.5,
-        "tried": Tried(
+        "path": RegularizationPath(
             np.array([1.0, 0.1]), np.array([3.0, 2.0]), np.ones(2), 0.1, 2, "errors"
         ),
         "settings": {"cost": "normal"},
-        "left_out": [HOSTILE],
+        "notes": [HOSTILE],
     }
-    return penalty_report_html(**{**arguments, **changes})
+    return penalty_report_html(PenaltyReport(**{**arguments, **changes}))
 
 
 def embedded(html):
@@ -72,13 +89,9 @@ def embedded(html):
     return json.loads(text)
 
 
-def test_every_label_is_judged_on_its_own():
-    assert label_verdicts(LABELS, np.array([2]), np.arange(6.0)) == ["", "", "FN"]
-    assert label_verdicts(LABELS, np.array([1, 2, 3]), np.arange(6.0)) == [
-        "FP",
-        "FP",
-        "FN",
-    ]
+def test_each_label_has_its_own_outcome():
+    assert label_outcomes([2], LABELS, np.arange(6.0)) == ["", "", "FN"]
+    assert label_outcomes([1, 2, 3], LABELS, np.arange(6.0)) == ["FP", "FP", "FN"]
 
 
 def test_the_page_has_what_the_segmentation_and_the_error_function_say():
@@ -126,7 +139,7 @@ def test_the_dot_on_a_curve_is_where_predictions_are():
 
 def test_a_constant_has_no_coefficients_to_show():
     html = page([reported()], coefficients=[])
-    assert "No feature is used: the log penalty is 1.500" in html
+    assert "No feature was selected: the log penalty is 1.500" in html
 
 
 @pytest.fixture
@@ -182,7 +195,7 @@ def test_wrong_labels_are_marked(show):
     browser = show(page([reported()]))
     marks = browser.find_elements("css selector", ".sequence .annotation-text")
     assert marks[0].text == "FN"
-    assert find(browser, ".told").text.startswith("1 of 3 labels wrong; 1 change;")
+    assert find(browser, ".summary").text.startswith("1 of 3 labels wrong; 1 change;")
 
 
 def test_lists_are_paged_sorted_and_searched(show):
@@ -204,7 +217,7 @@ def test_lists_are_paged_sorted_and_searched(show):
     assert find(browser, ".list").text == "No such sequence."
 
 
-@pytest.mark.parametrize("chart", ["errors", "roc", "coefficients", "tried", None])
+@pytest.mark.parametrize("chart", ["errors", "roc", "coefficients", "path", None])
 def test_every_panel_can_be_saved_as_png(show, tmp_path, chart):
     browser = show(page([reported("my sequence")]))
     selector = ".list .png" if chart is None else f".png[data-chart={chart}]"

@@ -1,5 +1,6 @@
 """Changepoints: sequences and labeled regions to segmentations and label errors."""
 
+from rocpath.changepoint.agreement import covering, f1_score
 from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
@@ -10,6 +11,7 @@ from rocpath.changepoint.error_functions import (
 )
 from rocpath.changepoint.features import SequenceFeatures, sequence_features
 from rocpath.changepoint.interval_regression import IntervalRegression
+from rocpath.changepoint.labeling import detect_changes, labeling_page
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.learned_detector import LearnedDetector
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
@@ -40,10 +42,14 @@ __all__ = [
     "array_pieces",
     "bed_labels",
     "bedgraph_pieces",
+    "covering",
     "default_penalty",
+    "detect_changes",
     "error_breakpoints",
     "errors_by_penalty",
+    "f1_score",
     "label_errors",
+    "labeling_page",
     "model_selection",
     "penalty_errors",
     "segment",

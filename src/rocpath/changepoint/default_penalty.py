@@ -1,12 +1,14 @@
-"""A penalty to begin with, where there are no labels to learn one from."""
+"""Penalties and noise estimates for sequences without labels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import finite_vector, one_of, same_length
+from rocpath.arguments import one_of
+from rocpath.changepoint.observations import observed
+from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_passes import COSTS
 
 if TYPE_CHECKING:
@@ -14,30 +16,35 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation import SegmentCost
 
-# The median of the absolute value of a standard normal variable.
-_NORMAL_MEDIAN = 0.6744897501960817
+_FEWEST = 20  # observations, below which residuals do not show autocorrelation
+_BLOCKS = (1, 2, 4)
+_KEPT = 0.75  # smallest fraction of squared differences, which few changes affect
+# Mean of the smallest 75% of squares of standard normal variables.
+_KEPT_MEAN = 0.368
+_STEP = 1.25  # largest growth of the penalty between two segmentations
+_LARGEST_CORRELATION = 0.98
+_GUARD = 10.0  # differences of the criterion, in units of log n, that count
 
 
 def default_penalty(
     x: ArrayLike, *, cost: SegmentCost = "normal", weights: ArrayLike | None = None
 ) -> float:
-    """Estimate a penalty from the noise of a sequence: Schwarz's criterion.
+    """Estimate a penalty from the noise of a sequence, which may be autocorrelated.
 
-    A change has two parameters, its place and a mean, and each costs log n in twice the
-    log likelihood. So the penalty is 2 σ² log n for normal cost, and φ log n for
-    Poisson cost, where φ is the variance as a multiple of the mean, from 1 up. The
-    noise σ is measured by differences of neighbors, which changes hardly touch:
-
-        σ = median(abs(x[t + 1] - x[t])) / (0.6745 √2),
-
-    each difference divided by √(1 / w[t] + 1 / w[t + 1]) in place of √2 where there are
-    weights w, and the median replaced by the mean where it is 0. Noise that is not
-    independent from one observation to the next needs a larger penalty.
+    For normal cost the penalty is 2 σ² log n, where σ² is the long-run variance of the
+    noise: that of the residuals, times (1 + ρ) / (1 - ρ) if ρ is their correlation
+    with the next one. Residuals depend on the changes, so the penalty grows from a
+    small value, the sequence is segmented again, and so on until the penalty is at
+    least that of its own residuals. A previous model is preferred if a criterion for
+    first-order autoregressive noise shows that the last one misses changes. For Poisson
+    cost the penalty is φ log n, where φ is the dispersion of the residuals, estimated
+    in the same way and at least 1. Below 20 observations the penalty is three times the
+    variance times log n.
 
     Parameters
     ----------
     x : array-like, shape (n,)
-        The sequence.
+        The sequence; NaN marks missing observations.
     cost : {"normal", "poisson"}
         As for `segment`.
     weights : array-like, shape (n,), optional
@@ -46,7 +53,7 @@ def default_penalty(
     Returns
     -------
     float
-        0 for a constant sequence, in which no penalty finds a change.
+        0 for a constant sequence, which has no changes at any penalty.
 
     Examples
     --------
@@ -59,25 +66,87 @@ def default_penalty(
     [100, 200]
     """
     one_of("cost", cost, tuple(COSTS))
-    values = finite_vector("x", x)
-    weight = np.ones(values.size)
-    if weights is not None:
-        weight = finite_vector("weights", weights)
-        same_length(x=values, weights=weight)
-    if values.size < 2:
+    values, weight = observed("x", x, weights)
+    n = values.size
+    if n < 2:
         return 0.0
-    log_n = float(np.log(values.size))
-    variance = _noise(values, weight) ** 2
-    if cost == "normal":
-        return 2 * variance * log_n
+    log_n = float(np.log(n))
     mean = float(np.average(values, weights=weight))
-    return max(1.0, variance / mean) * log_n if mean > 0 else 0.0
+    variance = float(np.average((values - mean) ** 2, weights=weight) * weight.mean())
+    # Twice the deviance of a Poisson variable has the scale of a squared residual.
+    factor, unit, least = (2.0, 1.0, 0.0) if cost == "normal" else (1.0, mean, 1.0)
+    if values.min() == values.max():
+        return 0.0
+    if n < _FEWEST:
+        return max(1.5 * factor * variance / unit, least) * log_n
+    search = _Search(values, weight, cost)
+    start = max(_difference_variance(values, weight), variance / 8) / unit
+    penalty = max(start, least) * factor * log_n
+    visited = [search.model(penalty)]
+    while True:
+        wanted = factor * log_n * max(visited[-1].long_run_variance, least)
+        if wanted <= visited[-1].penalty:
+            break
+        visited.append(search.model(min(wanted, _STEP * visited[-1].penalty)))
+    best = min(visited, key=lambda one: one.criterion)
+    is_better = best.criterion < visited[-1].criterion - _GUARD * log_n
+    return best.penalty if is_better else visited[-1].penalty
 
 
-def _noise(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the standard deviation of an observation of weight 1."""
-    spread = np.sqrt(1 / weight[:-1] + 1 / weight[1:])
-    size = np.abs(np.diff(x)) / spread
-    middle = float(np.median(size)) / _NORMAL_MEDIAN
-    # Of counts and rounded values more than half of the neighbors may be equal.
-    return middle or float(size.mean()) * np.sqrt(np.pi / 2)
+def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the long-run variance of the noise, as `default_penalty` estimates it."""
+    n = int(np.isfinite(np.asarray(x, dtype=float)).sum())
+    if n < 2:
+        return 0.0
+    return default_penalty(x, weights=weights) / (2.0 * float(np.log(n)))
+
+
+class _Model(NamedTuple):
+    """A segmentation, by its penalty, and the noise of its residuals."""
+
+    penalty: float
+    long_run_variance: float
+    criterion: float
+
+
+class _Search(NamedTuple):
+    x: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    cost: SegmentCost
+
+    def model(self, penalty: float) -> _Model:
+        found = segment_penalty(self.x, penalty, cost=self.cost, weights=self.weight)
+        n, n_segments = self.x.size, found.n_changes + 1
+        length = np.diff(np.concatenate(([0], found.changes, [n])))
+        fitted = np.repeat(found.mean, length)
+        residual = (self.x - fitted) * np.sqrt(self.weight)
+        if self.cost == "poisson":
+            # Pearson residuals; the mean of a segment is 0 only if all its counts are.
+            residual = residual / np.sqrt(np.where(fitted > 0, fitted, 1.0))
+        variance = float(residual @ residual) / n
+        if variance == 0:
+            return _Model(penalty, 0.0, -np.inf)
+        lag = float(residual[:-1] @ residual[1:]) / (n * variance)
+        # Subtracting means biases correlations of residuals toward negative values.
+        correlation = lag + (1 + 3 * lag) * n_segments / n
+        correlation = float(np.clip(correlation, 0.0, _LARGEST_CORRELATION))
+        # The criterion has no bias to correct: it compares fits to the same data.
+        innovation = variance * max(1 - lag**2, np.finfo(float).tiny)
+        criterion = n * np.log(innovation) + 3 * found.n_changes * np.log(n)
+        long_run = variance * (1 + correlation) / (1 - correlation)
+        return _Model(penalty, long_run, float(criterion))
+
+
+def _difference_variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Return the largest variance from differences of neighboring block means."""
+    largest = 0.0
+    for size in _BLOCKS:
+        n_blocks = x.size // size
+        block = slice(0, n_blocks * size)
+        total = weight[block].reshape(n_blocks, size).sum(axis=1)
+        moment = (weight * x)[block].reshape(n_blocks, size).sum(axis=1)
+        spread = 1 / total[:-1] + 1 / total[1:]
+        square = np.sort(np.diff(moment / total) ** 2 / spread)
+        kept = square[: max(1, int(_KEPT * square.size))]
+        largest = max(largest, float(kept.mean()) / _KEPT_MEAN)
+    return largest

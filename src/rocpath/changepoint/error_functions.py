@@ -18,7 +18,9 @@ from rocpath.arguments import (
     whole_numbers,
 )
 from rocpath.breakpoints import Denominator, ErrorBreakpoints
+from rocpath.changepoint.label_rules import check_label_kinds
 from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.selection import log_penalties, model_selection
 
@@ -109,6 +111,16 @@ class PenaltyErrors:
         """Logarithm of ``min_penalty``, from minus infinity."""
         return log_penalties(self.min_penalty)
 
+    def per_unit(self, unit: float) -> PenaltyErrors:
+        """Return the errors as a function of the penalty divided by a unit."""
+        return PenaltyErrors(
+            self.min_penalty / unit,
+            self.fp,
+            self.fn,
+            possible_fp=self.possible_fp,
+            possible_fn=self.possible_fn,
+        )
+
     def at(self, log_penalty: ArrayLike) -> Any:
         """Return the number of errors, FP + FN, at a log penalty.
 
@@ -153,7 +165,7 @@ def errors_by_penalty(
     labels : Labels
         Its labeled regions.
     max_changes : int
-        The largest number of changes; n - 1 where that is less.
+        Maximum number of changes; at most one less than the observations.
     cost, weights, constraint, min_length
         As for `segment`.
     position : array-like, shape (n,), optional
@@ -174,9 +186,10 @@ def errors_by_penalty(
     ([1, 0, 0], [0, 0, 1])
     """
     max_changes = whole_number("max_changes", max_changes, least=0)
+    check_label_kinds(labels, constraint)
     models = segment(
         x,
-        min(max_changes, max(np.size(x) - 1, 0)),
+        possible_changes(x, max_changes),
         cost=cost,
         weights=weights,
         constraint=constraint,

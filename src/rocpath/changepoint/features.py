@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import finite_vector, read_only
+from rocpath.arguments import read_only
+from rocpath.changepoint.observations import observed
 from rocpath.changepoint.segmentation_passes import check_observations
 
 if TYPE_CHECKING:
@@ -110,8 +111,13 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     return SequenceFeatures(read_only(value), _NAMES)
 
 
+def feature_names() -> tuple[str, ...]:
+    """Return the names of all features, in order."""
+    return _NAMES
+
+
 def _features(name: str, sequence: Any) -> NDArray[np.float64]:
-    x = finite_vector(name, sequence)
+    x, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")
     # In units of a power of two near the largest value, powers stay within float64.
     largest, exponent = np.frexp(np.abs(x).max() or 1.0)

@@ -1,4 +1,4 @@
-"""Linear models that predict a number in an interval, along a path of L1 weights."""
+"""Linear models of interval targets, for a path of L1 weights."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class IntervalPath(NamedTuple):
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]  # of optimality, as a part of the largest weight
-    n_iter: NDArray[np.int64]  # Newton moves made
+    violation: NDArray[np.float64]  # of optimality, relative to the largest weight
+    n_iter: NDArray[np.int64]  # Newton iterations
 
 
 def interval_path(
@@ -31,7 +31,7 @@ def interval_path(
     tol: float = 1e-6,
     max_steps: int = 1000,
 ) -> IntervalPath:
-    """Fit interval regression for each L1 weight, starting from the one before.
+    """Fit interval regression for each L1 weight, with warm starts.
 
     Minimizes, over coefficients w and intercept b, the mean of
     max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
@@ -42,7 +42,7 @@ def interval_path(
     X : array, shape (n_samples, n_features)
         Finite features.
     interval : array, shape (n_samples, 2)
-        Lower and upper ends, possibly infinite.
+        Lower and upper limits, possibly infinite.
     alpha : array, shape (n_alphas,)
         L1 weights, decreasing.
     margin, tol, max_steps
@@ -61,11 +61,10 @@ def interval_path(
     >>> path.coef.round(6).tolist()
     [[0.0], [2.7]]
     """
-    # By columns, as coordinate descent reads them.
+    # Column-major, as coordinate descent reads it.
     feature = np.ascontiguousarray(X.T).ravel()
-    low, high = _moved_ends(interval, margin)
-    # So that tol has no unit: the largest alpha is the size of the slopes at the
-    # constant.
+    low, high = _limits_within_margin(interval, margin)
+    # Relative to the gradient at the constant model, so that tol has no unit.
     largest = float(alpha.max()) or 1.0
     path = _core.interval_path(feature, low, high, alpha, tol * largest, max_steps)
     return IntervalPath(
@@ -80,37 +79,37 @@ def largest_alpha(
     X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float
 ) -> float:
     """Return the smallest L1 weight for which all coefficients are zero."""
-    low, high = _moved_ends(interval, margin)
+    low, high = _limits_within_margin(interval, margin)
     found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
-    # The best constant is known to a part of 1e-9, and so are the slopes there.
-    largest_end = np.abs(interval[np.isfinite(interval)]).max() + margin
-    return found if found > 1e-8 * largest_end else 0.0
+    # The best constant, and so the gradient there, has a relative error of 1e-9.
+    largest_limit = np.abs(interval[np.isfinite(interval)]).max() + margin
+    return found if found > 1e-8 * largest_limit else 0.0
 
 
 def interval_losses(
     fitted: NDArray[np.float64], interval: NDArray[np.float64], margin: float
 ) -> NDArray[np.float64]:
     """Return the loss of each sample (row) for each model (column)."""
-    low, high = _moved_ends(interval, margin)
+    low, high = _limits_within_margin(interval, margin)
     below = np.maximum(0, low[:, None] - fitted)
     above = np.maximum(0, fitted - high[:, None])
     return np.asarray(below**2 + above**2)
 
 
 def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> float:
-    """Return the constant with the smallest loss; 0 if no interval has an end."""
+    """Return the constant with the smallest loss; 0 if no limit is finite."""
     if not np.isfinite(interval).any():
         return 0.0
-    # The same solver with a column that says nothing: only the intercept is left.
+    # The same solver with a constant column, so that only the intercept is fitted.
     no_features = np.zeros((len(interval), 1))
     return float(
         interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0]
     )
 
 
-def _moved_ends(
+def _limits_within_margin(
     interval: NDArray[np.float64], margin: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # An interval shorter than twice the margin has its ends cross; the loss then is
-    # smallest in its middle.
+    # In an interval shorter than twice the margin the limits cross, and the loss is
+    # smallest in the middle.
     return interval[:, 0] + margin, interval[:, 1] - margin

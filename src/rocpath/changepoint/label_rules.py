@@ -29,7 +29,7 @@ class LabelPlaces:
     """Find the indices of labels, which are in positions, piece by piece."""
 
     def __init__(self, labels: Labels | None, constraint: Constraint) -> None:
-        _check_labels(labels, constraint)
+        check_label_kinds(labels, constraint)
         self.labels = labels
         self.first: float | None = None
         self.last = -np.inf
@@ -92,7 +92,8 @@ class LabelPlaces:
         )
 
 
-def _check_labels(labels: object, constraint: Constraint) -> None:
+def check_label_kinds(labels: object, constraint: Constraint) -> None:
+    """Raise unless the labels, if any, can be used with the constraint."""
     if labels is None:
         return
     if not isinstance(labels, Labels):

@@ -49,6 +49,8 @@ _ALIASES = {
     "normal": "no_change",
     "0breakpoints": "no_change",
     "0changes": "no_change",
+    "noChange": "no_change",
+    "oneChange": "one_change",
     "1breakpoint": "one_change",
     "1change": "one_change",
     "breakpoint": "at_least_one_change",
@@ -80,9 +82,10 @@ class Labels:
     peak_end             two or more peak ends      no peak end inside
     ===================  =========================  ===================
 
-    Other names: ``normal``, ``0breakpoints``, ``0changes`` for no change;
-    ``1breakpoint``, ``1change`` for one; ``breakpoint``, ``>0breakpoints``,
-    ``>0changes`` for at least one; ``noPeaks``, ``peakStart``, ``peakEnd``.
+    Other names: ``normal``, ``0breakpoints``, ``0changes``, ``noChange`` for no change;
+    ``1breakpoint``, ``1change``, ``oneChange`` for one; ``breakpoint``,
+    ``>0breakpoints``, ``>0changes`` for at least one; ``noPeaks``, ``peakStart``,
+    ``peakEnd``.
 
     Parameters
     ----------
@@ -251,6 +254,20 @@ def label_errors(
     return LabelErrors(
         read_only(fp), read_only(fn), labels.possible_fp, labels.possible_fn
     )
+
+
+def label_outcomes(
+    changes: ArrayLike, labels: Labels, position: ArrayLike
+) -> list[str]:
+    """Return ``"FP"``, ``"FN"`` or ``""`` for each label, given one model's changes."""
+    outcomes = []
+    # One by one, as `label_errors` returns only totals.
+    for k in range(len(labels)):
+        one = slice(k, k + 1)
+        label = Labels(labels.start[one], labels.end[one], labels.kind[one])
+        errors = label_errors([changes], label, position=position)
+        outcomes.append("FP" if errors.fp[0] else "FN" if errors.fn[0] else "")
+    return outcomes
 
 
 def _counts(

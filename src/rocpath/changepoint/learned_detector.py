@@ -1,29 +1,54 @@
-"""From sequences and labeled regions to changes of new sequences, in one estimator."""
+"""Learn penalties from labeled sequences, and detect the changes of new ones."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import check_count, describe
+from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.error_functions import errors_by_penalty
+from rocpath.changepoint.default_penalty import default_penalty, noise_variance
+from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.features import sequence_features
-from rocpath.changepoint.labels import Labels, label_errors
+from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.penalty_evaluation import (
+    CONSTANT,
+    PenaltyEvaluation,
+    PenaltyProblem,
+    evaluate_penalties,
+)
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
+from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.changepoint.segmentation import segment_penalty
+from rocpath.changepoint.training_sequences import (
+    expanded_runs,
+    paired_labels,
+    training_sequences,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rocpath.changepoint.labels import Labels
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation
+    from rocpath.changepoint.training_sequences import TrainingSequence
+    from rocpath.model_comparison import ModelComparison
+
+    Weights = Sequence[ArrayLike | None] | None
+
+_TINY = np.finfo(float).tiny
+_EXTRAPOLATION = 0.25  # of the training range, beyond which features are named
+_DENSE = 0.1  # changes per observation that suggest a wrong penalty
+_MOST_NAMED = 5
 
 
 class LearnedDetector(BaseEstimator):  # type: ignore[misc]
@@ -31,29 +56,46 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
     ``fit`` segments every labeled sequence, counts its label errors for every penalty,
     computes its features, and learns to predict the penalty from them. ``predict``
-    segments new sequences with the penalties predicted for them. Sequences come as a
-    list, so that cross-validation can divide them, by ``groups`` too.
+    segments new sequences with their predicted penalties. Sequences are a list, so that
+    cross-validation can split them, also by ``groups``.
+
+    For costs in squared units of the data the model predicts the penalty divided by the
+    noise variance, from features of values in units of the noise. A model that was
+    learned from percentages so applies to byte counts.
 
     Parameters
     ----------
     max_changes : int
-        The most changes of a labeled sequence that are tried.
+        Maximum number of changes of a labeled sequence.
     cost, constraint, min_length
         As for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional
-        Predicts the log penalty; by default :class:`PenaltyRegressor`.
+        Model of the log penalty; by default :class:`PenaltyRegressor`.
     search : object, optional
-        A detector of ruptures or skchange, as for
-        :func:`~rocpath.changepoint.adapters.detector_errors`, to use instead of
-        :func:`~rocpath.changepoint.segment`; cost, constraint and min_length are then
-        its own.
+        Detector of ruptures or skchange to use instead of
+        :func:`~rocpath.changepoint.segment`, as for
+        :func:`~rocpath.changepoint.adapters.detector_errors`. It has its own cost,
+        constraint and minimum length.
+    unit : {"noise", "free", None}
+        Unit of the penalty: the noise variance of each sequence (``"noise"``); none
+        (``None``); or none, with the log noise variance as a feature, whose coefficient
+        is learned (``"free"``). Always None for Poisson cost, whose penalties have no
+        unit, and with ``search``.
+    random_state : int, RandomState or None
+        Seed of the assignment of groups to folds.
 
     Attributes
     ----------
     regressor_ : estimator
-        The fitted model of the penalty.
+        The fitted model of the log penalty.
     n_labeled_ : int
-        How many sequences had labels.
+        Number of labeled sequences.
+    n_labels_ : int
+        Number of labeled regions.
+    has_runs_ : bool
+        Whether all weights are whole numbers and so lengths of runs of equal values.
+    metadata_ : dict
+        The metadata that was saved with a loaded model; empty otherwise.
 
     Examples
     --------
@@ -69,6 +111,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     [[20], [20]]
     >>> detector.score(x[20:], labels[20:])
     1.0
+    >>> detector.comparison_.selected
+    'PenaltyRegressor'
     """
 
     def __init__(
@@ -80,6 +124,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         min_length: int = 1,
         regressor: Any = None,
         search: Any = None,
+        unit: Literal["noise", "free"] | None = "noise",
+        random_state: Any = None,
     ) -> None:
         self.max_changes = max_changes
         self.cost = cost
@@ -87,13 +133,18 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self.min_length = min_length
         self.regressor = regressor
         self.search = search
+        self.unit = unit
+        self.random_state = random_state
 
     def fit(
         self,
         sequences: Sequence[ArrayLike],
         labels: Sequence[Labels | None],
         *,
+        weights: Weights = None,
+        positions: Weights = None,
         groups: ArrayLike | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Self:
         """Learn the penalty.
 
@@ -102,64 +153,270 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         sequences : list of array-like
             The sequences.
         labels : list of Labels or None
-            The labeled regions of each; None where there are none.
+            The labeled regions of each sequence; None for unlabeled sequences.
+        weights : list of array-like or None, optional
+            Weights of the observations, as for :func:`~rocpath.changepoint.segment`.
+            Whole weights are lengths of runs, which count in the features.
+        positions : list of array-like or None, optional
+            Positions of the observations in the units of the labels; by default their
+            indices.
         groups : array-like, shape (n_sequences,), optional
-            What sequences belong together, as for :meth:`PenaltyRegressor.fit`.
+            Groups of sequences that cross-validation keeps together, as for
+            :meth:`PenaltyRegressor.fit`.
+        progress : callable, optional
+            Function that is called with the number of segmented sequences and the
+            number of all labeled sequences.
         """
-        sequences, labels = _paired(sequences, labels)
-        labeled = {k: one for k, one in enumerate(labels) if one is not None}
-        if not labeled:
+        training = training_sequences(
+            sequences, labels, weights=weights, positions=positions, groups=groups
+        )
+        one_of("unit", self.unit, ("noise", "free", None))
+        functions = []
+        for done, one in enumerate(training):
+            if progress is not None:
+                progress(done, len(training))
+            functions.append(self._errors(one))
+        # Otherwise all penalties, or all extreme ones, are equally good.
+        if not can_be_learned(functions):
             raise ValueError(
-                "labels must have a sequence with labeled regions, got none."
+                "labels must trade false positives for false negatives: label both "
+                "regions with changes and regions without, in sequences that change."
             )
-        if self.search is not None:
-            errors = partial(detector_errors, self.search)
-        else:
-            errors = partial(errors_by_penalty, **self._segment_settings)
-        functions = [
-            errors(sequences[k], one, max_changes=self.max_changes)
-            for k, one in labeled.items()
-        ]
-        features = sequence_features([sequences[k] for k in labeled]).value
-        regressor = PenaltyRegressor() if self.regressor is None else self.regressor
-        own = {} if groups is None else {"groups": np.asarray(groups)[list(labeled)]}
-        self.regressor_ = clone(regressor).fit(features, functions, **own)
-        self.n_labeled_ = len(labeled)
+        self.has_runs_ = all(one.has_runs for one in training)
+        self.metadata_: dict[str, Any] = {}
+        value = [one.value for one in training]
+        weight = [one.weight for one in training]
+        X, unit = self._features(value, weight)
+        pairs = zip(value, weight, strict=True)
+        default = [default_penalty(x, cost=self.cost, weights=w) for x, w in pairs]
+        problem = PenaltyProblem(
+            X,
+            np.log([[len(one)] for one in value]),
+            np.log(np.maximum(default / unit, _TINY)),
+            [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
+            None if groups is None else np.array([one.group for one in training]),
+        )
+        self.regressor_ = clone(self._unfitted).fit(
+            problem.X, problem.functions, groups=problem.groups
+        )
+        self.n_labeled_ = len(training)
+        self.n_labels_ = sum(len(one.labels) for one in training)
+        self._training, self._problem, self._units = training, problem, unit
+        self._evaluation: PenaltyEvaluation | None = None
         return self
 
     @property
-    def _segment_settings(self) -> dict[str, Any]:
+    def _unfitted(self) -> Any:
+        if self.regressor is not None:
+            return self.regressor
+        return PenaltyRegressor(random_state=self.random_state)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         return {
             "cost": self.cost,
             "constraint": self.constraint,
             "min_length": self.min_length,
         }
 
-    def predict_penalty(self, sequences: Sequence[ArrayLike]) -> NDArray[np.float64]:
+    def _errors(self, one: TrainingSequence) -> Any:
+        shared: dict[str, Any] = {
+            "max_changes": self.max_changes,
+            "position": one.position,
+        }
+        if self.search is not None:
+            return detector_errors(self.search, one.value, one.labels, **shared)
+        return errors_by_penalty(
+            one.value, one.labels, weights=one.weight, **shared, **self._settings
+        )
+
+    def _features(
+        self, value: Sequence[NDArray[np.float64]], weights: Weights
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return features of observations or runs, and the unit of each penalty."""
+        every = [None] * len(value) if weights is None else list(weights)
+        is_scaled = self.unit is not None and self.search is None
+        is_scaled &= self.cost != "poisson"
+        noise = np.ones(len(value))
+        rows = []
+        for k, (x, weight) in enumerate(zip(value, every, strict=True)):
+            if is_scaled:
+                # A constant sequence has no noise, and no changes in any unit.
+                noise[k] = noise_variance(x, weights=weight) or 1.0
+                x = (x - np.nanmedian(x)) / np.sqrt(noise[k])
+            rows.append(expanded_runs(k, x, weight) if self.has_runs_ else x)
+        X = sequence_features(rows).value
+        if is_scaled and self.unit == "free":
+            return np.column_stack((X, np.log(noise))), np.ones(len(value))
+        return X, noise
+
+    @property
+    def evaluation_(self) -> PenaltyEvaluation:
+        """Cross-validated predictions of the model and of the baselines."""
+        self._refuse_without_training("evaluation_")
+        if self._evaluation is None:
+            seed = 0 if self.random_state is None else self.random_state
+            self._evaluation = evaluate_penalties(
+                self._problem, self._unfitted, seed=seed
+            )
+        return self._evaluation
+
+    @property
+    def comparison_(self) -> ModelComparison:
+        """Cross-validated label errors of the model and of the baselines."""
+        return self.evaluation_.comparison
+
+    def headline(self) -> str:
+        """Compare the learned penalties with a constant one, in a sentence."""
+        comparison = self.comparison_
+        ours, constant = comparison[comparison.selected], comparison[CONSTANT]
+        finding = next(
+            one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. ")
+        )
+        return (
+            f"Cross-validated label errors: {ours.value:,.0f} of {self.n_labels_:,} "
+            f"with learned penalties, {constant.value:,.0f} with a constant penalty. "
+            f"{finding[0].upper()}{finding[1:]}"
+        )
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "Learned penalties",
+        names: Sequence[str] | None = None,
+        is_time: bool = False,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Write a self-contained HTML page about the fit.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        title : str
+            Title of the page.
+        names : list of str, optional
+            Names of all sequences that were passed to ``fit``; by default their
+            numbers.
+        is_time : bool
+            Whether positions are times, in microseconds since 1970.
+        notes : list of str
+            Sentences to show above the results.
+        """
+        # Pages need jinja2 and plotly, which are optional.
+        from rocpath.changepoint.detector_report import detector_report
+
+        self._refuse_without_training("report")
+        page = detector_report(
+            self, title=title, names=names, is_time=is_time, notes=notes
+        )
+        Path(path).write_text(page, encoding="utf-8")
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Save the fitted model, without its training data.
+
+        :func:`rocpath.load_model` returns it fitted.
+
+        Parameters
+        ----------
+        path : path
+            A file that ends in ``.skops``, or a folder, which gets a ``model.skops``.
+        metadata : dict, optional
+            Text and numbers to store with the model, such as names of columns.
+        """
+        from rocpath.model_file import MODEL_FILE, model_bytes
+
+        check_is_fitted(self)
+        content = model_bytes(SavedDetector.from_detector(self, metadata or {}))
+        target = Path(path)
+        if target.suffix != ".skops":
+            target.mkdir(exist_ok=True)
+            target = target / MODEL_FILE
+        target.write_bytes(content)
+
+    def predict_penalty(
+        self, sequences: Sequence[ArrayLike], *, weights: Weights = None
+    ) -> NDArray[np.float64]:
         """Predict the penalty of each sequence."""
         check_is_fitted(self)
-        features = sequence_features(list(sequences)).value
-        return np.asarray(np.exp(self.regressor_.predict(features)))
+        return self._predicted(sequences, weights)[0]
 
-    def segment(self, sequences: Sequence[ArrayLike]) -> list[Segmentation]:
-        """Segment each sequence with the penalty predicted for it."""
+    def _predicted(
+        self, sequences: Sequence[ArrayLike], weights: Weights
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return penalties, and the features they are predicted from."""
+        X, unit = self._features([_float(one) for one in sequences], weights)
+        return np.asarray(np.exp(self.regressor_.predict(X)) * unit), X
+
+    def segment(
+        self,
+        sequences: Sequence[ArrayLike],
+        *,
+        weights: Weights = None,
+        names: Sequence[str] | None = None,
+    ) -> list[Segmentation]:
+        """Segment each sequence with its predicted penalty.
+
+        Parameters
+        ----------
+        sequences : list of array-like
+            The sequences.
+        weights : list of array-like or None, optional
+            Weights of the observations, as in ``fit``.
+        names : list of str, optional
+            Names of the sequences in warnings; by default their numbers.
+
+        Returns
+        -------
+        list of Segmentation
+        """
+        check_is_fitted(self)
+        penalty, X = self._predicted(sequences, weights)
+        every = [None] * len(sequences) if weights is None else weights
+        found = [
+            self._segmentation(sequence, float(one), weight)
+            for sequence, one, weight in zip(sequences, penalty, every, strict=True)
+        ]
+        self._warn(X, found, names or [str(k) for k in range(len(found))])
+        return found
+
+    def _warn(
+        self, X: NDArray[np.float64], found: list[Segmentation], names: Sequence[str]
+    ) -> None:
+        """Warn about sequences that the model was not trained for."""
+        model = self.regressor_
+        if hasattr(model, "low_"):
+            room = _EXTRAPOLATION * (model.high_ - model.low_)
+            is_far = (model.low_ - room > X) | (model.high_ + room < X)
+            is_far = is_far[:, model.coef_ != 0].any(axis=1)
+            _warn_of(is_far, names, "have features outside the training range")
+        is_dense = np.array([one.n_changes > _DENSE * one.n for one in found])
+        _warn_of(is_dense, names, f"have changes in more than {_DENSE:.0%} of points")
+
+    def _segmentation(
+        self, sequence: ArrayLike, penalty: float, weight: ArrayLike | None
+    ) -> Segmentation:
         if self.search is not None:
-            find = partial(detector_segmentation, self.search)
-        else:
-            find = partial(segment_penalty, **self._segment_settings)
-        penalties = self.predict_penalty(sequences).tolist()
-        pairs = zip(sequences, penalties, strict=True)
-        return [find(sequence, penalty=penalty) for sequence, penalty in pairs]
+            return detector_segmentation(self.search, sequence, penalty)
+        return segment_penalty(sequence, penalty, weights=weight, **self._settings)
 
-    def predict(self, sequences: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
-        """Detect the changes of each sequence: where new segments start."""
-        return [found.changes for found in self.segment(sequences)]
+    def predict(
+        self, sequences: Sequence[ArrayLike], *, weights: Weights = None
+    ) -> list[NDArray[np.int64]]:
+        """Detect the changes of each sequence: indices where new segments start."""
+        return [found.changes for found in self.segment(sequences, weights=weights)]
 
     def score(
         self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]
     ) -> float:
-        """Return the part of labeled regions without an error."""
-        sequences, labels = _paired(sequences, labels)
+        """Return the fraction of labeled regions without an error."""
+        sequences, labels = paired_labels(sequences, labels)
         n_errors = n_labels = 0
         for found, regions in zip(self.segment(sequences), labels, strict=True):
             if regions is not None:
@@ -170,14 +427,25 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             raise ValueError("labels must have at least one region, got none.")
         return 1.0 - n_errors / n_labels
 
-
-def _paired(sequences: Any, labels: Any) -> tuple[list[ArrayLike], list[Labels | None]]:
-    sequences, labels = list(sequences), list(labels)
-    check_count("labels must have an entry", len(labels), len(sequences), "sequences")
-    for k, one in enumerate(labels):
-        if one is not None and not isinstance(one, Labels):
-            raise TypeError(
-                f"labels must be a list of Labels or None, got {describe(one)} for "
-                f"sequence {k}."
+    def _refuse_without_training(self, name: str) -> None:
+        check_is_fitted(self)
+        if not hasattr(self, "_training"):
+            raise AttributeError(
+                f"{name} needs the training data, which a saved model does not hold: "
+                "fit it again."
             )
-    return sequences, labels
+
+
+def _float(values: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _warn_of(is_bad: NDArray[np.bool_], names: Sequence[str], what: str) -> None:
+    bad = [name for name, one in zip(names, is_bad, strict=True) if one]
+    if bad:
+        more = f" and {len(bad) - _MOST_NAMED} more" if bad[_MOST_NAMED:] else ""
+        warnings.warn(
+            f"Sequences {', '.join(bad[:_MOST_NAMED])}{more} {what}: check their "
+            "changes, or label some of them.",
+            stacklevel=4,
+        )

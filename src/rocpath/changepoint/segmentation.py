@@ -127,12 +127,12 @@ def segment(
     # Models that do not exist have -1 changes there, and so no changes and no segments.
     n_changes = np.maximum(found["n_changes"], 0)
     n_segments = found["n_changes"] + 1
-    change = read_only(found["change"].astype(np.int64))
+    change = read_only(sequence.original(found["change"]))
     return Segmentations(
         costs,
         tuple(np.split(change, np.cumsum(n_changes)[:-1])),
         tuple(np.split(mean, np.cumsum(n_segments)[:-1])),
-        sequence.n,
+        sequence.n_all,
     )
 
 
@@ -186,12 +186,15 @@ def segment_penalty(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )
     min_length = _checked_min_length(min_length, sequence.n, 2)
-    found = search(sequence, penalty=penalty, min_length=min_length, progress=progress)
+    price = penalty
+    if sequence.low == sequence.high and labels is None:
+        price = np.inf  # a constant sequence has no changes at any penalty
+    found = search(sequence, penalty=price, min_length=min_length, progress=progress)
     costs, mean, place = fit(sequence, found)
     if not np.isfinite(costs[0]):
         raise _impossible(f"penalty={penalty}", min_length)
-    change = read_only(found["change"].astype(np.int64))
-    return Segmentation(float(costs[0]), change, mean, penalty, sequence.n, place)
+    change = read_only(sequence.original(found["change"]))
+    return Segmentation(float(costs[0]), change, mean, penalty, sequence.n_all, place)
 
 
 def _checked_min_length(min_length: int, n: int, n_states: int) -> int:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any
+from rocpath.arguments import (
+    LARGEST_VALUE,
+    one_of,
+    read_only,
+    refuse_any,
+    same_length,
+)
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
@@ -50,6 +56,15 @@ class CheckedSequence:
     exponent: int
     weight_exponent: int
     rules: LabelRules
+    # Indices of the observations that are not missing, or None if all are there.
+    index: NDArray[np.intp] | None = None
+    n_all: int = 0
+
+    def original(self, changes: NDArray[Any]) -> NDArray[np.int64]:
+        """Return changes as indices of the sequence with its missing observations."""
+        if self.index is None:
+            return changes.astype(np.int64)
+        return np.asarray(self.index[changes], dtype=np.int64)
 
     def penalty_in_units(self, penalty: float) -> float:
         """Return the penalty for the search; a positive one stays positive."""
@@ -74,6 +89,7 @@ def checked_sequence(
     one_of("constraint", constraint, (None, "up_down"))
     # Labels are in positions, the search in indices: both are known in this pass.
     places = LabelPlaces(labels, constraint)
+    x, weights, position, index, n_all = _without_missing(x, weights, position, labels)
     source = _as_pieces(x, weights, position)
     low, high, max_weight = np.inf, -np.inf, 0.0
     n, sample = 0, []
@@ -99,7 +115,37 @@ def checked_sequence(
         int(np.frexp(max(high - origin, origin - low))[1]),
         int(np.frexp(max_weight or 1.0)[1]),
         places.rules(n),
+        index,
+        n if index is None else n_all,
     )
+
+
+def _without_missing(
+    x: Any, weights: Any, position: Any, labels: Labels | None
+) -> tuple[Any, Any, Any, NDArray[np.intp] | None, int]:
+    """Drop missing observations; those left keep their positions for labels."""
+    if isinstance(x, SequencePieces):
+        return x, weights, position, None, 0
+    given = np.asanyarray(x)
+    if given.ndim != 1 or given.dtype.kind != "f" or not np.isnan(given).any():
+        return x, weights, position, None, 0
+    index = np.flatnonzero(~np.isnan(given))
+    n_all = given.size
+    if index.size == 0:
+        raise ValueError("x must have an observation that is not NaN, got none.")
+    same_length(
+        **{
+            name: np.asarray(one)
+            for name, one in (("x", x), ("weights", weights), ("position", position))
+            if one is not None
+        }
+    )
+    if position is None and labels is not None:
+        position = np.arange(float(n_all))
+    weights, position = (
+        None if one is None else np.asarray(one)[index] for one in (weights, position)
+    )
+    return given[index], weights, position, index, n_all
 
 
 def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:

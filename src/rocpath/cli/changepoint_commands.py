@@ -1,9 +1,11 @@
-"""The commands on long tables of sequences: segment, label, fit and predict.
+"""The commands on sequences: segment, label, fit and predict.
 
-Commands import what they need when they run, so that help is there at once.
+Commands import what they need when they run, so that --help is fast.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import typer
 
@@ -12,7 +14,7 @@ from rocpath.cli import options
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
-    help="Learn where sequences change, from labeled regions.",
+    help="Detect changes of sequences, with learned penalties.",
     epilog=examples(
         "rocpath changepoint segment signals.csv --out first-look",
         "rocpath changepoint fit signals.csv labels.csv --out signals-model",
@@ -34,25 +36,50 @@ def segment(
     segmenting: own.Segmenting = own.Segmenting(20),
     to: options.Folder = options.Folder("rocpath-segment"),
 ) -> None:
-    """Find changes of sequences without labels, and make a page to label them.
+    """Detect changes without labels, and write a page to label them.
 
-    The default penalty of a change is 2 σ² log n, where σ is the median absolute
-    difference of neighbors over 0.954; for Poisson cost it is log n times the ratio of
-    σ² to the mean, from 1 up. It is a way to begin: say in labels.html what is right,
-    save the labels, and learn the penalty with changepoint fit. Writes changes.csv,
-    sequences.csv and labels.html, which shows up to --max-changes changes.
+    The default penalty depends on the noise of each sequence, its autocorrelation and
+    its length; see the documentation of rocpath.changepoint.default_penalty. Label what
+    is right and wrong in labels.html, save the labels, and learn the penalty with
+    changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows up
+    to --max-changes changes.
     """
-    from rocpath.cli.files import check_folder
-    from rocpath.cli.labeled_tables import read_sequences, sequence_request
-    from rocpath.cli.labeling import segment_sequences
-    from rocpath.cli.penalty_model import check_columns
+    from rocpath import changepoint as cp
+    from rocpath.cli.change_tables import changes_table, summary_table
+    from rocpath.cli.files import check_folder, write_folder
+    from rocpath.cli.sequence_files import open_sequences
+    from rocpath.cli.terminal import count_progress, counted, say
 
     check_folder(to.out, force=to.force)
-    request = sequence_request(sequences, segmenting)
-    check_columns(request.columns)
-    table = read_sequences(sequences, request)
-    # Without labels nothing is learned, and so no model is saved.
-    segment_sequences(table, request, penalty, to)
+    table, columns = open_sequences(sequences, cost=segmenting.cost, quiet=to.quiet)
+    with count_progress("segmenting", quiet=to.quiet) as progress:
+        found = cp.detect_changes(
+            table.values,
+            penalty,
+            weights=table.weights,
+            progress=progress,
+            **segmenting.search,
+        )
+    page = cp.labeling_page(
+        table.values,
+        penalties=[one.penalty for one in found],
+        title=f"Label changes of {sequences.shown_name}",
+        **table.for_page,
+        **segmenting._asdict(),
+    )
+    contents = {
+        "changes.csv": changes_table(table, found, columns).write_csv(),
+        "sequences.csv": summary_table(table, found, columns).write_csv(),
+        "labels.html": page,
+    }
+    write_folder(to.out, contents, force=to.force)
+    n_changes = sum(one.n_changes for one in found)
+    rule = "default of each sequence" if penalty is None else f"{penalty:g}"
+    say(
+        f"{counted(n_changes, 'change')} in {counted(len(found), 'sequence')}; "
+        f"penalty: {rule}."
+    )
+    say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 
 @command(
@@ -66,27 +93,26 @@ def label(
     segmenting: own.Segmenting = own.Segmenting(20),
     to: own.Page = own.Page("labels.html"),
 ) -> None:
-    """Make a page to label sequences in the browser.
+    """Write a page to label sequences in the browser.
 
-    Mark regions with the mouse or the keyboard and say what is right in them; the page
-    shows which segmentations agree, and which sequence to label next. It works offline,
-    and saves the labels as a table that changepoint fit reads.
+    Mark regions with the mouse or the keyboard and choose what is right in them. The
+    page shows which segmentations agree with the labels, and which sequence to label
+    next. It works offline, and saves the labels as a table for changepoint fit.
     """
+    from rocpath import changepoint as cp
     from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
-    from rocpath.cli.labeled_tables import read_sequences, sequence_request
-    from rocpath.cli.labeling import first_labels, labeling_page
-    from rocpath.cli.long_tables import warn_of
+    from rocpath.cli.sequence_files import initial_labels, open_sequences
     from rocpath.cli.terminal import say
 
-    # The page has no table of results, so that columns may be called as they like.
     check_file(to.out, force=to.force)
-    request = sequence_request(sequences, segmenting)
-    table = read_sequences(sequences, request)
-    warn_of(table.left_out)
-    rows = () if labels is None else first_labels(labels, table, request.columns)
-    page = labeling_page(table.sequences, request, labels=rows)
+    table, columns = open_sequences(sequences, cost=segmenting.cost, quiet=to.quiet)
+    page = cp.labeling_page(
+        table.values,
+        labels=initial_labels(labels, table, columns),
+        **table.for_page,
+        **segmenting._asdict(),
+    )
     write_text(page, to.out, force=to.force)
-    # On a stream the page itself is what is seen.
     if to.out != STANDARD_STREAM and not to.quiet:
         say(f"Wrote {to.out}; open it in a browser.")
 
@@ -101,7 +127,7 @@ def label(
 )
 def fit(
     sequences: own.Sequences,
-    labels: own.Labels,
+    labels: own.LabelTable,
     group: own.GroupOption = None,
     segmenting: own.Segmenting = own.Segmenting(50),
     seed: options.SeedOption = 0,
@@ -109,23 +135,34 @@ def fit(
 ) -> None:
     """Learn penalties of sequences from labeled regions.
 
-    A label says what is right in (start, end]: no_change, one_change,
-    at_least_one_change, or of peaks no_peaks, peaks, peak_start, peak_end. Positions
-    are numbers or times, or without a column of them row numbers from 0 within a
-    sequence. Whole weights are lengths of runs of equal values. A sequence that cannot
-    be read is named and left out. Writes model.skops, metrics.json and report.html.
+    A label states what is right in (start, end]: no_change, one_change,
+    at_least_one_change, or for peaks no_peaks, peaks, peak_start, peak_end. Positions
+    are numbers or times, by default row numbers from 0 within a sequence. Whole weights
+    are lengths of runs of equal values. A sequence that cannot be read is named and
+    skipped. Writes model.skops, metrics.json and report.html.
     """
-    from rocpath.cli.files import check_folder
-    from rocpath.cli.labeled_tables import read_labeled, sequence_request
-    from rocpath.cli.penalty_fit import fit_sequences
-    from rocpath.cli.penalty_model import check_columns
+    from rocpath import changepoint as cp
+    from rocpath.cli.files import check_folder, write_folder
+    from rocpath.cli.fit_metrics import fit_metrics
+    from rocpath.cli.sequence_files import open_labeled
+    from rocpath.cli.terminal import count_progress, say, show_table
 
     check_folder(to.out, force=to.force)
-    # The names of columns are saved with the model: predict finds them by itself.
-    request = sequence_request(sequences, segmenting, seed=seed, group=group)
-    check_columns(request.columns)
-    every = read_labeled(sequences, labels, request)
-    fit_sequences(every, request, to)
+    known = open_labeled(sequences, labels, group, cost=segmenting.cost, quiet=to.quiet)
+    detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
+    with count_progress("segmenting", quiet=to.quiet) as progress:
+        detector.fit(known.table.values, progress=progress, **known.for_fit)
+    contents: dict[str, Any] = {
+        "model.skops": lambda path: detector.save(path, metadata=known.metadata),
+        "metrics.json": fit_metrics(detector, known, sequences.shown_name),
+        "report.html": lambda path: detector.report(
+            path, title=f"Penalties for {sequences.shown_name}", **known.for_report
+        ),
+    }
+    write_folder(to.out, contents, force=to.force)
+    comparison = detector.comparison_
+    show_table(comparison.description, comparison.header, comparison.rows)
+    say(f"{detector.headline()}\nOpen {to.out}/report.html")
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")
@@ -135,27 +172,22 @@ def predict(
     out: options.TableFileOption = "-",
     force: options.ForceOption = False,
 ) -> None:
-    """Find the changes of sequences, with the penalties that a model predicts.
+    """Detect the changes of sequences with penalties predicted by a model.
 
-    The position of a change is that of the first observation after it, as it was
-    written. Columns have by default the names that they had in the fit. A sequence that
+    The position of a change is that of the first observation after it, as it is
+    written. Columns have by default the same names as in the fit. A sequence that
     cannot be read is named, and has a row with a note in place of a change.
     """
+    from rocpath.changepoint.saved_detector import SavedDetector
+    from rocpath.cli.change_tables import changes_table
     from rocpath.cli.files import check_file, write_table
-    from rocpath.cli.labeled_tables import read_sequences, sequence_request
-    from rocpath.cli.long_tables import refuse_if_all_left_out, warn_of
-    from rocpath.cli.penalty_model import PenaltyModel, changes_table, check_columns
+    from rocpath.cli.sequence_files import open_sequences
     from rocpath.model_file import read_saved
 
     check_file(out, force=force, is_table=True)
-    fitted = read_saved(model, PenaltyModel)
-    told = sequence_request(sequences, own.Segmenting(1, fitted.cost))
-    request = told._replace(columns=fitted.sequence_columns(told.columns))
-    check_columns(request.columns)
-    table = read_sequences(sequences, request)
-    segmented, at_fault = fitted.segmented(table.sequences)
-    # Some cannot be read, and others not be segmented as the model has learned to.
-    left_out = [*table.left_out, *at_fault]
-    refuse_if_all_left_out([one for one, _ in segmented], left_out)
-    warn_of(left_out)
-    write_table(changes_table(segmented, left_out, request.columns), out, force=force)
+    detector = read_saved(model, SavedDetector).detector()
+    table, columns = open_sequences(
+        sequences, cost=detector.cost, saved=detector.metadata_
+    )
+    found = detector.segment(table.values, weights=table.weights, names=table.names)
+    write_table(changes_table(table, found, columns), out, force=force)

@@ -1,4 +1,4 @@
-"""Arguments and options of the commands on long tables of sequences, in groups."""
+"""Arguments and options of the changepoint commands, in groups."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from rocpath.cli.options import ForceOption, QuietOption
 
 
 def _column(role: str, usual: str) -> Any:
-    # None is the default, not the usual name: a column that was told must be there,
-    # while a usual one may be missing.
+    # None and not the usual name: a given column must exist, a usual one may not.
     text = f"Column of {role}; by default {usual}."
     return typer.Option(metavar="COLUMN", help=text)
 
@@ -23,27 +22,39 @@ class Sequences(NamedTuple):
         str,
         typer.Argument(
             metavar="SEQUENCES",
-            help="Table with columns sequence, value, and if need be position and "
-            "weight; or a bedGraph file.",
+            help="Table with columns sequence and value, and optionally position and "
+            "weight or start and end of runs; or a bedGraph file.",
         ),
     ]
     sequence: Annotated[str | None, _column("names of sequences", "sequence")] = None
     position: Annotated[
-        str | None, _column("positions", "position, if it is there")
+        str | None, _column("positions", "position or timestamp, if present")
     ] = None
     value: Annotated[str | None, _column("values", "value")] = None
-    weight: Annotated[str | None, _column("weights", "weight, if it is there")] = None
+    weight: Annotated[str | None, _column("weights", "weight, if present")] = None
     fill: Annotated[
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Value where no run of a bedGraph file is; by default a gap is a "
-            "fault.",
+            help="Value of gaps between the runs of a bedGraph file; by default a gap "
+            "is an error.",
         ),
     ] = None
+    repeated: Annotated[
+        Literal["error", "mean", "keep"],
+        typer.Option(
+            help="Repeated positions: an error, their mean (weighted by the number of "
+            "rows), or keep every row.",
+        ),
+    ] = "error"
+
+    @property
+    def shown_name(self) -> str:
+        """The name of the table in titles."""
+        return "standard input" if self.sequences == "-" else self.sequences
 
 
-class Labels(NamedTuple):
+class LabelTable(NamedTuple):
     """A table of labels, and how to read it."""
 
     labels: Annotated[
@@ -59,24 +70,32 @@ class Labels(NamedTuple):
 
 
 class Segmenting(NamedTuple):
-    """Which segmentations are tried."""
+    """Settings of the segmentations."""
 
-    # As many models are kept of every sequence, and time grows with them.
+    # Time and memory grow with it.
     max_changes: Annotated[
-        int, typer.Option(min=1, help="Most changes of a sequence to try.")
+        int, typer.Option(min=1, help="Maximum number of changes of a sequence.")
     ]
-    # Written out: types of the library would be imported, with numpy, for a help page.
+    # Literals, as importing the types of the library would slow down --help.
     cost: Annotated[
         Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,
-        typer.Option(help="Means go up and down in turn, as for labels of peaks."),
+        typer.Option(help="Means alternate up and down; needed for labels of peaks."),
     ] = None
+    min_length: Annotated[
+        int, typer.Option(min=1, help="Minimum number of observations in a segment.")
+    ] = 1
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """The settings without the maximum number of changes."""
+        return {k: v for k, v in self._asdict().items() if k != "max_changes"}
 
 
 class Page(NamedTuple):
-    """The file of a page, and how it gets there."""
+    """The file of a page."""
 
     out: Annotated[str, typer.Option(metavar="FILE", help="The page; - for stdout.")]
     force: ForceOption = False
@@ -86,22 +105,22 @@ class Page(NamedTuple):
 PenaltyOption = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Price of a change; by default from the noise of a sequence."
+        min=0, help="Penalty of a change; by default from the noise of a sequence."
     ),
 ]
 FirstLabelsOption = Annotated[
     str | None,
     typer.Option(
         metavar="LABELS",
-        help="Labels to begin with: a table with columns sequence, start, end, "
-        "kind, or a BED file.",
+        help="Initial labels: a table with columns sequence, start, end and kind, or "
+        "a BED file.",
     ),
 ]
 GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column, of either table, of what belongs together: a region, a "
-        "person. Sequences of a group are held out together.",
+        help="Column, of either table, of groups such as regions or persons, which "
+        "cross-validation keeps together.",
     ),
 ]

@@ -92,7 +92,10 @@ def write_text(text: str, target: str, *, force: bool) -> None:
 
 
 def write_folder(
-    folder: str, contents: Mapping[str, bytes | str], *, force: bool
+    folder: str,
+    contents: Mapping[str, bytes | str | Callable[[Path], object]],
+    *,
+    force: bool,
 ) -> None:
     """Write files into a new folder, or with force into an old one.
 
@@ -106,6 +109,9 @@ def write_folder(
         with _named(target):
             unfinished.mkdir()
             for name, content in contents.items():
+                if callable(content):
+                    content(unfinished / name)
+                    continue
                 coded = content.encode("utf-8") if isinstance(content, str) else content
                 (unfinished / name).write_bytes(coded)
             if target.exists():

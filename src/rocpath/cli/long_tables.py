@@ -1,4 +1,4 @@
-"""Sequences from long tables, one row an observation; bad ones are named, not fatal."""
+"""Sequences from long tables, with one row per observation."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath import changepoint as cp
-from rocpath.cli.positions import Places, places
-from rocpath.cli.terminal import say
-from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
+from rocpath.cli.positions import parsed_positions
+from rocpath.tables.columns import listed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-
-# Values of a sequence once its runs are written out for the features: 0.8 GB.
-_MOST_REPEATED = 10**8
-_MOST_NAMED = 10  # sequences left out, in the terminal; metrics.json has them all
-_ONLY_SEQUENCE = "sequence"  # the name of the one in a table that names none
+_LARGEST = 1e100  # squares of observations can still be summed
+_ONLY_SEQUENCE = "sequence"  # the name of the only sequence of a table
+# Names that tables use, the first of them by default.
+_USUAL_NAMES = {
+    "sequence": ("sequence", "chrom"),
+    "position": ("position", "timestamp", "time", "datetime", "date"),
+    "value": ("value",),
+    "weight": ("weight",),
+}
+RUN_COLUMNS = (("chromStart", "chromEnd"), ("start", "end"))
 
 
 class SequenceColumns(NamedTuple):
-    """Names of columns that were told; None for the usual ones."""
+    """Names of columns that were given as options; None for the usual ones."""
 
     sequence: str | None = None
     position: str | None = None
@@ -35,26 +37,37 @@ class SequenceColumns(NamedTuple):
     weight: str | None = None
 
     def name(self, role: str) -> str:
-        """Return the name of a column, told or usual."""
-        return getattr(self, role) or role
+        """Return the given name of a column, or its first usual one."""
+        return getattr(self, role) or _USUAL_NAMES[role][0]
+
+    @property
+    def names_as_text(self) -> list[str]:
+        """All names of columns that must stay as they are written."""
+        given = [one for one in (self.sequence, self.position) if one is not None]
+        usual = _USUAL_NAMES["sequence"] + _USUAL_NAMES["position"]
+        return [*given, *usual, *(name for pair in RUN_COLUMNS for name in pair)]
 
     def optional(self, table: pl.DataFrame, role: str) -> pl.Series | None:
-        """Return a column that may be missing, unless it was told."""
-        # A told name that is mistyped must not pass for a column that is not there.
-        if getattr(self, role) is None and role not in table.columns:
-            return None
-        return self.needed(table, role)
+        """Return a column that may be missing, unless its name was given."""
+        given = getattr(self, role)
+        if given is not None:
+            return named_column(table, given, role, "sequences")
+        usual = [name for name in _USUAL_NAMES[role] if name in table.columns]
+        return table[usual[0]] if usual else None
 
     def needed(self, table: pl.DataFrame, role: str) -> pl.Series:
         """Return a column, or raise."""
-        return named_column(table, self.name(role), role, "sequences")
+        found = self.optional(table, role)
+        if found is None:
+            return named_column(table, self.name(role), role, "sequences")
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongSequence:
-    """One sequence: its values, where they lie, and how much each counts.
+    """One sequence: its values, positions and weights.
 
-    ``shown`` has the positions as they were written; None if they are row numbers.
+    ``shown`` has the positions as they are written; None for row numbers.
     """
 
     name: str
@@ -64,98 +77,73 @@ class LongSequence:
     weight: NDArray[np.float64] | None = None
     shown: pl.Series | None = None
 
-    @property
-    def has_runs(self) -> bool:
-        """Whether all weights are whole, so that they can be lengths of runs."""
-        return self.weight is not None and bool((self.weight % 1 == 0).all())
-
-    def form(self, index: int) -> Any:
-        """Return the position of an observation as it was written."""
+    def text_of_position(self, index: int) -> Any:
+        """Return the position of an observation as it is written."""
         return index if self.shown is None else self.shown[index]
 
     @property
     def written_positions(self) -> list[str] | NDArray[np.float64]:
-        """Positions as they were written, or row numbers."""
+        """Positions as they are written, or row numbers."""
         if self.shown is None:
             return self.position
         return self.shown.cast(pl.String).str.strip_chars().to_list()
 
 
-class LeftOut(NamedTuple):
-    """A sequence that is not used, the row of the file that is to blame, and why."""
+class SkippedSequence(NamedTuple):
+    """A sequence that cannot be used, the first bad row, and the reason."""
 
     sequence: str
     row: int
     reason: str
 
     def __str__(self) -> str:
-        """Say all of it in one line."""
+        """Return a sentence."""
         name = f"sequence {self.sequence!r}" if self.sequence else "rows without a name"
-        return f"left out {name}: {self.reason} in row {self.row}."
+        return f"skipped {name}: {self.reason} in row {self.row}."
 
 
 class LongTable(NamedTuple):
-    """What a table of sequences holds."""
+    """The sequences of a table."""
 
     sequences: list[LongSequence]
-    left_out: list[LeftOut]
-    is_time: bool = False  # positions are times, not numbers
+    skipped: list[SkippedSequence]
+    is_time: bool = False  # positions are times
+    notes: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the sequences."""
+        return [one.name for one in self.sequences]
 
-class Request(NamedTuple):
-    """How to read sequences and to segment them."""
+    @property
+    def values(self) -> list[NDArray[np.float64]]:
+        """Values of the sequences."""
+        return [one.value for one in self.sequences]
 
-    source: str
-    max_changes: int
-    cost: SegmentCost
-    constraint: Constraint
-    seed: int = 0
-    columns: SequenceColumns = SequenceColumns()
-    group: str | None = None
+    @property
+    def weights(self) -> list[NDArray[np.float64] | None]:
+        """Weights of the sequences."""
+        return [one.weight for one in self.sequences]
 
-    def models(self, one: LongSequence) -> cp.Segmentations:
-        """Return the best segmentations, up to the most changes."""
-        most = min(self.max_changes, one.value.size - 1)
-        return cp.segment(one.value, most, **self._how(one))
+    @property
+    def for_page(self) -> dict[str, Any]:
+        """Arguments of `labeling_page` besides the values."""
+        weights = self.weights
+        return {
+            "names": self.names,
+            # Labels are saved in the form of the positions.
+            "positions": [one.written_positions for one in self.sequences],
+            "weights": weights if any(one is not None for one in weights) else None,
+        }
 
-    def segmentation(self, one: LongSequence, penalty: float) -> cp.Segmentation:
-        """Return the best segmentation for a penalty."""
-        return cp.segment_penalty(one.value, penalty, **self._how(one))
-
-    def default_penalty(self, one: LongSequence) -> float:
-        """Return the penalty that needs no labels."""
-        return cp.default_penalty(one.value, cost=self.cost, weights=one.weight)
-
-    def errors(self, one: LongSequence, labels: cp.Labels) -> cp.PenaltyErrors:
-        """Return the label errors as a function of the penalty."""
-        most, position = self.max_changes, one.position
-        return cp.errors_by_penalty(
-            one.value, labels, max_changes=most, position=position, **self._how(one)
-        )
-
-    def _how(self, one: LongSequence) -> dict[str, Any]:
-        constraint = self.constraint
-        return {"cost": self.cost, "constraint": constraint, "weights": one.weight}
-
-
-def warn_of(left_out: Sequence[LeftOut]) -> None:
-    """Name the sequences that are not used, the first of very many."""
-    for one in left_out[:_MOST_NAMED]:
-        say(f"warning: {one}")
-    if left_out[_MOST_NAMED:]:
-        say(f"warning: left out {len(left_out) - _MOST_NAMED} more sequences.")
-
-
-def refuse_if_all_left_out(
-    sequences: Sequence[LongSequence], left_out: Sequence[LeftOut]
-) -> None:
-    """Raise if there is nothing to work with, with the first reason."""
-    if not sequences:
-        one = left_out[0]
-        raise ValueError(
-            f"no sequence can be used; of the first, {one.sequence!r}: {one.reason} in "
-            f"row {one.row}."
-        )
+    def check_not_empty(self) -> None:
+        """Raise if no sequence can be used, with the first reason."""
+        if not self.sequences:
+            one = self.skipped[0]
+            raise ValueError(
+                f"no sequence can be used; the first one, {one.sequence!r}: "
+                f"{one.reason} in row {one.row}."
+            )
 
 
 class _Check(NamedTuple):
@@ -182,89 +170,83 @@ def named_column(table: pl.DataFrame, name: str, role: str, of: str) -> pl.Serie
 
 
 def sequences_of(
-    table: pl.DataFrame, columns: SequenceColumns, *, cost: SegmentCost
+    table: pl.DataFrame, columns: SequenceColumns, *, cost: str, repeated: str = "error"
 ) -> LongTable:
     """Split a table by the names of its sequences, in order of first appearance."""
     raw = columns.needed(table, "value")
-    # Rules are collected and not raised: a bad row costs its own sequence, and the
-    # others are still worth reading.
+    # Rules are collected and not raised: a bad row invalidates only its own sequence.
     value, checks = _checked_numbers(raw)
     if cost == "poisson":
         checks.append(_Check(raw, value < 0, "must not be negative for Poisson cost"))
     parts = [value.alias("value")]
-    shown = columns.optional(table, "position")
-    place = None if shown is None else places(shown)
-    if shown is not None and place is not None:
-        checks.append(_checked_places(shown, place))
-        parts += [place.number.alias("position"), shown.alias("shown")]
+    runs = _run_columns(table, columns)
+    shown = table[runs[0]] if runs else columns.optional(table, "position")
+    positions = None if shown is None else parsed_positions(shown)
+    if shown is not None and positions is not None:
+        checks.append(_Check(shown, positions.is_bad, positions.rule))
+        parts += [positions.number.alias("position"), shown.alias("shown")]
     weight = columns.optional(table, "weight")
+    if runs and positions is not None:
+        weight = parsed_positions(table[runs[1]]).number - positions.number
+        weight = weight.alias(runs[1])
     if weight is not None:
         number, more = _checked_numbers(weight)
-        checks += [*more, _Check(weight, number <= 0, "must be positive")]
+        rule = f"must exceed {runs[0]!r}" if runs else "must be positive"
+        is_null = _Check(weight, number.is_null(), "must be a number")
+        checks += [is_null, *more, _Check(weight, number <= 0, rule)]
         parts.append(number.alias("weight"))
     names = sequence_names(table, columns)
-    # Rows without a name make one sequence of the empty name, and are left out as one.
+    # Rows without a name become one sequence of the empty name, which is skipped.
     checks.append(_Check(names, names.is_null(), "must name the sequence"))
     frame = pl.DataFrame([names.fill_null("").alias("sequence"), *parts])
-    return _split(frame, checks, is_time=place is not None and place.is_time)
+    is_time = positions is not None and positions.is_time
+    found = _split(frame, checks, is_time=is_time, repeated=repeated)
+    return found._replace(notes=_notes(found, runs))
 
 
-def without_runs_at_fault(
-    sequences: Sequence[LongSequence], *, has_runs: bool
-) -> tuple[list[LongSequence], list[LeftOut]]:
-    """Leave out sequences whose weights should be, but cannot be, lengths of runs."""
-    good, left_out = [], []
-    # Features count runs by their lengths; of other weights they would be other
-    # features than those that the model has learned from.
-    for one in sequences:
-        weight = one.weight
-        reason = ""
-        if has_runs and (weight is None or not one.has_runs):
-            got = "none" if weight is None else str(weight[weight % 1 != 0][0])
-            reason = (
-                "weights must be whole numbers, the lengths of runs, as when the model "
-                f"was fitted, got {got}"
-            )
-        elif has_runs and weight is not None and weight.sum() > _MOST_REPEATED:
-            reason = (
-                f"weights must sum to at most {_MOST_REPEATED:g}, got {weight.sum():g}"
-            )
-        if reason:
-            left_out.append(LeftOut(one.name, one.row, reason))
-        else:
-            good.append(one)
-    return good, left_out
+def _notes(found: LongTable, runs: tuple[str, str] | None) -> tuple[str, ...]:
+    notes = []
+    if runs:
+        notes.append(
+            f"columns {runs[0]!r} and {runs[1]!r} are the limits of runs, whose "
+            "lengths are weights."
+        )
+    n_missing = sum(int(np.isnan(one.value).sum()) for one in found.sequences)
+    if n_missing:
+        notes.append(f"{n_missing:,} missing values have weight 0.")
+    return tuple(notes)
 
 
-def features_of(
-    sequences: Sequence[LongSequence], *, has_runs: bool
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Compute features, and their names; runs count by their lengths."""
-    values = [
-        np.repeat(one.value, one.weight.astype(np.int64))
-        if has_runs and one.weight is not None
-        else one.value
-        for one in sequences
-    ]
-    features = cp.sequence_features(values)
-    return features.value, features.name
+def _run_columns(
+    table: pl.DataFrame, columns: SequenceColumns
+) -> tuple[str, str] | None:
+    """Return the names of the start and end of runs, unless a position was given."""
+    if columns.position is not None or columns.weight is not None:
+        return None
+    if any(name in table.columns for name in ("position", "weight")):
+        return None
+    return next((one for one in RUN_COLUMNS if set(one) <= set(table.columns)), None)
 
 
 def sequence_names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
     """Return the name of the sequence of each row."""
-    used = [columns.name(role) for role in ("position", "value", "weight")]
-    is_alone = columns.sequence is None and "sequence" not in table.columns
-    # With a further column the table may well name its sequences, in a way that only
-    # --sequence can tell.
-    if is_alone and set(table.columns) <= set(used):
+    names = columns.optional(table, "sequence")
+    if names is not None:
+        return text_of(names)
+    roles = ("position", "value", "weight")
+    used = [columns.optional(table, role) for role in roles]
+    known = {one.name for one in used if one is not None}
+    known.update(*(pair for pair in RUN_COLUMNS))
+    # A further column may well name the sequences; the option can tell.
+    if set(table.columns) <= known:
         return pl.Series("sequence", [_ONLY_SEQUENCE] * table.height)
     return text_of(columns.needed(table, "sequence"))
 
 
 def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
-    """Return float64, and the rows that are no number or too large."""
+    """Return float64, null if missing, and the rows that are invalid."""
     source = series
-    # Polars reads " 1" as no number.
+    # Polars does not parse " 1" as a number.
     if series.dtype == pl.String:
         source = series.str.strip_chars()
     try:
@@ -273,24 +255,26 @@ def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
         raise ValueError(
             f"column {series.name!r} must be numbers, got {series.dtype}."
         ) from None
-    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size"
+    is_text = number.is_null() & series.is_not_null()
+    if series.dtype == pl.String:
+        is_text &= ~source.str.to_lowercase().is_in(["", "nan", "na", "null"])
+    elif series.dtype.is_float():
+        is_text &= ~series.is_nan()
+    rule = f"must be finite and at most {_LARGEST:g} in size"
     return number, [
-        _Check(series, number.is_null(), "must be a number"),
-        _Check(series, number.abs() > LARGEST_NUMBER, rule),
+        _Check(series, is_text, "must be a number"),
+        _Check(series, number.abs() > _LARGEST, rule),
     ]
 
 
-def _checked_places(shown: pl.Series, place: Places) -> _Check:
-    is_bad = place.number.is_null() | ~place.number.is_finite()
-    return _Check(shown, is_bad, place.rule)
-
-
-def _split(frame: pl.DataFrame, checks: list[_Check], *, is_time: bool) -> LongTable:
-    """Make the sequences; those with a row that breaks a rule are left out."""
-    # For each row the first rule it breaks: one reason is enough to act on.
+def _split(
+    frame: pl.DataFrame, checks: list[_Check], *, is_time: bool, repeated: str
+) -> LongTable:
+    """Build the sequences; those with a row that breaks a rule are skipped."""
+    # The first broken rule of each row: one reason is enough to act on.
     fault = pl.coalesce(
         *(
-            # What is null compares as null, and has a rule of its own.
+            # Comparisons with null are null; missing values have their own rule.
             pl.when(check.is_bad.fill_null(value=False)).then(pl.lit(place))
             for place, check in enumerate(checks)
         )
@@ -303,29 +287,74 @@ def _split(frame: pl.DataFrame, checks: list[_Check], *, is_time: bool) -> LongT
         if faulty.height:
             row = faulty["row"][0]
             reason = checks[faulty["fault"][0]].reason(row)
-            table.left_out.append(LeftOut(str(name), row, reason))
+            table.skipped.append(SkippedSequence(str(name), row, reason))
             continue
-        found = _sequence(str(name), part)
-        if isinstance(found, LeftOut):
-            table.left_out.append(found)
+        found = _sequence(str(name), part, repeated)
+        if isinstance(found, SkippedSequence):
+            table.skipped.append(found)
         else:
             table.sequences.append(found)
     return table
 
 
-def _sequence(name: str, part: pl.DataFrame) -> LongSequence | LeftOut:
+def _sequence(
+    name: str, part: pl.DataFrame, repeated: str
+) -> LongSequence | SkippedSequence:
     row = int(part["row"][0])
+    if part["value"].null_count() == part.height:
+        return SkippedSequence(name, row, "all values are missing")
     position = np.arange(float(part.height))
     shown = None
     if "position" in part.columns:
-        # Rows may come in any order, as from a database; the row numbers that messages
-        # name are still those of the file.
+        # Rows may be in any order; messages name the rows of the file.
         part = part.sort("position", maintain_order=True)
-        position, shown = part["position"].to_numpy(), part["shown"]
-        is_repeated = np.diff(position, prepend=np.nan) == 0
-        if is_repeated.any():
+        is_repeated = part["position"].diff().to_numpy() == 0
+        if is_repeated.any() and repeated == "error":
             at = int(is_repeated.argmax())
-            reason = f"positions must not repeat, got {shown[at]!r} again"
-            return LeftOut(name, int(part["row"][at]), reason)
+            reason = (
+                f"positions must not repeat, got {part['shown'][at]!r} again (see "
+                "--repeated mean)"
+            )
+            return SkippedSequence(name, int(part["row"][at]), reason)
+        if repeated == "mean" and is_repeated.any():
+            part = _averaged(part)
+        position, shown = part["position"].to_numpy(), part["shown"]
+        if repeated == "keep":
+            position = _spread(position)
     weight = part["weight"].to_numpy() if "weight" in part.columns else None
-    return LongSequence(name, row, part["value"].to_numpy(), position, weight, shown)
+    value = part["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return LongSequence(name, row, value, position, weight, shown)
+
+
+def _averaged(part: pl.DataFrame) -> pl.DataFrame:
+    """Replace observations at one position by their mean, weighted by their number."""
+    weight = pl.col("weight") if "weight" in part.columns else pl.lit(1.0)
+    used = weight * pl.col("value").is_not_null()
+    return (
+        part.with_columns(used.alias("used"))
+        .group_by("position", maintain_order=True)
+        .agg(
+            ((pl.col("used") * pl.col("value")).sum() / pl.col("used").sum())
+            .fill_nan(None)
+            .alias("value"),
+            pl.col("shown", "row").first(),
+            # A position without a value keeps a weight, which is never used.
+            pl.max_horizontal(pl.col("used").sum(), 1.0).alias("weight"),
+        )
+    )
+
+
+def _spread(position: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spread repeated positions evenly up to the next one, so that they increase."""
+    distinct, first, count = np.unique(position, return_index=True, return_counts=True)
+    gap = np.append(np.diff(distinct), 1.0)
+    rank = np.arange(position.size) - np.repeat(first, count)
+    return position + rank * np.repeat(gap / count, count)
+
+
+def first_of(skipped: Sequence[SkippedSequence], most: int = 10) -> list[str]:
+    """Return sentences about skipped sequences, the first of many."""
+    lines = [f"warning: {one}" for one in skipped[:most]]
+    if len(skipped) > most:
+        lines.append(f"warning: skipped {len(skipped) - most} more sequences.")
+    return lines

@@ -92,6 +92,24 @@ def progress_bar(
         yield start
 
 
+@contextmanager
+def count_progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Give a function of the numbers done and in total that shows a bar."""
+    from rich import progress
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    is_bar = console.is_terminal and not quiet
+    with progress.Progress(console=console, transient=True, disable=not is_bar) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def time_left(elapsed: float, n_done: int, n_stages: int) -> str:
     """Say how long the stages to come will take, if they are as those that were."""
     # Below 1 s it would say 0, and from 99.5 s on seconds promise too much.

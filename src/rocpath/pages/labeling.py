@@ -1,4 +1,4 @@
-"""A page to label sequences in a browser, with what each label decides beside it."""
+"""A page to label sequences in a browser."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import base64
 import hashlib
 import json
 import warnings
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import describe, finite_vector, whole_number
-from rocpath.changepoint import Labels, default_penalty, model_selection, segment
+from rocpath.arguments import describe, finite_vector
+from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
 
 if TYPE_CHECKING:
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-
 TITLE = "Label changes"
-# In this order: each takes from the shared object what those before it put there.
+# In order: each script uses the shared object of those before it.
 _SCRIPTS = (
     "signal",
     "labels",
@@ -35,48 +34,64 @@ _SCRIPTS = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PageSequence:
+    """Hold a sequence of the labeling page.
+
+    Attributes
+    ----------
+    name : str
+        Name of the sequence.
+    position : array-like, shape (n,)
+        Increasing positions of the observations: numbers, or text such as times, in
+        which labels are then saved. Other text is shown at equal distances.
+    value : array, shape (n,)
+        The observations; NaN where there is none.
+    models : list of PageModel
+        Segmentations to choose from, by decreasing penalty.
+    shown : int
+        Index of the model that is shown first.
+    is_runs : bool
+        Whether observations are runs of equal values.
+    note : str
+        A sentence about the models, such as that there are more changes than shown.
+    """
+
+    name: str
+    position: ArrayLike
+    value: NDArray[np.float64]
+    models: Sequence[PageModel]
+    shown: int
+    is_runs: bool = False
+    note: str = ""
+
+
+class PageModel(NamedTuple):
+    """A segmentation, and the smallest penalty that selects it."""
+
+    min_penalty: float
+    changes: NDArray[np.int64]
+    mean: NDArray[np.float64]
+
+
 def labeling_html(
-    names: Sequence[str],
-    positions: Sequence[ArrayLike],
-    values: Sequence[ArrayLike],
+    sequences: Sequence[PageSequence],
     *,
-    labels: Sequence[tuple[str, Any, Any, str]] | None = None,
-    max_changes: int = 20,
-    cost: SegmentCost = "normal",
-    constraint: Constraint = None,
-    weights: Sequence[ArrayLike | None] | None = None,
-    penalties: Sequence[float] | None = None,
+    labels: Sequence[tuple[str, Any, Any, str]] = (),
+    has_peaks: bool = False,
     title: str = TITLE,
 ) -> str:
-    """Make a page to mark where sequences change and where they do not.
-
-    It shows all sequences small and one large, the segmentations that penalties select
-    from few to many changes, and the label errors of each. Labels are saved as CSV with
-    the columns sequence, start, end and kind, which ``rocpath changepoint fit`` reads.
-    The page needs no other file and no network.
+    """Return a self-contained page to label sequences in a browser.
 
     Parameters
     ----------
-    names : list of str
-        A name for each sequence, none twice.
-    positions : list of array-like
-        Where the observations of each sequence lie, increasing: numbers, or text such
-        as times, which the labels then have too. Text that is neither numbers nor times
-        is taken as evenly spaced.
-    values : list of array-like
-        The sequences.
-    labels : list of tuple, optional
-        Labels to begin with: name of the sequence, start, end, and kind as for
-        `Labels`; start and end in the form of the positions.
-    max_changes : int
-        The most changes of the segmentations shown.
-    cost, constraint
-        As for `segment`; labels of peaks are offered with ``"up_down"``.
-    weights : list of array-like or None, optional
-        As for `segment`, for each sequence; the values are then drawn as runs.
-    penalties : list of float, optional
-        The penalty of the segmentation that each sequence shows at first; by default
-        `default_penalty`.
+    sequences : list of PageSequence
+        The sequences, with different names.
+    labels : list of tuple
+        Initial labels: name of the sequence, start, end and kind; start and end in the
+        form of the positions.
+    has_peaks : bool
+        Whether to offer labels of peaks.
     title : str
         Plain text.
 
@@ -85,29 +100,23 @@ def labeling_html(
     str
         HTML, to be written as UTF-8.
 
-    Examples
+    See Also
     --------
-    >>> from rocpath.pages.labeling import labeling_html
-    >>> page = labeling_html(["a"], [[0, 1, 2]], [[1, 1, 5]], title="a < b")
-    >>> "<title>a &lt; b</title>" in page
-    True
+    rocpath.changepoint.labeling_page : Compute the segmentations too.
     """
-    _check_lengths(names, positions=positions, values=values)
-    _check_lengths(names, weights=weights, penalties=penalties)
-    whole_number("max_changes", max_changes, least=0)
-    rows = _checked_labels(labels or [], names)
-    none = [None] * len(names)
-    weight = none if weights is None else weights
-    penalty = none if penalties is None else penalties
-    sequences = [
-        _sequence(*one, max_changes, cost, constraint)
-        for one in zip(names, positions, values, weight, penalty, strict=True)
+    rows = [
+        [one if isinstance(one, str) else float(one) for one in row] for row in labels
     ]
-    has_peaks = constraint == "up_down" or any("peak" in row[3] for row in rows)
-    data = {"sequences": sequences, "labels": rows, "has_peaks": has_peaks}
-    # Browsers keep labels under it: a page of the same sequences and first labels
-    # finds them again, and any other page must not.
-    data["key"] = _digest([[one["name"], one["value"]] for one in sequences], rows)
+    coded = [_sequence(one) for one in sequences]
+    data = {
+        "sequences": coded,
+        "labels": rows,
+        "has_peaks": has_peaks,
+        "kind_colors": KIND_COLORS,
+        # Browsers store labels under this key: only a page of the same sequences and
+        # initial labels may find them again.
+        "key": _digest([[one["name"], one["value"]] for one in coded], rows),
+    }
     return page_html(
         "labeling.html",
         title=title,
@@ -118,108 +127,36 @@ def labeling_html(
     )
 
 
-def _sequence(
-    name: str,
-    position: ArrayLike,
-    values: ArrayLike,
-    weight: ArrayLike | None,
-    penalty: float | None,
-    max_changes: int,
-    cost: SegmentCost,
-    constraint: Constraint,
-) -> dict[str, Any]:
-    """Compute what the page holds of a sequence."""
-    value = finite_vector(f"values of {name!r}", values)
-    models = _models(value, weight, max_changes, cost, constraint)
-    if penalty is None:
-        penalty = default_penalty(value, cost=cost, weights=weight)
-    n_larger = sum(one["min_penalty"] > float(penalty) for one in models)
+def _sequence(one: PageSequence) -> dict[str, Any]:
+    """Return the data of a sequence."""
+    middle, half = _scale(one.value)
     return {
-        "name": name,
-        "position": _position(name, position, value.size),
-        "value": _scaled(value),
-        "is_runs": weight is not None,
-        "models": models,
-        # Models go from large penalties to small ones. A penalty so small that it asks
-        # for more changes than were tried gets the most of them.
-        "shown": min(n_larger, len(models) - 1),
+        "name": one.name,
+        "position": _position(one.name, one.position, one.value.size),
+        "value": _scaled(one.value),
+        "is_runs": one.is_runs,
+        "note": one.note,
+        "models": [
+            {
+                "min_penalty": float(model.min_penalty),
+                "changes": model.changes,
+                # On the scale of the values; five digits are less than a pixel.
+                "mean": ((model.mean - middle) / half).round(5),
+            }
+            for model in one.models
+        ],
+        "shown": one.shown,
     }
 
 
-def _check_lengths(names: Sequence[str], **lists: Sequence[Any] | None) -> None:
-    if len(names) == 0:
-        raise ValueError("names must have at least one sequence, got none.")
-    if len(set(names)) < len(names):
-        twice = next(one for k, one in enumerate(names) if one in names[:k])
-        raise ValueError(f"names must not repeat, got {twice!r} twice.")
-    for role, given in lists.items():
-        if given is not None and len(given) != len(names):
-            raise ValueError(
-                f"{role} must have one entry for each of the {len(names)} names, got "
-                f"{len(given)}."
-            )
-
-
-def _checked_labels(
-    labels: Sequence[tuple[str, Any, Any, str]], names: Sequence[str]
-) -> list[list[Any]]:
-    """Return rows for the page, with one name for each kind; the page places them."""
-    known = set(names)
-    for row, (name, *_) in enumerate(labels):
-        if name not in known:
-            raise ValueError(
-                f"labels must be of sequences in names, got {name!r} in row {row}."
-            )
-    if not labels:
-        return []
-    # Of the regions only the kinds are checked: their ends may be times.
-    place = np.arange(float(len(labels)))
-    kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind
-    return [
-        [name, *(one if isinstance(one, str) else float(one) for one in ends), kind]
-        for (name, *ends, _), kind in zip(labels, kinds, strict=True)
-    ]
-
-
-def _models(
-    value: NDArray[np.float64],
-    weight: ArrayLike | None,
-    max_changes: int,
-    cost: SegmentCost,
-    constraint: Constraint,
-) -> list[dict[str, Any]]:
-    """Find the models that some penalty selects, from few to many changes."""
-    found = segment(
-        value,
-        min(max_changes, value.size - 1),
-        cost=cost,
-        weights=weight,
-        constraint=constraint,
-    )
-    selection = model_selection(found.cost)
-    middle, half = _scale(value)
-    return [
-        {
-            "min_penalty": float(penalty),
-            "changes": found.changes[k],
-            # On the scale of the values beside which they are drawn; five digits are
-            # less than a pixel, and keep the page small.
-            "mean": ((found.mean[k] - middle) / half).round(5),
-        }
-        for k, penalty in zip(
-            selection.model[::-1], selection.min_penalty[::-1], strict=True
-        )
-    ]
-
-
 def _scale(value: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the middle and half the range, which is never zero."""
-    low, high = float(value.min()), float(value.max())
+    """Return the middle of the range and half its width, which is never zero."""
+    low, high = float(np.nanmin(value)), float(np.nanmax(value))
     return low / 2 + high / 2, (high / 2 - low / 2) or 1.0
 
 
 def _scaled(value: NDArray[np.float64]) -> dict[str, Any]:
-    """Code values as single precision within their own range: they are only drawn."""
+    """Encode values in single precision relative to their range, for drawing."""
     middle, half = _scale(value)
     return {
         "middle": middle,
@@ -229,28 +166,28 @@ def _scaled(value: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
-    """Code positions as numbers, and as text if they come as text."""
+    """Encode positions as numbers, and as text if they are text."""
     given = np.asarray(position)
     if given.shape != (n,):
         raise ValueError(
             f"positions of {name!r} must have one entry for each of the {n} values, "
             f"got shape {given.shape}."
         )
-    # Text, of a fixed width or as objects; anything else must be numbers.
+    # Text is of a fixed width or objects; anything else must be numbers.
     if given.dtype.kind not in "USO":
         number = finite_vector(f"positions of {name!r}", given)
-        _refuse_disorder(name, number)
+        _check_order(name, number)
         return {"kind": "number", **_coded_places(number)}
     text = [str(one) for one in given]
-    # Numbers first, as 2024 is a number and a year; what is out of order under one
-    # reading may be in order under the next.
+    # Numbers first, as 2024 is a number and a year; positions that do not increase as
+    # numbers may increase as times.
     for kind, place in (("number", _numbers(text)), ("time", _times(text))):
         if place is not None and (np.diff(place) > 0).all():
             return {"kind": kind, "text": text, **_coded_places(place)}
     return {"kind": "order", "text": text, "first": 0.0, "step": 1.0, "n": n}
 
 
-def _refuse_disorder(name: str, place: NDArray[np.float64]) -> None:
+def _check_order(name: str, place: NDArray[np.float64]) -> None:
     is_bad = np.diff(place) <= 0
     if is_bad.any():
         at = int(is_bad.argmax()) + 1
@@ -261,7 +198,7 @@ def _refuse_disorder(name: str, place: NDArray[np.float64]) -> None:
 
 
 def _coded_places(place: NDArray[np.float64]) -> dict[str, Any]:
-    """Code evenly spaced places as two numbers, if they give exactly the same."""
+    """Encode evenly spaced positions as two numbers, if that is exact."""
     n = place.size
     step = float(place[1] - place[0]) if n > 1 else 1.0
     first = float(place[0])
@@ -281,7 +218,7 @@ def _numbers(text: list[str]) -> NDArray[np.float64] | None:
 def _times(text: list[str]) -> NDArray[np.float64] | None:
     """Read times as milliseconds since 1970, as browsers count them."""
     with warnings.catch_warnings():
-        # Of zones numpy warns; all are taken as one.
+        # NumPy warns about time zones; all positions are read in UTC.
         warnings.simplefilter("ignore")
         try:
             time = np.array(text, dtype="datetime64[us]")
@@ -291,11 +228,11 @@ def _times(text: list[str]) -> NDArray[np.float64] | None:
 
 
 def _coded(array: NDArray[Any]) -> str:
-    # Bytes, not digits: exact, and read by a browser without parsing numbers.
+    # Bytes are exact, and browsers need not parse numbers.
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 
 
 def _digest(*parts: Any) -> str:
     text = json.dumps(parts, default=describe)
-    # 64 bits: enough to tell the pages of one browser apart.
+    # 64 bits are enough to distinguish the pages of one browser.
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.model_file import read_saved
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.model import TableModel
@@ -11,9 +12,11 @@ from rocpath.tables.model import TableModel
 if TYPE_CHECKING:
     import os
 
+    from rocpath.changepoint import LearnedDetector
 
-def load_model(source: str | os.PathLike[str]) -> TableClassifier:
-    """Load a model that ``rocpath fit`` has saved.
+
+def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetector:
+    """Load a model that an estimator or the command line has saved.
 
     Loading runs no code of the file: it may hold numbers, text and the types that
     models of rocpath are made of, and is refused if it holds others, is damaged, has
@@ -26,8 +29,8 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier:
 
     Returns
     -------
-    TableClassifier
-        Takes data frames of pandas or polars with the columns of the table.
+    TableClassifier or LearnedDetector
+        The fitted model.
 
     Raises
     ------
@@ -42,4 +45,6 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier:
         ...
     ValueError: 'no-such-folder' does not exist.
     """
-    return TableClassifier(read_saved(str(source), TableModel))
+    found: Any = read_saved(str(source), TableModel, SavedDetector)
+    is_detector = isinstance(found, SavedDetector)
+    return found.detector() if is_detector else TableClassifier(found)

@@ -5,23 +5,22 @@
   // As in Python: what is counted in a region, and how many are right. Colors are of
   // the palette of Okabe and Ito, which the color-blind can tell apart.
   const KINDS = {
-    no_change: { counts: "change", least: 0, most: 0, key: "n", color: "#F0E442",
+    no_change: { counts: "change", least: 0, most: 0, key: "n",
       text: "No change", short: "0" },
-    one_change: { counts: "change", least: 1, most: 1, key: "o", color: "#CC79A7",
+    one_change: { counts: "change", least: 1, most: 1, key: "o",
       text: "One change", short: "1" },
-    at_least_one_change: { counts: "change", least: 1, most: Infinity, key: "a",
-      color: "#56B4E9", text: "At least one change", short: "≥ 1" },
-    no_peaks: { counts: "peak", least: 0, most: 0, key: "b", color: "#999999",
+    at_least_one_change: { counts: "change", least: 1, most: Infinity, key: "a", text: "At least one change", short: "≥ 1" },
+    no_peaks: { counts: "peak", least: 0, most: 0, key: "b",
       text: "No peak", short: "0" },
-    peaks: { counts: "peak", least: 1, most: Infinity, key: "p", color: "#009E73",
+    peaks: { counts: "peak", least: 1, most: Infinity, key: "p",
       text: "Peaks", short: "≥ 1", isDark: true },
-    peak_start: { counts: "peakStart", least: 1, most: 1, key: "s", color: "#E69F00",
+    peak_start: { counts: "peakStart", least: 1, most: 1, key: "s",
       text: "Start of a peak", short: "start" },
-    peak_end: { counts: "peakEnd", least: 1, most: 1, key: "e", color: "#0072B2",
+    peak_end: { counts: "peakEnd", least: 1, most: 1, key: "e",
       text: "End of a peak", short: "end", isDark: true },
   };
   const ALIASES = { normal: "no_change", "0breakpoints": "no_change",
-    "0changes": "no_change", "1breakpoint": "one_change", "1change": "one_change",
+    "0changes": "no_change", noChange: "no_change", oneChange: "one_change", "1breakpoint": "one_change", "1change": "one_change",
     breakpoint: "at_least_one_change", ">0breakpoints": "at_least_one_change",
     ">0changes": "at_least_one_change", noPeaks: "no_peaks", peakStart: "peak_start",
     peakEnd: "peak_end" };

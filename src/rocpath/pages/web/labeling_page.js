@@ -317,6 +317,7 @@
   function start(section) {
     const data = JSON.parse(section.querySelector("script[type='application/json']").text);
     const signals = data.sequences.map(shared.signal);
+    Object.entries(data.kind_colors).forEach(([kind, color]) => { KINDS[kind].color = color; });
     const kept = shared.storage(data.key).load();
     // What this browser keeps is newer than what the page was made with.
     const { labels, problems } = shared.placed(kept || data.labels, signals);

@@ -3,9 +3,6 @@
 (function (shared) {
   "use strict";
   const { COLORS, DASHES, INK, FP, FN, GRAY, ...charts } = rocpathCharts;
-  const KINDS = { no_change: "#E69F00", one_change: "#56B4E9",
-    at_least_one_change: "#CC79A7", no_peaks: "#E69F00", peaks: "#CC79A7",
-    peak_start: "#56B4E9", peak_end: "#009E73" };
   const NARROW = 620;  // pixels, below which panels stand below each other
 
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
@@ -25,8 +22,9 @@
   function errors(rows) {
     return { traces: [{ type: "bar", orientation: "h", y: rows.map((row) => row[0]),
       x: rows.map((row) => row[1]), marker: { color: rows.map((_, k) => COLORS[k % 6]) },
-      error_x: { array: rows.map((row) => row[2]), color: INK },
-      hovertemplate: "%{y}: %{x} ± %{error_x.array:.1f}<extra></extra>" }],
+      error_x: { symmetric: false, color: INK, array: rows.map((row) => row[3] - row[1]),
+        arrayminus: rows.map((row) => row[1] - row[2]) },
+      hovertemplate: "%{y}: %{x} label errors<extra></extra>" }],
       layout: layout({ xaxis: axis("label errors", { rangemode: "tozero" }),
         yaxis: axis("", { autorange: "reversed" }) }) };
   }
@@ -38,8 +36,7 @@
       traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
         name: `${curve.name}, AUC ${curve.auc.toFixed(3)}`,
         line: { color, width: 2, dash: DASHES[k % DASHES.length] } });
-      // The curve is what constants added to the predictions would do; the dot is what the
-      // predictions do as they are.
+      // The curve is for constants added to the predictions; the dot for the predictions.
       traces.push({ x: [curve.predicted[0]], y: [curve.predicted[1]], mode: "markers",
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
@@ -65,27 +62,27 @@
           ticktext: shown.map((row) => text(row[0])) }) }) };
   }
 
-  function tried([alpha, mean, error, chosen]) {
-    const at = alpha.indexOf(chosen);
+  function path([alpha, mean, error, selected]) {
+    const at = alpha.indexOf(selected);
     return { traces: [{ x: alpha, y: mean, mode: "lines+markers",
       error_y: { array: error, color: "#8c959f" }, line: { color: "#0072B2" },
       hovertemplate: "L1 weight %{x:.3g}: %{y:.3f}<extra></extra>" },
     { x: [alpha[at]], y: [mean[at]], mode: "markers", hoverinfo: "skip",
       marker: { symbol: "circle-open", size: 15, color: INK, line: { width: 2 } } }],
-      layout: layout({ yaxis: axis("loss held out"),
-        xaxis: axis("L1 weight, as a part of the largest; the circle is taken",
+      layout: layout({ yaxis: axis("cross-validated loss"),
+        xaxis: axis("L1 weight (fraction of the largest)",
           { type: "log", autorange: "reversed" }) }) };
   }
 
-  function regions(one) {
+  function regions(one, kinds) {
     const shapes = [], annotations = [];
-    for (const [start, end, kind, verdict] of one.labels) {
+    for (const [start, end, kind, outcome] of one.labels) {
       shapes.push({ type: "rect", xref: "x", yref: "y domain", x0: start, x1: end, y0: 0,
-        y1: 1, fillcolor: KINDS[kind], opacity: verdict ? 0.45 : 0.3, layer: "below",
-        line: { color: INK, width: verdict ? 4 : 0 } });
-      if (verdict) {
+        y1: 1, fillcolor: kinds[kind], opacity: outcome ? 0.45 : 0.3, layer: "below",
+        line: { color: INK, width: outcome ? 4 : 0 } });
+      if (outcome) {
         annotations.push({ xref: "x", yref: "y domain", x: (start + end) / 2, y: 1,
-          yanchor: "top", text: `<b>${verdict}</b>`, showarrow: false,
+          yanchor: "top", text: `<b>${outcome}</b>`, showarrow: false,
           bgcolor: INK, font: { color: "#fff", size: 12 } });
       }
     }
@@ -99,9 +96,9 @@
   }
 
   /* The sequence on the left or above, its errors by penalty on the right or below. */
-  function sequence(one, isTime, width) {
+  function sequence(one, { is_time: isTime, kinds }, width) {
     const isNarrow = width < NARROW;
-    const { shapes, annotations } = regions(one);
+    const { shapes, annotations } = regions(one, kinds);
     one.edge.slice(1, -1).forEach((x) => shapes.push(line("x", x, "dash")));
     shapes.push(line("x2", one.log_penalty, "dash"), line("x2", one.final, "dot"));
     const middle = one.labels.map(([start, end]) => (start + end) / 2);
@@ -112,13 +109,13 @@
         hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
-      // Nothing to see: shapes cannot be pointed at, and this says what a label is.
+      // Invisible markers: shapes have no hover text.
       { x: middle, y: middle.map(() => top), mode: "markers", marker: { opacity: 0 },
-        hovertext: one.labels.map(([, , kind, verdict]) =>
-          `${words(kind)}${verdict ? `: wrong, ${verdict}` : ": right"}`),
+        hovertext: one.labels.map(([, , kind, outcome]) =>
+          `${words(kind)}${outcome ? `: wrong, ${outcome}` : ": right"}`),
         hoverinfo: "text" },
       { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
-        // Wide below narrow: where both are equal, both are still seen.
+        // Wide below narrow, so that both are visible where they are equal.
         line: { color: FP, width: 5 } },
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
         line: { color: FN, width: 2.5 } },
@@ -142,6 +139,5 @@
         dtick: Math.ceil(most / 5) }) }) };
   }
 
-  shared.penaltyPanels = { KINDS, words, escaped, errors, roc, coefficients, tried,
-    sequence };
+  shared.penaltyPanels = { words, escaped, errors, roc, coefficients, path, sequence };
 })(globalThis);

@@ -1,4 +1,4 @@
-/* Draws the report of penalties, and turns the pages of its sequences. */
+/* Draws the report of penalties, with pages of sequences. */
 (function (shared) {
   "use strict";
   const ON_A_PAGE = 6;  // sequences: Plotly would take long to draw them all
@@ -26,8 +26,8 @@
     return one;
   }
 
-  function told(one) {
-    const text = element("p", "told");
+  function summary(one) {
+    const text = element("p", "summary");
     const n = one.labels.length, wrong = one.n_errors;
     text.append(element("strong", "", `${wrong} of ${n} label${n === 1 ? "" : "s"} wrong`));
     const changes = one.mean.length - 1;
@@ -36,8 +36,8 @@
       : low === null ? `up to ${high}` : high === null ? `from ${low}`
         : `${low} to ${high}`;
     const parts = [`${changes} change${changes === 1 ? "" : "s"}`,
-      `log penalty ${one.log_penalty.toFixed(2)} held out, ${one.final.toFixed(2)} saved`,
-      `fewest errors: ${best}`, `${one.n.toLocaleString("en")} observations`];
+      `log penalty ${one.log_penalty.toFixed(2)} cross-validated, ${one.final.toFixed(2)} saved`,
+      `fewest errors at log penalties ${best}`, `${one.n.toLocaleString("en")} observations`];
     if (one.group !== null) parts.unshift(`group ${one.group}`);
     text.append(`; ${parts.join("; ")}`);
     return text;
@@ -52,7 +52,7 @@
     button.type = "button";
     button.addEventListener("click", () => save(chart, one.name));
     figure.append(chart, button);
-    row.append(element("h3", "", one.name), told(one), figure);
+    row.append(element("h3", "", one.name), summary(one), figure);
     return { row, chart };
   }
 
@@ -83,30 +83,30 @@
       const { row, chart } = item(one);
       // In the page first: before, a chart has no width to be drawn for.
       list.append(row);
-      draw(chart, panels.sequence(one, data.is_time, chart.clientWidth));
+      draw(chart, panels.sequence(one, data, chart.clientWidth));
     }
     if (!every.length) list.append(element("li", "", "No such sequence."));
   }
 
   const single = { errors: () => panels.errors(data.errors),
     roc: (place) => panels.roc(data.roc, place.clientWidth),
-    tried: () => panels.tried(data.tried),
+    path: () => panels.path(data.path),
     coefficients: (place) => panels.coefficients(data.coefficients, place.clientWidth) };
   for (const [name, make] of Object.entries(single)) {
     const place = find(`.chart.${name}`);
-    if (place) draw(place, make(place));
+    if (place && data[name]) draw(place, make(place));
   }
   document.querySelectorAll(".png[data-chart]").forEach((button) => {
     button.addEventListener("click", () =>
       save(find(`.chart.${button.dataset.chart}`), button.dataset.chart));
   });
 
-  // A legend of the kinds that occur, and no others.
+  // A legend of the kinds that occur.
   const labels = data.sequences.flatMap((one) => one.labels);
   const used = new Set(labels.map((label) => label[2]));
-  for (const kind of Object.keys(panels.KINDS).filter((one) => used.has(one))) {
+  for (const kind of Object.keys(data.kinds).filter((one) => used.has(one))) {
     const entry = element("span"), swatch = element("i");
-    swatch.style.background = panels.KINDS[kind];
+    swatch.style.background = data.kinds[kind];
     entry.append(swatch, panels.words(kind));
     find(".kinds").append(entry);
   }

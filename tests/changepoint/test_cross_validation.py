@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.held_out import choose_candidate, group_splits
+from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps
 
 

@@ -1,4 +1,4 @@
-"""Choose among nested candidates by what they lose on groups held out."""
+"""Cross-validation that chooses among nested models, with folds of whole groups."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class HeldOutChoice(NamedTuple):
-    """What candidates lose on the parts held out, and which was chosen."""
+class CandidateChoice(NamedTuple):
+    """The cross-validated losses of candidates, and which one was chosen."""
 
     chosen: int  # the simplest within the allowed standard errors of the best
-    mean: NDArray[np.float64]  # of what each candidate loses on the parts
-    standard_error: NDArray[np.float64]  # of the difference to the best, part by part
+    mean: NDArray[np.float64]  # loss of each candidate
+    standard_error: NDArray[np.float64]  # of the paired difference from the best
 
 
 def choose_candidate(
@@ -32,47 +32,48 @@ def choose_candidate(
     losses: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64] | None],
     *,
     n_errors: float,
-) -> HeldOutChoice | None:
-    """Find the simplest candidate that is about as good as the best on rows held out.
+) -> CandidateChoice | None:
+    """Choose the simplest candidate within some standard errors of the best.
 
     Parameters
     ----------
     splits : iterable of two arrays of rows
-        Training and held-out rows of each part.
+        Training and test rows of each fold.
     losses : callable
-        Fits to the training rows and returns what every candidate, from the simplest
-        on, loses on the held-out rows; None if nothing can be learned there.
+        Function that fits the candidates to the training rows and returns their losses
+        on the test rows, the simplest candidate first; None if a fold cannot be
+        evaluated.
     n_errors : float
-        By how many standard errors a candidate may be worse than the best; 0 takes
-        the best itself.
+        Number of standard errors by which a candidate may be worse than the best; 0
+        chooses the best.
 
     Returns
     -------
-    HeldOutChoice or None
-        None if no part could be learned from.
+    CandidateChoice or None
+        None if no fold could be evaluated.
     """
     found = [losses(train, test) for train, test in splits]
     table = np.array([one for one in found if one is not None])
     if not len(table):
         return None
     mean = table.mean(axis=0)
-    # Paired by part: parts differ more from each other than candidates do on one.
+    # Paired by fold: folds differ more than candidates do within a fold.
     difference = table - table[:, [mean.argmin()]]
-    n_parts = len(table)
-    # A single part shows no spread: then only the best itself is as good.
-    error = difference.std(axis=0, ddof=min(1, n_parts - 1)) / np.sqrt(n_parts)
-    # argmax finds the first, and the first is the simplest.
+    n_folds = len(table)
+    # A single fold has no spread; then only the best itself is chosen.
+    error = difference.std(axis=0, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds)
+    # argmax returns the first, which is the simplest.
     is_as_good = difference.mean(axis=0) <= n_errors * error
-    return HeldOutChoice(int(is_as_good.argmax()), read_only(mean), read_only(error))
+    return CandidateChoice(int(is_as_good.argmax()), read_only(mean), read_only(error))
 
 
 def group_splits(
     n_rows: int, groups: Any, n_folds: int, random_state: Any = None
 ) -> list[Split]:
-    """Split rows into parts of whole groups, or of neighbors if there are no groups.
+    """Split rows into folds of whole groups, or of neighboring rows without groups.
 
-    Rows that come in order are alike when they are near; a part that is scattered among
-    its neighbors says too little about rows of another kind.
+    Neighboring rows of a file are often alike; folds of scattered rows would then
+    overestimate how well a model generalizes.
     """
     if groups is None:
         if n_rows < 2:
@@ -85,7 +86,7 @@ def group_splits(
     every = np.arange(n_rows)
     return [
         (every[fold != one], every[fold == one])
-        # One fold alone leaves nothing to train on.
+        # A single fold would leave no rows to train on.
         for one in (np.unique(fold) if fold.any() else [])
     ]
 
@@ -93,12 +94,12 @@ def group_splits(
 def _balanced(
     size: NDArray[np.intp], n_folds: int, random_state: Any
 ) -> NDArray[np.intp]:
-    """Give each group the number of a fold, such that folds have about equal size."""
+    """Assign each group to a fold, such that folds have about equal size."""
     if size.size <= n_folds:
         return np.arange(size.size)
     fold, total = np.zeros(size.size, dtype=np.intp), np.zeros(n_folds)
     order = check_random_state(random_state).permutation(size.size)
-    # The largest first, each to the fold that has least: the small ones even it out.
+    # Largest first, each to the smallest fold: small groups balance the sizes.
     for group in order[np.argsort(-size[order], kind="stable")]:
         fold[group] = total.argmin()
         total[fold[group]] += size[group]

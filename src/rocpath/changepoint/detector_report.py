@@ -1,0 +1,146 @@
+"""The page about a fitted LearnedDetector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocpath.changepoint.error_functions import target_interval
+from rocpath.changepoint.features import feature_names
+from rocpath.changepoint.labels import label_outcomes
+from rocpath.changepoint.observations import possible_changes
+from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.selection import model_selection
+from rocpath.matrices import Columns
+from rocpath.pages.penalty_report import (
+    PenaltyReport,
+    RegularizationPath,
+    ReportedSequence,
+    penalty_report_html,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.changepoint.learned_detector import LearnedDetector
+    from rocpath.changepoint.training_sequences import TrainingSequence
+
+
+def detector_report(
+    detector: LearnedDetector,
+    *,
+    title: str,
+    names: Sequence[str] | None,
+    is_time: bool,
+    notes: Sequence[str],
+) -> str:
+    """Return the HTML page about a fit."""
+    evaluation, regressor = detector.evaluation_, detector.regressor_
+    X = evaluation.problem.X
+    coefficients = _coefficients(detector)
+    path = None
+    if hasattr(regressor, "monitor_mean_"):
+        path = RegularizationPath(
+            regressor.alphas_,
+            regressor.monitor_mean_,
+            regressor.monitor_error_,
+            regressor.alpha_,
+            len(coefficients),
+            regressor.monitor,
+        )
+    return penalty_report_html(
+        PenaltyReport(
+            title=title,
+            headline=detector.headline(),
+            comparison=evaluation.comparison,
+            roc=evaluation.roc,
+            sequences=_reported(detector, names),
+            coefficients=coefficients,
+            intercept=float(regressor.predict(X).mean()),
+            path=path,
+            settings=_settings(detector),
+            is_time=is_time,
+            notes=tuple(notes),
+        )
+    )
+
+
+def _settings(detector: LearnedDetector) -> dict[str, str]:
+    evaluation = detector.evaluation_
+    settings = {
+        "cost": detector.cost,
+        "constraint": detector.constraint or "none",
+        "maximum number of changes": f"{detector.max_changes:,}",
+        "minimum segment length": f"{detector.min_length:,}",
+        "sequences": f"{detector.n_labeled_:,}",
+        "labels": f"{detector.n_labels_:,}",
+        "cross-validation folds": str(evaluation.n_folds),
+    }
+    if evaluation.problem.groups is not None:
+        settings["groups"] = evaluation.problem.sample_size
+    return settings
+
+
+def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
+    """Return the selected features, and the effect of a standard deviation of each."""
+    coef = detector.regressor_.coef_
+    # Standardized as in the fit, where values up to 1e300 do not overflow.
+    scale = Columns.from_matrix(detector.evaluation_.problem.X).scale
+    used, name = np.flatnonzero(coef), (*feature_names(), "log.noise_variance")
+    return [(name[k], float(coef[k] * scale[k])) for k in used]
+
+
+def _reported(
+    detector: LearnedDetector, names: Sequence[str] | None
+) -> list[ReportedSequence]:
+    evaluation = detector.evaluation_
+    # The cross-validated penalty: the page shows the errors that the comparison counts.
+    log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
+    final = detector.regressor_.predict(evaluation.problem.X)
+    reported = []
+    for k, one in enumerate(detector._training):
+        errors = evaluation.problem.functions[k]
+        position = one.position
+        if position is None:
+            position = np.arange(float(one.value.size))
+        penalty = float(np.exp(log_penalty[k]) * detector._units[k])
+        changes, mean = _segmentation(detector, one, penalty)
+        reported.append(
+            ReportedSequence(
+                name=str(one.index) if names is None else names[one.index],
+                group=None if one.group is None else str(one.group),
+                position=position,
+                value=one.value,
+                labels=one.labels,
+                outcomes=label_outcomes(changes, one.labels, position),
+                changes=changes,
+                mean=mean,
+                errors=errors,
+                target=target_interval(errors),
+                log_penalty=float(log_penalty[k]),
+                final_log_penalty=float(final[k]),
+            )
+        )
+    return reported
+
+
+def _segmentation(
+    detector: LearnedDetector, one: TrainingSequence, penalty: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the segmentation whose errors the comparison counts.
+
+    A small penalty may select more changes than were computed in the fit; then the
+    largest of these models counts.
+    """
+    best = detector._segmentation(one.value, penalty, one.weight)
+    if best.n_changes <= detector.max_changes or detector.search is not None:
+        return best.changes, best.mean
+    settings = {**detector._settings, "weights": one.weight}
+    n_changes = possible_changes(one.value, detector.max_changes)
+    models = segment(one.value, n_changes, **settings)
+    possible = np.flatnonzero(np.isfinite(models.cost))
+    k = int(model_selection(models.cost[possible], possible).select(penalty))
+    return models.changes[k], models.mean[k]

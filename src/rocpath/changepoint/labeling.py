@@ -1,0 +1,232 @@
+"""Segmentations of unlabeled sequences, and the page to label them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import check_count, whole_number
+from rocpath.changepoint.default_penalty import default_penalty
+from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.observations import observations, possible_changes
+from rocpath.changepoint.segmentation import segment, segment_penalty
+from rocpath.changepoint.selection import model_selection
+from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.changepoint.segmentation_results import Segmentation
+
+
+def detect_changes(
+    sequences: Sequence[ArrayLike],
+    penalty: float | None = None,
+    *,
+    cost: SegmentCost = "normal",
+    constraint: Constraint = None,
+    min_length: int = 1,
+    weights: Sequence[ArrayLike | None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Segmentation]:
+    """Segment sequences without labels.
+
+    Parameters
+    ----------
+    sequences : list of array-like
+        The sequences.
+    penalty : float, optional
+        The penalty of a change; by default `default_penalty` of each sequence.
+    cost, constraint, min_length
+        As for `segment`.
+    weights : list of array-like or None, optional
+        Weights of the observations of each sequence.
+    progress : callable, optional
+        Function that is called with the number of segmented sequences and the number
+        of all sequences.
+
+    Returns
+    -------
+    list of Segmentation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocpath import changepoint as cp
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.repeat([0.0, 5.0], 50) + rng.normal(size=100)
+    >>> [found.changes.tolist() for found in cp.detect_changes([x, 1e6 * x])]
+    [[50], [50]]
+    """
+    every = [None] * len(sequences) if weights is None else list(weights)
+    check_count("weights must have an entry", len(every), len(sequences), "sequences")
+    found = []
+    for done, (x, weight) in enumerate(zip(sequences, every, strict=True)):
+        if progress is not None:
+            progress(done, len(sequences))
+        own = penalty
+        if own is None:
+            own = default_penalty(x, cost=cost, weights=weight)
+        settings: dict[str, Any] = {"cost": cost, "constraint": constraint}
+        found.append(
+            segment_penalty(x, own, weights=weight, min_length=min_length, **settings)
+        )
+    return found
+
+
+def labeling_page(
+    sequences: Sequence[ArrayLike],
+    *,
+    names: Sequence[str] | None = None,
+    positions: Sequence[ArrayLike] | None = None,
+    labels: Sequence[tuple[str, Any, Any, str]] = (),
+    max_changes: int = 20,
+    cost: SegmentCost = "normal",
+    constraint: Constraint = None,
+    min_length: int = 1,
+    weights: Sequence[ArrayLike | None] | None = None,
+    penalties: Sequence[float] | None = None,
+    title: str = TITLE,
+) -> str:
+    """Return a page to mark regions with and without changes in a browser.
+
+    The page shows all sequences, the segmentations that penalties select, and the label
+    errors of each. Labels are saved as CSV with the columns sequence, start, end and
+    kind, which ``rocpath changepoint fit`` reads. The page is self-contained.
+
+    Parameters
+    ----------
+    sequences : list of array-like
+        The sequences.
+    names : list of str, optional
+        Names of the sequences, without repetition; by default their numbers.
+    positions : list of array-like, optional
+        Increasing positions of the observations: numbers, or text such as times; by
+        default indices.
+    labels : list of tuple, optional
+        Initial labels: name of the sequence, start, end, and kind as for `Labels`;
+        start and end in the form of the positions.
+    max_changes : int
+        Maximum number of changes of the segmentations.
+    cost, constraint, min_length
+        As for `segment`; labels of peaks are offered with ``"up_down"``.
+    weights : list of array-like or None, optional
+        Weights of the observations; the values are then drawn as runs.
+    penalties : list of float, optional
+        The penalty of the segmentation that is shown first; by default
+        `default_penalty`.
+    title : str
+        Plain text.
+
+    Returns
+    -------
+    str
+        HTML, to be written as UTF-8.
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> page = cp.labeling_page([[1, 1, 5]], names=["a"], title="a < b")
+    >>> "<title>a &lt; b</title>" in page
+    True
+    """
+    if len(sequences) == 0:
+        raise ValueError("sequences must have at least one sequence, got none.")
+    whole_number("max_changes", max_changes, least=0)
+    values = [observations(f"sequences[{k}]", one) for k, one in enumerate(sequences)]
+    n = len(values)
+    name = [str(k) for k in range(n)] if names is None else list(names)
+    _check_names(name, n)
+    place = [np.arange(one.size) for one in values] if positions is None else positions
+    weight = [None] * n if weights is None else list(weights)
+    given = [None] * n if penalties is None else list(penalties)
+    for role, lists in (
+        ("positions", place),
+        ("weights", weight),
+        ("penalties", given),
+    ):
+        check_count(f"{role} must have an entry", len(lists), n, "sequences")
+    rows = _checked_labels(labels, name)
+    settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
+    pages = [
+        _page_sequence(*one, max_changes, settings)
+        for one in zip(name, place, values, weight, given, strict=True)
+    ]
+    has_peaks = constraint == "up_down" or any("peak" in row[3] for row in rows)
+    return labeling_html(pages, labels=rows, has_peaks=has_peaks, title=title)
+
+
+def _page_sequence(
+    name: str,
+    position: ArrayLike,
+    value: NDArray[np.float64],
+    weight: ArrayLike | None,
+    penalty: float | None,
+    max_changes: int,
+    settings: dict[str, Any],
+) -> PageSequence:
+    if penalty is None:
+        penalty = default_penalty(value, cost=settings["cost"], weights=weight)
+    most = possible_changes(value, max_changes)
+    found = segment(value, most, weights=weight, **settings)
+    possible = np.flatnonzero(np.isfinite(found.cost))
+    selection = model_selection(found.cost[possible], possible)
+    # By decreasing penalty, so from few to many changes.
+    models = [
+        PageModel(float(lowest), found.changes[k], found.mean[k])
+        for k, lowest in zip(
+            selection.n_changes[::-1], selection.min_penalty[::-1], strict=True
+        )
+    ]
+    n_larger = sum(one.min_penalty > float(penalty) for one in models)
+    # The model with the most changes stands for all penalties below its own.
+    note = ""
+    if (
+        n_larger >= len(models) - 1
+        and models[-1].changes.size == most < max_changes + 1
+    ):
+        best = segment_penalty(value, float(penalty), weights=weight, **settings)
+        if best.n_changes > most:
+            note = (
+                f"This page shows at most {most:,} changes; the penalty "
+                f"{penalty:.3g} selects {best.n_changes:,}."
+            )
+    return PageSequence(
+        name=name,
+        position=position,
+        value=value,
+        models=models,
+        shown=min(n_larger, len(models) - 1),
+        is_runs=weight is not None,
+        note=note,
+    )
+
+
+def _check_names(names: Sequence[str], n: int) -> None:
+    check_count("names must have an entry", len(names), n, "sequences")
+    if len(set(names)) < n:
+        twice = next(one for k, one in enumerate(names) if one in names[:k])
+        raise ValueError(f"names must not repeat, got {twice!r} twice.")
+
+
+def _checked_labels(
+    labels: Sequence[tuple[str, Any, Any, str]], names: Sequence[str]
+) -> list[tuple[str, Any, Any, str]]:
+    """Return labels with one name for each kind; the page checks the regions."""
+    if not labels:
+        return []
+    known = set(names)
+    for row, (name, *_) in enumerate(labels):
+        if name not in known:
+            raise ValueError(
+                f"labels must be of sequences in names, got {name!r} in row {row}."
+            )
+    # Only the kinds are checked here, since limits may be times.
+    place = np.arange(float(len(labels)))
+    kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind
+    rows = zip(labels, kinds, strict=True)
+    return [(name, start, end, kind) for (name, start, end, _), kind in rows]

@@ -1,0 +1,200 @@
+"""Cross-validated label errors of several rules that choose the penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import clone
+
+from rocpath.changepoint.cross_validation import group_splits
+from rocpath.changepoint.error_functions import (
+    PenaltyErrors,
+    can_be_learned,
+    error_breakpoints,
+    target_interval,
+)
+from rocpath.changepoint.interval_regression import IntervalRegression
+from rocpath.model_comparison import ModelComparison, ModelScore
+from rocpath.roc import ROCCurve, inside_interval, roc_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+CONSTANT, LOG_N = "constant penalty", "log n"
+DEFAULT, INTERVAL = "default penalty, no labels", "interval regression"
+_N_FOLDS = 5  # more take longer, as each fits every rule again
+_TWO_SIDED_95 = float(ndtri(0.975))
+
+
+class PenaltyProblem(NamedTuple):
+    """Labeled sequences: features, label errors, groups, and penalties of baselines."""
+
+    X: NDArray[np.float64]
+    log_length: NDArray[np.float64]
+    log_default: NDArray[np.float64]
+    functions: Sequence[PenaltyErrors]
+    groups: NDArray[Any] | None
+
+    @property
+    def sample_size(self) -> str:
+        """The number of independent units, for sentences."""
+        if self.n_groups is None:
+            return f"{len(self.X):,} sequences"
+        return f"{self.n_groups:,} groups"
+
+    @property
+    def n_groups(self) -> int | None:
+        """The number of groups, if there are any."""
+        return None if self.groups is None else int(np.unique(self.groups).size)
+
+    def take(self, rows: NDArray[np.intp]) -> PenaltyProblem:
+        """Return the problem of some rows."""
+        return PenaltyProblem(
+            self.X[rows],
+            self.log_length[rows],
+            self.log_default[rows],
+            [self.functions[row] for row in rows],
+            None if self.groups is None else self.groups[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyEvaluation:
+    """Hold the log penalties that each rule predicts for held-out sequences.
+
+    The first rule is the model that was fitted.
+    """
+
+    problem: PenaltyProblem
+    log_penalty: dict[str, NDArray[np.float64]]
+    n_folds: int
+
+    @property
+    def fitted_rule(self) -> str:
+        """The name of the fitted model."""
+        return next(iter(self.log_penalty))
+
+    def errors(self, rule: str) -> NDArray[np.int64]:
+        """Return the label errors of each sequence."""
+        pairs = zip(self.problem.functions, self.log_penalty[rule], strict=True)
+        return np.array([int(f.at(one)) for f, one in pairs])
+
+    @cached_property
+    def comparison(self) -> ModelComparison:
+        """The total label errors of all rules, the fewest first."""
+        ours = self.errors(self.fitted_rule)
+        scores = []
+        for rule in self.log_penalty:
+            errors = self.errors(rule)
+            total, error = float(errors.sum()), self._standard_error(errors)
+            margin = _TWO_SIDED_95 * error
+            difference: tuple[float, float] | tuple[()] = ()
+            if rule != self.fitted_rule:
+                gap = errors - ours
+                difference = float(gap.sum()), self._standard_error(gap)
+            low, high = max(total - margin, 0.0), total + margin
+            scores.append(ModelScore(rule, total, error, low, high, *difference))
+        return ModelComparison(
+            metric="label errors",
+            greater_is_better=False,
+            scores=tuple(sorted(scores, key=lambda one: one.value)),
+            selected=self.fitted_rule,
+            n_folds=self.n_folds,
+            sample_size=self.problem.sample_size,
+            decimals=0,
+        )
+
+    @cached_property
+    def roc(self) -> dict[str, ROCCurve]:
+        """The ROC curve of each rule; small penalties are large predictions."""
+        bp = error_breakpoints(self.problem.functions)
+        predicted = self.log_penalty.items()
+        return {rule: roc_curve(bp, -one) for rule, one in predicted}
+
+    @property
+    def fewest_errors(self) -> int:
+        """The label errors that remain with the best penalty of every sequence."""
+        return int(sum((f.fp + f.fn).min() for f in self.problem.functions))
+
+    def _standard_error(self, errors: NDArray[np.int64]) -> float:
+        """Return the standard error of a sum over sequences or groups."""
+        total = errors.astype(float)
+        if self.problem.groups is not None:
+            # Errors of one group are correlated; sums of groups are independent.
+            _, group = np.unique(self.problem.groups, return_inverse=True)
+            total = np.bincount(group, weights=errors)
+        return float(total.std(ddof=1) * np.sqrt(total.size))
+
+
+def evaluate_penalties(
+    problem: PenaltyProblem, regressor: Any, *, seed: Any = 0
+) -> PenaltyEvaluation:
+    """Cross-validate a model of the penalty and the usual baselines.
+
+    Parameters
+    ----------
+    problem : PenaltyProblem
+        The labeled sequences.
+    regressor : estimator
+        The model to evaluate; it is cloned.
+    seed : int, RandomState or None
+        Seed of the assignment of groups to folds.
+
+    Returns
+    -------
+    PenaltyEvaluation
+    """
+    n_rows = len(problem.functions)
+    splits = group_splits(n_rows, problem.groups, _N_FOLDS, seed)
+    if not splits:
+        unit = "sequences" if problem.groups is None else "groups"
+        raise ValueError(
+            f"labels must cover at least two {unit} for cross-validation, got one."
+        )
+    rules = {
+        type(regressor).__name__: regressor,
+        INTERVAL: IntervalRegression(),
+        LOG_N: IntervalRegression(alpha=0),
+        DEFAULT: None,
+        CONSTANT: None,
+    }
+    log_penalty = {rule: np.zeros(n_rows) for rule in rules}
+    # Every rule sees the same folds, so that their errors are paired.
+    for train, test in splits:
+        known, new = problem.take(train), problem.take(test)
+        for rule, model in rules.items():
+            log_penalty[rule][test] = _predicted(rule, model, known, new)
+    return PenaltyEvaluation(problem, log_penalty, len(splits))
+
+
+def _predicted(
+    rule: str, model: Any, known: PenaltyProblem, new: PenaltyProblem
+) -> NDArray[np.float64]:
+    if rule == DEFAULT:
+        return new.log_default
+    # A few sequences may not determine a regression; a constant always exists.
+    if rule == CONSTANT or not can_be_learned(known.functions):
+        return np.full(len(new.X), _best_constant(known.functions))
+    X, X_new = known.X, new.X
+    if rule == LOG_N:
+        # Information criteria have penalties proportional to log n.
+        X, X_new = known.log_length, new.log_length
+    fitted = clone(model).fit(X, known.functions, groups=known.groups)
+    return np.asarray(fitted.predict(X_new))
+
+
+def _best_constant(functions: Sequence[PenaltyErrors]) -> float:
+    """Return a log penalty with the fewest errors of all sequences together."""
+    # The sum of errors changes only where the errors of some sequence change.
+    penalty = np.unique(np.concatenate([f.min_penalty for f in functions]))
+    rows = [np.searchsorted(f.min_penalty, penalty, "right") - 1 for f in functions]
+    pairs = list(zip(functions, rows, strict=True))
+    fp = np.sum([f.fp[row] for f, row in pairs], axis=0)
+    fn = np.sum([f.fn[row] for f, row in pairs], axis=0)
+    return inside_interval(*target_interval(PenaltyErrors(penalty, fp, fn)))

@@ -1,0 +1,71 @@
+"""The content of a saved LearnedDetector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rocpath.changepoint.interval_regression import IntervalRegression
+from rocpath.changepoint.penalty_regressor import PenaltyRegressor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocpath.changepoint.learned_detector import LearnedDetector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedDetector:
+    """Hold a fitted model of the penalty, and the settings of its segmentations."""
+
+    kind: ClassVar = "changepoint"
+    regressor: PenaltyRegressor | IntervalRegression
+    settings: Mapping[str, Any]
+    has_runs: bool
+    n_labeled: int = 0
+    n_labels: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Reject estimators that are not of this package."""
+        if type(self.regressor) not in (PenaltyRegressor, IntervalRegression):
+            raise ValueError(
+                "regressor must be a PenaltyRegressor or an IntervalRegression to be "
+                f"saved, got {type(self.regressor).__name__}."
+            )
+
+    @classmethod
+    def from_detector(
+        cls, detector: LearnedDetector, metadata: Mapping[str, Any]
+    ) -> SavedDetector:
+        """Collect what a fitted detector needs to predict."""
+        if detector.search is not None:
+            raise ValueError(
+                "search must be None for a detector to be saved, got "
+                f"{type(detector.search).__name__}: save it with pickle."
+            )
+        settings = detector.get_params(deep=False)
+        settings = {k: v for k, v in settings.items() if k not in _NOT_SAVED}
+        return cls(
+            detector.regressor_,
+            settings,
+            detector.has_runs_,
+            detector.n_labeled_,
+            detector.n_labels_,
+            dict(metadata),
+        )
+
+    def detector(self) -> LearnedDetector:
+        """Return the fitted detector."""
+        from rocpath.changepoint.learned_detector import LearnedDetector
+
+        detector = LearnedDetector(**self.settings)
+        detector.regressor_ = self.regressor
+        detector.has_runs_ = self.has_runs
+        detector.n_labeled_ = self.n_labeled
+        detector.n_labels_ = self.n_labels
+        detector.metadata_ = dict(self.metadata)
+        return detector
+
+
+_NOT_SAVED = ("search", "regressor", "random_state")

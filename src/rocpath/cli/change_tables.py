@@ -1,0 +1,78 @@
+"""Tables of changes and of segmented sequences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rocpath.cli.positions import with_number_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocpath.changepoint import Segmentation
+    from rocpath.cli.long_tables import LongTable, SequenceColumns
+
+_RESULTS = ("mean_before", "mean_after")
+_NOTE = "note"
+
+
+def changes_table(
+    table: LongTable, found: Sequence[Segmentation], columns: SequenceColumns
+) -> pl.DataFrame:
+    """List the changes: their positions, and the means before and after.
+
+    A skipped sequence has one row with a note, to distinguish it from a sequence
+    without changes.
+    """
+    sequence, position = columns.name("sequence"), columns.name("position")
+    # Positions are separate from the rest: they are numbers, times or text.
+    rows: list[tuple[str, float | None, float | None, str | None]] = []
+    shown = []
+    for one, model in zip(table.sequences, found, strict=True):
+        means = zip(model.changes, model.mean[:-1], model.mean[1:], strict=True)
+        for change, before, after in means:
+            rows.append((one.name, float(before), float(after), None))
+            shown.append(one.text_of_position(int(change)))
+    for lost in table.skipped:
+        rows.append((lost.sequence, None, None, f"{lost.reason} in row {lost.row}"))
+        shown.append(None)
+    schema = {sequence: pl.String, **dict.fromkeys(_RESULTS, pl.Float64)}
+    changes = pl.DataFrame(rows, schema={**schema, _NOTE: pl.String}, orient="row")
+    # Without changes there is no value that determines the type.
+    place = pl.Series(position, shown, dtype=None if shown else pl.Int64)
+    return changes.insert_column(1, with_number_type(place))
+
+
+def summary_table(
+    table: LongTable, found: Sequence[Segmentation], columns: SequenceColumns
+) -> pl.DataFrame:
+    """List the length, penalty and number of changes of each sequence."""
+    rows: list[tuple[str, int | None, float | None, int | None, str | None]] = [
+        (one.name, one.value.size, model.penalty, model.n_changes, None)
+        for one, model in zip(table.sequences, found, strict=True)
+    ]
+    rows += [
+        (one.sequence, None, None, None, f"{one.reason} in row {one.row}")
+        for one in table.skipped
+    ]
+    schema = {
+        columns.name("sequence"): pl.String,
+        "n_observations": pl.Int64,
+        "penalty": pl.Float64,
+        "n_changes": pl.Int64,
+        _NOTE: pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def check_result_names(columns: SequenceColumns) -> None:
+    """Raise if a column of the results would have the name of another."""
+    names = (columns.name("sequence"), columns.name("position"))
+    for name in names:
+        if name in (*_RESULTS, _NOTE) or names.count(name) > 1:
+            raise ValueError(
+                f"column {name!r} must have one role, and not the name of a result "
+                f"({', '.join((*_RESULTS, _NOTE))}): rename it."
+            )

@@ -1,0 +1,12 @@
+"""One palette for kinds of labels, in the labeling page and in reports."""
+
+# Of Okabe and Ito, distinguishable with color blindness.
+KIND_COLORS = {
+    "no_change": "#F0E442",
+    "one_change": "#CC79A7",
+    "at_least_one_change": "#56B4E9",
+    "no_peaks": "#999999",
+    "peaks": "#009E73",
+    "peak_start": "#E69F00",
+    "peak_end": "#0072B2",
+}
