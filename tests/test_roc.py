@@ -132,5 +132,28 @@ def test_bad_predictions_are_named(function):
         ValueError, match=r"predictions must be finite and below .*, got nan"
     ):
         function(bp, [1, np.nan])
-    with pytest.raises(TypeError, match=r"bp must be ErrorBreakpoints, got list"):
-        function([0, 1], [1, 2])
+    with pytest.raises(ValueError, match=r"y must have exactly two classes, got 3"):
+        function([0, 1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"positive must be None for ErrorBreakpoints"):
+        function(bp, [1, 2], positive=1)
+
+
+@pytest.mark.parametrize("n_scores", [3, 1000])
+def test_binary_labels_give_the_results_of_their_breakpoints(n_scores):
+    rng = np.random.default_rng(n_scores)
+    for _ in range(20):
+        y = np.append([0, 1], rng.integers(0, 2, 30))
+        score = rng.integers(0, n_scores, y.size) / 7.0
+        bp = rp.ErrorBreakpoints.from_labels(y)
+        names = np.where(y == 1, "a", "b")
+        assert rp.auc(y, score) == rp.auc(bp, score)
+        assert rp.auc(names, score, positive="a") == rp.auc(bp, score)
+        assert rp.auc(names, score) == 1 - rp.auc(bp, score)
+        assert rp.auc(y, score, max_fpr=0.4) == rp.auc(bp, score, max_fpr=0.4)
+        assert rp.aum(y, score) == rp.aum(bp, score)
+        np.testing.assert_array_equal(
+            rp.aum_gradient(y, score), rp.aum_gradient(bp, score)
+        )
+        one, two = rp.roc_curve(y, score), rp.roc_curve(bp, score)
+        np.testing.assert_array_equal(one.tpr, two.tpr)
+        assert one.auc == rp.auc(y, score)

@@ -46,7 +46,7 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
     refuse_any(is_missing(labels), "y must be finite and complete", labels)
-    classes = np.unique(labels)
+    classes = _distinct(labels)
     check_two_classes(classes)
     if positive is None:
         # The same choice as scikit-learn's, so that 1 of 0 and 1 is positive.
@@ -76,3 +76,13 @@ def check_two_classes(classes: NDArray[Any]) -> None:
             f"y must have exactly two classes, got {classes.size}: "
             f"{describe(classes.tolist())}."
         )
+
+
+def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels in increasing order."""
+    if labels.size and labels.dtype.kind in "buif":
+        # Two numbers are the smallest and the largest: no sort is needed to see that.
+        ends = np.array([labels.min(), labels.max()])
+        if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
+            return ends
+    return np.unique(labels)

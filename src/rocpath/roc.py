@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import read_only
+from rocpath.arguments import finite_vector, read_only, same_length
+from rocpath.binary_labels import positive_labels
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.partial_auc import checked_region, partial_area, standardized_area
 
@@ -42,15 +43,19 @@ class ROCCurve:
     aum: float
 
 
-def aum(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
+def aum(
+    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
+) -> float:
     """Compute the area under min(FP, FN) over all constants added to the predictions.
 
     Parameters
     ----------
-    bp : ErrorBreakpoints
-        The error functions.
+    bp : ErrorBreakpoints or array-like of labels, shape (n_examples,)
+        Error functions, or binary labels of any two values.
     predictions : array-like, shape (n_examples,)
         Predicted values.
+    positive : label, optional
+        Positive class, for labels. By default it is the larger of the two labels.
 
     Returns
     -------
@@ -62,13 +67,16 @@ def aum(bp: ErrorBreakpoints, predictions: ArrayLike) -> float:
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> rp.aum(bp, [-7, -2, 0, -4])
     1.0
+    >>> rp.aum([0, 0, 1, 1], [-7, -2, 0, -4])
+    1.0
     """
+    bp = _breakpoints(bp, positive)
     prediction = per_example("predictions", predictions, bp)
     return _core.aum(bp.core, prediction)
 
 
 def aum_derivatives(
-    bp: ErrorBreakpoints, predictions: ArrayLike
+    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute the left and right derivatives of AUM in every prediction.
 
@@ -77,7 +85,7 @@ def aum_derivatives(
 
     Parameters
     ----------
-    bp, predictions
+    bp, predictions, positive
         As for `aum`.
 
     Returns
@@ -92,16 +100,19 @@ def aum_derivatives(
     >>> left, right
     (array([ 0., -1.]), array([1., 0.]))
     """
+    bp = _breakpoints(bp, positive)
     prediction = per_example("predictions", predictions, bp)
     return _core.aum_derivatives(bp.core, prediction)
 
 
-def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.float64]:
+def aum_gradient(
+    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
+) -> NDArray[np.float64]:
     """Compute the mean of the two one-sided derivatives of AUM.
 
     Parameters
     ----------
-    bp, predictions
+    bp, predictions, positive
         As for `aum`.
 
     Returns
@@ -115,14 +126,16 @@ def aum_gradient(bp: ErrorBreakpoints, predictions: ArrayLike) -> NDArray[np.flo
     >>> rp.aum_gradient(bp, [-7, -2, 0, -4])
     array([ 0. ,  0.5,  0. , -0.5])
     """
+    bp = _breakpoints(bp, positive)
     prediction = per_example("predictions", predictions, bp)
     return _core.aum_gradient(bp.core, prediction)
 
 
 def auc(
-    bp: ErrorBreakpoints,
+    bp: ErrorBreakpoints | ArrayLike,
     predictions: ArrayLike,
     *,
+    positive: Any = None,
     max_fpr: float | None = None,
     min_tpr: float | None = None,
     standardized: bool = False,
@@ -131,7 +144,7 @@ def auc(
 
     Parameters
     ----------
-    bp, predictions
+    bp, predictions, positive
         As for `aum`.
     max_fpr : float, optional
         Take only the part left of this false positive rate; errors must be monotone. A
@@ -152,11 +165,17 @@ def auc(
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> rp.auc(bp, [-7, -2, 0, -4])
     0.75
+    >>> rp.auc(["no", "no", "yes", "yes"], [-7, -2, 0, -4])
+    0.75
     >>> rp.auc(bp, [-7, -2, 0, -4], max_fpr=0.5)
     0.25
     """
+    is_whole = max_fpr is None and min_tpr is None
+    if is_whole and not isinstance(bp, ErrorBreakpoints):
+        return _label_auc(bp, predictions, positive)
+    bp = _breakpoints(bp, positive)
     prediction = per_example("predictions", predictions, bp)
-    if max_fpr is None and min_tpr is None:
+    if is_whole:
         return _core.auc(bp.core, prediction)
     region = checked_region("bp", bp.is_monotone, max_fpr, min_tpr)
     # The core counts pairs, and has no curve to cut; so the curve is made here.
@@ -167,12 +186,14 @@ def auc(
     return area
 
 
-def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> ROCCurve:
+def roc_curve(
+    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
+) -> ROCCurve:
     """Compute every point of the ROC curve and the constants that lead to it.
 
     Parameters
     ----------
-    bp, predictions
+    bp, predictions, positive
         As for `aum`.
 
     Returns
@@ -189,6 +210,7 @@ def roc_curve(bp: ErrorBreakpoints, predictions: ArrayLike) -> ROCCurve:
     >>> curve.threshold[2]
     array([2., 4.])
     """
+    bp = _breakpoints(bp, positive)
     prediction = per_example("predictions", predictions, bp)
     jumps = bp.jumps
     threshold, fp, tp = _curve_counts(bp, prediction)
@@ -221,6 +243,42 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
         return 0.0 if np.isinf(high) else high - beyond
     # Halves first: the sum of two large ends would overflow.
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
+
+
+def _breakpoints(bp: ErrorBreakpoints | ArrayLike, positive: Any) -> ErrorBreakpoints:
+    """Return breakpoints as they are, or make those of binary labels."""
+    if isinstance(bp, ErrorBreakpoints):
+        if positive is not None:
+            raise ValueError(
+                f"positive must be None for ErrorBreakpoints, got {positive!r}: their "
+                "classes are known."
+            )
+        return bp
+    return ErrorBreakpoints.from_labels(bp, positive=positive)
+
+
+def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
+    """Count pairs of binary labels by ranks, in whole numbers."""
+    is_positive = positive_labels(y, positive)
+    score = finite_vector("predictions", predictions, copy=False)
+    same_length(y=is_positive, predictions=score)
+    order = _core.sorted_order(score)
+    label = is_positive[order]
+    n_positive = int(np.count_nonzero(label))
+    n_negative = label.size - n_positive
+    change = np.flatnonzero(label[1:] != label[:-1])
+    if np.any(score[order[change]] == score[order[change + 1]]):
+        # Both classes are tied somewhere: average ranks of all ties.
+        ranked = score[order]
+        start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+        tp = np.add.reduceat(label, start, dtype=np.int64)
+        fp = np.diff(np.append(start, label.size)) - tp
+        doubled = int((tp * (2 * np.cumsum(fp) - fp)).sum())
+    else:
+        # The sum of ranks of the positives, without the pairs of two positives.
+        rank_sum = int(np.flatnonzero(label).sum())
+        doubled = 2 * rank_sum - n_positive * (n_positive - 1)
+    return doubled / (2 * n_positive * n_negative)
 
 
 def _curve_counts(
