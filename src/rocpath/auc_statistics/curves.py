@@ -14,6 +14,7 @@ from rocpath.auc_statistics.groups import (
     ClusterVariance,
     GroupSums,
     RowGroups,
+    n_won_within_groups,
     pairs_within_groups,
 )
 from rocpath.auc_statistics.influence import ScoreBlocks, class_sums, place_rows
@@ -106,7 +107,7 @@ class LabeledSample:
         if self.groups is None:
             return None
         return ClusterVariance.of(
-            GroupSums.of(self.groups, self.is_positive, self.weight, deviation)
+            GroupSums.of(self.groups.code, self.is_positive, self.weight, deviation)
         )
 
 
@@ -160,30 +161,57 @@ class Curve:
         ]
 
     @cached_property
+    def group_sums(self) -> GroupSums | None:
+        """Sums of the components by group, if rows are grouped."""
+        if self.sample.groups is None:
+            return None
+        code, label = self._ranked_groups
+        weight = self.sample.weight
+        return GroupSums.of(
+            code,
+            label,
+            None if weight is None else weight[self.blocks.order],
+            self.blocks.ranked_deviations(label),
+        )
+
+    @cached_property
+    def _ranked_groups(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Group codes and labels from the largest score down."""
+        code = self.sample.groups.code  # type: ignore[union-attr]
+        order = self.blocks.order
+        return code[order], self.sample.is_positive[order]
+
+    @cached_property
     def cluster(self) -> ClusterVariance | None:
         """The clustered variance, if rows are grouped."""
-        return self.sample.cluster_variance(self.deviation)
+        return None if self.group_sums is None else ClusterVariance.of(self.group_sums)
 
     @cached_property
     def center(self) -> float:
         """The area, of pairs of different groups if rows are grouped."""
-        sample, area = self.sample, self.blocks.area
+        area = self.blocks.area
         # Partial areas are not sums over pairs.
-        if sample.groups is None or self.max_fpr < 1:
+        if self.group_sums is None or self.max_fpr < 1:
             return area
-        inside = pairs_within_groups(
-            sample.groups.code,
-            self.blocks,
-            self.score,
-            sample.is_positive,
-            sample.weight,
-        )
         n_pairs = float(self.blocks.tp.sum() * self.blocks.fp.sum())
-        n_between = n_pairs - float(inside.pairs.sum())
-        if n_between <= 1e-9 * n_pairs:
+        n_inside = float(self.group_sums.weight[0] @ self.group_sums.weight[1])
+        if n_inside == 0 or n_pairs - n_inside <= 1e-9 * n_pairs:
             return area
-        between = (area * n_pairs - float(inside.won.sum())) / n_between
+        between = (area * n_pairs - self._n_won_inside()) / (n_pairs - n_inside)
         return min(max(between, 0.0), 1.0)
+
+    def _n_won_inside(self) -> float:
+        """Return the weight of the correctly ordered pairs of the same group."""
+        sample = self.sample
+        code = sample.groups.code  # type: ignore[union-attr]
+        is_tied = bool(np.any((self.blocks.tp > 0) & (self.blocks.fp > 0)))
+        is_small = (int(code.max()) + 1) * code.size < 2**53
+        if sample.weight is None and is_small and not is_tied:
+            return n_won_within_groups(*self._ranked_groups)
+        inside = pairs_within_groups(
+            code, self.blocks, self.score, sample.is_positive, sample.weight
+        )
+        return float(inside.won.sum())
 
     @cached_property
     def interval(self) -> AUCInterval:

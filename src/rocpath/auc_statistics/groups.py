@@ -52,12 +52,6 @@ class RowGroups(NamedTuple):
             )
         return cls(code, n_groups)
 
-    def class_key(self, is_positive: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return codes that separate the negatives and positives of each group."""
-        key = 2 * self.code
-        key += is_positive
-        return key
-
 
 def _codes(name: str, label: NDArray[Any]) -> NDArray[np.intp]:
     """Return non-negative integers that are equal where labels are."""
@@ -86,7 +80,7 @@ def _codes(name: str, label: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class GroupSums(NamedTuple):
-    """Sums over the rows of each group; columns are the negatives and the positives."""
+    """Sums over the rows of each group, in one row for each class, negatives first."""
 
     weight: NDArray[np.float64]
     n_rows: NDArray[np.float64]  # Kish's effective number of rows
@@ -96,18 +90,18 @@ class GroupSums(NamedTuple):
     @classmethod
     def of(
         cls,
-        groups: RowGroups,
+        code: NDArray[np.intp],
         is_positive: NDArray[np.bool_],
         weight: NDArray[np.float64] | None,
         deviation: NDArray[np.float64],
     ) -> GroupSums:
         """Sum over the rows, or raise if a class is in one group only."""
-        key = groups.class_key(is_positive)
-        size = 2 * (int(groups.code.max()) + 1)
+        n_codes = int(code.max()) + 1
+        key = np.where(is_positive, code + n_codes, code)
 
         def summed(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
-            sums = np.bincount(key, values, size).astype(np.float64, copy=False)
-            return sums.reshape(-1, 2)
+            sums = np.bincount(key, values, 2 * n_codes).astype(float, copy=False)
+            return sums.reshape(2, n_codes)
 
         weighted = deviation if weight is None else weight * deviation
         total = summed(weight)
@@ -118,7 +112,7 @@ class GroupSums(NamedTuple):
                 total**2, square, out=np.zeros_like(total), where=square > 0
             )
         for name, count in zip(
-            ("negative", "positive"), (total > 0).sum(axis=0), strict=True
+            ("negative", "positive"), (total > 0).sum(axis=1), strict=True
         ):
             if count < 2:
                 raise ValueError(
@@ -141,20 +135,19 @@ class ClusterVariance(NamedTuple):
     @classmethod
     def of(cls, sums: GroupSums) -> ClusterVariance:
         """Compute the variance from sums by group."""
-        total = sums.weight.sum(axis=0)
-        share = sums.weight / total
+        total = sums.weight.sum(axis=1, keepdims=True)
         influence = sums.first / total
         has_rows = sums.weight > 0
-        n_groups = has_rows.sum(axis=0)
-        n_all = int(has_rows.any(axis=1).sum())
+        n_groups = has_rows.sum(axis=1)
+        n_all = int(np.count_nonzero(has_rows[0] | has_rows[1]))
         # Obuchowski (1997): S10 / M + S01 / N + 2 S11 / (M N).
-        squares = (influence**2).sum(axis=0)
-        product = float((influence[:, 0] * influence[:, 1]).sum())
+        squares = (influence**2).sum(axis=1)
+        product = float(influence[0] @ influence[1])
         variance = float(squares @ (n_groups / (n_groups - 1)))
         variance += 2.0 * product * n_all / (n_all - 1)
-        of_group = _exchangeable_variance(sums, share)
+        of_group = _exchangeable_variance(sums, sums.weight / total, has_rows)
         model = float(of_group.sum())
-        n_effective = model**2 / float((of_group**2).sum()) if model > 0 else 1.0
+        n_effective = model**2 / float(of_group @ of_group) if model > 0 else 1.0
         stable = n_effective * variance + _PRIOR_GROUPS * model
         stable /= n_effective + _PRIOR_GROUPS
         freedom = max(n_effective - 1.0, 0.0) + _PRIOR_FREEDOM
@@ -162,37 +155,60 @@ class ClusterVariance(NamedTuple):
 
 
 def _exchangeable_variance(
-    sums: GroupSums, share: NDArray[np.float64]
+    sums: GroupSums, share: NDArray[np.float64], has_rows: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Return the variance by group if all rows of a group are equally correlated.
 
     Components of variance come from unweighted group means, so that a few large groups
     do not decide them.
     """
-    has_rows = sums.weight > 0
-    weight = np.where(has_rows, sums.weight, 1.0)
-    n_rows = np.where(has_rows, sums.n_rows, 1.0)
-    mean = sums.first / weight
-    n_groups = has_rows.sum(axis=0)
-    # Within groups: a mean square on n_rows - 1 degrees of freedom for each group.
-    inside = sums.second / weight - mean**2
-    freedom = (n_rows - 1.0).sum(axis=0)
-    within = (n_rows * inside).sum(axis=0) / np.where(freedom > 0, freedom, 1.0)
-    within = np.where(freedom > 1e-9, np.maximum(within, 0.0), 0.0)
-    center = mean.sum(axis=0) / n_groups
-    spread = np.where(has_rows, (mean - center) ** 2, 0.0).sum(axis=0) / (n_groups - 1)
-    correction = within * np.where(has_rows, 1.0 / n_rows, 0.0).sum(axis=0) / n_groups
-    between = np.maximum(spread - correction, 0.0)
-    by_class = np.where(has_rows, share**2 * (between + within / n_rows), 0.0)
-    of_group: NDArray[np.float64] = by_class.sum(axis=1)
+    by_class = np.zeros(share.shape)
+    mean = np.zeros(share.shape)
+    between = [0.0, 0.0]
+    for k in (0, 1):
+        here = np.flatnonzero(has_rows[k])
+        weight, n_rows = sums.weight[k, here], sums.n_rows[k, here]
+        average = sums.first[k, here] / weight
+        mean[k, here] = average
+        # Within groups: a mean square on n_rows - 1 degrees of freedom for each group.
+        freedom = float(n_rows.sum()) - here.size
+        inside = float(n_rows @ (sums.second[k, here] / weight - average**2))
+        within = max(inside, 0.0) / freedom if freedom > 1e-9 else 0.0
+        correction = within * float((1.0 / n_rows).mean())
+        between[k] = max(float(average.var(ddof=1)) - correction, 0.0)
+        by_class[k, here] = share[k, here] ** 2 * (between[k] + within / n_rows)
+    of_group: NDArray[np.float64] = by_class[0] + by_class[1]
     least = _LEAST_FRACTION * of_group
-    has_both = has_rows.all(axis=1)
-    if np.count_nonzero(has_both) > 1:
+    has_both = has_rows[0] & has_rows[1]
+    n_both = np.count_nonzero(has_both)
+    if n_both > 1:
         most = float(np.sqrt(between[0] * between[1]))
-        covariance = float((mean[has_both, 0] * mean[has_both, 1]).mean())
-        covariance = min(max(covariance, -most), most)
-        of_group = of_group + 2.0 * covariance * share[:, 0] * share[:, 1]
+        # Groups without one of the classes have a mean of zero there.
+        covariance = min(max(float(mean[0] @ mean[1]) / n_both, -most), most)
+        of_group = of_group + 2.0 * covariance * share[0] * share[1]
     return of_group if of_group.sum() > least.sum() else least
+
+
+def n_won_within_groups(
+    ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
+) -> float:
+    """Count correctly ordered pairs of the same group, where no classes are tied.
+
+    Rows are given from the largest score down.
+    """
+    n_rows = ranked_code.size
+    n_codes = int(ranked_code.max()) + 1
+    # A stable sort by group: the core's sort of whole numbers is faster than NumPy's.
+    place = ranked_code * np.float64(n_rows) + np.arange(n_rows, dtype=np.float64)
+    order = falling_order(-place)
+    label = ranked_label[order]
+    # Positives above a negative in its own group are those above it in all minus those
+    # of the groups before.
+    above = np.cumsum(label)[~label]
+    n_positive = np.bincount(ranked_code, ranked_label, n_codes)
+    n_negative = np.bincount(ranked_code, minlength=n_codes) - n_positive
+    before = np.cumsum(n_positive) - n_positive
+    return float(above.sum()) - float(before @ n_negative)
 
 
 class WithinGroups(NamedTuple):

@@ -50,15 +50,18 @@ class ScoreBlocks(NamedTuple):
 
     def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the centered structural component of each row."""
+        deviation = np.empty(self.order.size)
+        deviation[self.order] = self.ranked_deviations(is_positive[self.order])
+        return deviation
+
+    def ranked_deviations(self, ranked_label: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the component of each row, from the largest score down."""
         size = np.diff(np.append(self.start, self.order.size))
-        ranked = np.where(
-            is_positive[self.order],
+        return np.where(
+            ranked_label,
             np.repeat(self.positive, size),
             np.repeat(self.negative, size),
         )
-        deviation = np.empty(self.order.size)
-        deviation[self.order] = ranked
-        return deviation
 
 
 def place_rows(
@@ -119,13 +122,14 @@ def _block_starts(
     # In a tie of both classes the order is accidental, but the class changes in it
     # somewhere; its two ends are found by binary search.
     is_tied = before == after
+    if not is_tied.any():
+        return np.append(0, change + 1)
     start = [np.zeros(1, dtype=np.intp), change[~is_tied] + 1]
-    if is_tied.any():
-        tie = np.unique(before[is_tied])
-        rising = score[order[::-1]]
-        for side in ("left", "right"):
-            edge = order.size - np.searchsorted(rising, tie, side=side)
-            start.append(edge[edge < order.size])
+    tie = np.unique(before[is_tied])
+    rising = score[order[::-1]]
+    for side in ("left", "right"):
+        edge = order.size - np.searchsorted(rising, tie, side=side)
+        start.append(edge[edge < order.size])
     # Not np.unique, which is slower: it hashes.
     starts = np.sort(np.concatenate(start))
     return np.asarray(starts[np.append(True, starts[1:] != starts[:-1])])
