@@ -10,19 +10,14 @@ All terms have the same sign, so no digits cancel, however far scores are from z
 """
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rocpath.arguments import finite_number
 from rocpath.torch.batch import (
-    LabelLoss,
-    LabelOptions,
-    Reduction,
     checked_batch,
     class_shares,
-    has_both_classes,
     like_scores,
     nan_unless_finite,
-    reduce_labels,
 )
 
 
@@ -32,33 +27,23 @@ def pairwise_squared_hinge(
     *,
     margin: float = 1.0,
     sample_weight: Tensor | None = None,
-    label_weight: Tensor | None = None,
-    ignore_index: int | None = None,
-    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the mean over pairs of ``max(0, margin - positive + negative) ** 2``.
 
     Parameters
     ----------
-    scores : Tensor, shape (n_examples,) or (n_examples, n_labels)
+    scores : Tensor, shape (n_examples,) or (n_examples, 1)
         Predictions.
     target : Tensor of the shape of scores
         Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
         Required difference between a positive and a negative score.
-    sample_weight : Tensor of the shape of scores or (n_examples,), optional
+    sample_weight : Tensor of the shape of scores, optional
         Weight of each example within its class.
-    label_weight : Tensor, shape (n_labels,), optional
-        Weights of the labels in the reduction; equal by default.
-    ignore_index : int, optional
-        Target value of entries that are ignored, for example -1 for missing labels.
-    reduction : {"mean", "sum", "none"}
-        Reduction over the labels that have both classes in the batch; ``"none"``
-        returns one loss per label. A single label has nothing to reduce.
 
     Returns
     -------
-    Tensor, shape () or (n_labels,)
+    Tensor, shape ()
         Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
@@ -69,36 +54,29 @@ def pairwise_squared_hinge(
     >>> pairwise_squared_hinge(scores, torch.tensor([0, 0, 1])).item()
     3.25
     """
-    options = LabelOptions(label_weight, ignore_index, reduction)
-    batch = checked_batch(scores, target, sample_weight, options)
+    batch = checked_batch(scores, target, sample_weight)
     positive, negative = class_shares(batch)
     # With negatives raised by the margin, a pair costs its squared distance if the
     # negative is above the positive.
     raised = finite_number("margin", margin) * ~batch.is_positive
     position, order = (batch.score + raised).sort(descending=True)
-    gap = position[..., :-1] - position[..., 1:]
-    start = position.new_zeros((*position.shape[:-1], 1))
-    above = negative.gather(-1, order).cumsum(-1)[..., :-1]
+    gap = position[:-1] - position[1:]
+    start = position.new_zeros(1)
+    above = negative[order].cumsum(0)[:-1]
     # B and A of the recursion above, as cumulative sums that autograd differentiates.
-    distance = torch.cat((start, (above * gap).cumsum(-1)), dim=-1)
-    both = distance[..., :-1] + distance[..., 1:]
-    square = torch.cat((start, (gap * both).cumsum(-1)), dim=-1)
-    loss = (positive.gather(-1, order) * square).sum(-1)
-    loss = nan_unless_finite(loss, batch.score)
-    if loss.ndim:
-        loss = reduce_labels(loss, options, has_both_classes(batch))
+    distance = torch.cat((start, (above * gap).cumsum(0)))
+    square = torch.cat((start, (gap * (distance[:-1] + distance[1:])).cumsum(0)))
+    loss = nan_unless_finite(positive[order] @ square, batch.score)
     return like_scores(loss, scores)
 
 
-class PairwiseSquaredHinge(LabelLoss):
+class PairwiseSquaredHinge(nn.Module):
     """:func:`pairwise_squared_hinge` as a module.
 
     Parameters
     ----------
     margin : float
         Required difference between a positive and a negative score.
-    label_weight, ignore_index, reduction
-        Same as for :func:`pairwise_squared_hinge`.
 
     Examples
     --------
@@ -109,15 +87,8 @@ class PairwiseSquaredHinge(LabelLoss):
     0.25
     """
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        *,
-        label_weight: Tensor | None = None,
-        ignore_index: int | None = None,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(label_weight, ignore_index, reduction)
+    def __init__(self, margin: float = 1.0) -> None:
+        super().__init__()
         self.margin = finite_number("margin", margin)
 
     def forward(
@@ -125,13 +96,9 @@ class PairwiseSquaredHinge(LabelLoss):
     ) -> Tensor:
         """Compute the loss of a batch."""
         return pairwise_squared_hinge(
-            scores,
-            target,
-            margin=self.margin,
-            sample_weight=sample_weight,
-            **self.options,
+            scores, target, margin=self.margin, sample_weight=sample_weight
         )
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        return f"margin={self.margin}" + super().extra_repr()
+        return f"margin={self.margin}"
