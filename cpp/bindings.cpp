@@ -77,6 +77,14 @@ nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, dou
   }));
 }
 
+// For callers that search along many directions: neither lines nor their arrays reach Python.
+nb::dict best_auc_step_along(const Breakpoints& bp, const Array<double>& prediction,
+                             const Array<double>& direction, double min_step, double max_step,
+                             double tolerance, double max_fpr, double min_tpr) {
+  return best_auc_step(lines_of(bp, prediction, direction), min_step, max_step, tolerance, max_fpr,
+                       min_tpr, [](double, double, std::uint64_t) {});
+}
+
 double largest_size(const Array<double>& numbers) {
   return released([&] { return rocpath::largest_size(view(numbers)); });
 }
@@ -172,6 +180,9 @@ void bind_searches(nb::module_& m) {
   m.def("best_auc_step", &best_auc_step, "lines"_a, "min_step"_a, "max_step"_a, "tolerance"_a,
         "max_fpr"_a, "min_tpr"_a, "progress"_a,
         "The step with the largest AUC, and a bound on all others.");
+  m.def("best_auc_step_along", &best_auc_step_along, "bp"_a, "prediction"_a.noconvert(),
+        "direction"_a.noconvert(), "min_step"_a, "max_step"_a, "tolerance"_a, "max_fpr"_a,
+        "min_tpr"_a, "The same for predictions that move in a direction.");
   m.def("best_aum_step", &best_aum_step, "lines"_a, "max_step"_a,
         "The step with the smallest AUM, for monotone errors.");
   m.def("first_min_aum", &first_min_aum, "lines"_a, "max_step"_a,

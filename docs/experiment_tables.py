@@ -21,7 +21,7 @@ def names(table, position=0):
 
 
 def exponent(table, name, variant):
-    """Fit the power of n by least squares of the logarithms, from three sizes on."""
+    """Fit the exponent of n by least squares of logarithms, from three sizes."""
     sizes = [int(key[1]) for key in table if (key[0], key[2]) == (name, variant)]
     if len(sizes) < 3:
         return ""
@@ -34,12 +34,12 @@ def milliseconds(value):
 
 
 def published(value):
-    """Give a figure its four or five digits back."""
+    """Format a published number with all its digits."""
     return f"{value:0<6}"[1:] if value else ""
 
 
 def write_growth():
-    """Exponents of n for everything that was counted or timed."""
+    """Write the exponents of n of all counts and times."""
     keys = ("set", "n", "step")
     crossings = means("descents", keys, "crossings_per_step")
     steps = means("descents", keys, "steps")
@@ -71,7 +71,7 @@ def write_growth():
 
 
 def write_shares():
-    """Which part of all n(n - 1)/2 crossings first_min visits in a step."""
+    """Write the fraction of all crossings that first_min visits in a step."""
     crossings = means("descents", ("set", "n", "step"), "crossings_per_step")
     sizes = ("100", "1000", "10000")
     rows = []
@@ -88,7 +88,7 @@ def write_shares():
 
 
 def write_descents():
-    """Seconds, steps and AUC of one descent at sizes that several variants ran."""
+    """Write seconds, steps and AUC of one descent, at sizes of several variants."""
     keys = ("set", "n", "step")
     time = means("descents", keys, "seconds")
     steps = means("descents", keys, "steps")
@@ -108,7 +108,7 @@ def write_descents():
 
 
 def write_searches():
-    """Milliseconds of one search, and best_aum_step in evaluations of AUM."""
+    """Write milliseconds of one search, and best_aum_step in evaluations of AUM."""
     time = means("searches", ("set", "n", "search"), "seconds")
     unit = means("searches", ("set", "n", "search"), "aum_evaluations")
     rows = []
@@ -129,7 +129,7 @@ def write_searches():
 
 
 def write_changepoints():
-    """Validation AUC on the paper's split, over all seeds, and published."""
+    """Write validation AUCs: on the paper's split, over all seeds, and published."""
     results = read("paper/results/changepoints")
     rows = []
     for method in dict.fromkeys(row["method"] for row in results):
@@ -155,7 +155,7 @@ def write_changepoints():
 
 
 def write_ties():
-    """How many paths and stretches are wrong."""
+    """Write how many paths and intervals are wrong."""
     counts = defaultdict(lambda: np.zeros(5, dtype=int))
     for row in read("paper/results/ties"):
         aum, auc = int(row["wrong_aum"]), int(row["wrong_auc"])
@@ -170,12 +170,12 @@ def write_ties():
         [name, search, f"{wrong} of {paths}", f"{aum:,}", f"{auc:,}", f"{stretches:,}"]
         for (name, search), (paths, wrong, stretches, aum, auc) in counts.items()
     ]
-    head = ["set", "search", "wrong paths", "wrong AUM", "wrong AUC", "stretches"]
+    head = ["set", "search", "wrong paths", "wrong AUM", "wrong AUC", "intervals"]
     write("experiments_ties", head, rows)
 
 
 def write_collapse():
-    """Length of the weights, and AUC, before and after 100 steps."""
+    """Write the norm of the weights, and AUC, before and after 100 steps."""
     path = defaultdict(list)
     for row in read("paper/results/collapse"):
         path[row["set"], row["start"], row["method"]].append(row)
@@ -197,9 +197,9 @@ def write_collapse():
         )
     head = [
         "set",
-        "start",
+        "initial model",
         "method",
-        "length, last / first",
+        "norm, last / first",
         "training AUC",
         "test AUC",
         "best test AUC",
@@ -208,7 +208,7 @@ def write_collapse():
 
 
 def write_models():
-    """AUC on the official test sets."""
+    """Write AUCs on the official test sets."""
     rows = []
     for row in read("paper/results/image_models"):
         gain = f"{float(row['gain']):+.4f} ± {float(row['error']):.4f}"
@@ -227,7 +227,7 @@ def write_models():
 
 
 def write_scale():
-    """Milliseconds of the parts of one step."""
+    """Write milliseconds of each computation of one step."""
     time = means("scale", ("part", "n"), "seconds")
     sizes = names(time, 1)
     rows = [

@@ -3,7 +3,7 @@ Exact line search on handwritten digits
 =======================================
 
 Class 0 against the rest, as in the paper: one gradient step from random weights, with
-the step size chosen exactly.
+an exact choice of the step size.
 """
 
 import matplotlib.pyplot as plt
@@ -17,14 +17,14 @@ X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
 bp = rp.ErrorBreakpoints.from_labels(digit != 0)
 
 # %%
-# Predictions move along a line as the step grows, and so does every threshold.
+# Predictions are linear functions of the step size, and so is every threshold.
 weights = np.random.default_rng(0).normal(size=X.shape[1])
 predictions = X @ weights
 direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
 lines = rp.Lines.from_predictions(bp, predictions, direction)
 
 # %%
-# The best step for AUM, and the best of all steps for AUC, each with a certificate.
+# The steps with the smallest AUM and with the largest AUC, each with a certificate.
 best_aum = rp.best_aum_step(lines)
 best_auc = rp.best_auc_step(lines)
 for name, step in (
@@ -37,8 +37,8 @@ for name, step in (
     print(f"{name:12}  step {step:.5f}  AUM {aum:.4f}  AUC {auc:.4f}")
 
 # %%
-# Both as functions of the step: AUM is convex and piecewise linear, AUC piecewise
-# constant. ``sweep`` visits every crossing of two thresholds up to the largest step.
+# As functions of the step size, AUM is convex and piecewise linear, and AUC is
+# piecewise constant. ``sweep`` visits every crossing of two thresholds.
 path = rp.sweep(lines, max_step=6.0)
 print(f"{len(path) - 1:,} crossings up to step {path.end}")
 step = np.linspace(0, path.end, 2001)

@@ -2,9 +2,9 @@
 A better ranking of a rare class
 ================================
 
-One handwritten digit in ten is an eight. A model that always says no is right nine
-times in ten, so models are judged by AUC: how often an eight is ranked above another
-digit.
+One handwritten digit in ten is an eight. A model that always predicts "no eight" has
+an accuracy of 90%, so models are compared by AUC: the probability that an eight has a
+higher score than another digit.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ X, digit = load_digits(return_X_y=True)
 y = digit == 8
 
 # %%
-# The rival is logistic regression, standardized, with its L2 term tuned by AUC.
-# ``AUCClassifier`` needs neither: it standardizes inside and chooses by rows held out.
+# The baseline is standardized logistic regression with an L2 penalty tuned by AUC.
+# ``AUCClassifier`` standardizes and tunes by itself.
 logistic = GridSearchCV(
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]},
@@ -33,8 +33,8 @@ logistic = GridSearchCV(
 models = {"logistic": logistic, "AUCClassifier": AUCClassifier(random_state=0)}
 
 # %%
-# Six random halves to learn from; every number is of the other half. A tuned logistic
-# regression is strong on this set: expect a small gain, and probabilities as good.
+# Six random splits into halves for training and testing. Tuned logistic regression is a
+# strong baseline here: the gain is small, and the probabilities are equally good.
 auc = {name: [] for name in models}
 probability = {name: np.empty(0) for name in models}
 label = np.empty(0)
@@ -53,18 +53,18 @@ error = gain.std(ddof=1) / len(gain) ** 0.5
 print(f"gain in AUC    {gain.mean():.4f}, standard error {error:.4f}")
 
 # %%
-# Left, each gray line is one split. Right, are the probabilities right: of the rows
-# with a predicted probability near p, a part near p should be eights.
+# Left: AUC, with one gray line per split. Right: calibration. Of the rows with a
+# predicted probability near p, a fraction near p should be eights.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(list(auc.values()), "o-", color="0.6", lw=1)
 left.plot([np.mean(values) for values in auc.values()], "s-", color="k", lw=3)
 left.set(xticks=range(2), xticklabels=list(models), xlim=(-0.3, 1.3))
-left.set(ylabel="AUC on rows held out", title="six splits, and their mean (thick)")
+left.set(ylabel="AUC on test rows", title="six splits and their mean (thick)")
 right.plot([0, 1], [0, 1], ":", color="0.5")
 for name, style in (("logistic", "oC0--"), ("AUCClassifier", "sC1-")):
     happened, predicted = calibration_curve(label, probability[name], n_bins=8)
     right.plot(predicted, happened, style, label=name)
-right.set(xlabel="predicted probability", ylabel="part that are eights")
-right.set(title="probabilities on rows held out")
+right.set(xlabel="predicted probability", ylabel="fraction of eights")
+right.set(title="calibration on test rows")
 right.legend(loc="upper left")
 plt.show()

@@ -2,11 +2,10 @@
 Blend models by AUC
 ===================
 
-Logistic regression, a forest and nearest neighbors make different mistakes. Their
-scores are the columns of a new table, and ``AUCClassifier`` learns how much each
-should count. The task: tell handwritten eights, the hardest digit, from the rest, in
-pictures of half the resolution. (At full resolution neighbors alone are nearly as
-good as any blend.)
+Logistic regression, a random forest and nearest neighbors make different mistakes.
+Their scores are the columns of a new table, and ``AUCClassifier`` learns the weight of
+each. The task is to recognize handwritten eights, the hardest digit, in images of half
+the resolution. (At full resolution, neighbors alone are nearly as good as any blend.)
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +33,9 @@ models = {
 
 
 # %%
-# The blend must not learn from scores of rows that a model has seen: a forest knows
-# those by heart. So in training, each row is scored by models fitted to other folds.
+# The blend must not learn from scores of rows that a model was fitted to: a forest
+# memorizes them. In training, each row is therefore scored by models fitted to other
+# folds.
 def log_odds(probability):
     return logit(0.98 * probability + 0.01)  # finite for 0 and 1
 
@@ -49,7 +49,7 @@ def scores_out_of_fold(X, y):
 
 
 # %%
-# Six random halves of 900 rows to learn from; the other 897 rows are for the test.
+# Six random splits into 900 training rows and 897 test rows.
 table = []
 splits = StratifiedShuffleSplit(6, train_size=900, random_state=0)
 for train, test in splits.split(X, y):
@@ -69,11 +69,11 @@ for name, auc in zip(names, table.T, strict=True):
     )
 
 # %%
-# Gains are paired, split by split. Splits overlap, so errors are a little too small.
+# Gains are paired by split. Splits overlap, so standard errors are a little too small.
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 ax.plot(table.T, np.arange(5), "o", color="0.6")
 ax.plot(table.mean(axis=0), np.arange(5), "D", color="#d55e00", label="mean")
-ax.set(yticks=np.arange(5), yticklabels=names, xlabel="AUC on rows held out")
+ax.set(yticks=np.arange(5), yticklabels=names, xlabel="AUC on test rows")
 ax.invert_yaxis()
 ax.legend()
 plt.show()

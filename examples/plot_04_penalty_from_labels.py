@@ -2,8 +2,8 @@
 Learn a changepoint penalty from labels
 =======================================
 
-ruptures finds changes for any penalty, but which penalty? Here ruptures segments, and
-rocpath learns from labeled regions which penalty suits which sequence.
+ruptures detects changes for a given penalty. Here rocpath learns from labeled regions
+which penalty ruptures should use for each sequence.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ rng = np.random.default_rng(0)
 
 
 # %%
-# Sequences of 200 observations with up to three changes and very different noise. An
-# expert has said of nine regions of each whether there is a change in it.
+# Sequences of 200 observations with up to three changes and very different noise. In
+# each, an expert has labeled nine regions: with or without a change.
 def simulate():
     noise = 10 ** rng.uniform(-0.5, 0.5)
     n_changes = rng.integers(0, 4)
@@ -32,7 +32,7 @@ def simulate():
 
 
 # %%
-# The best models with 0 to 12 changes. ruptures ends its lists with the length.
+# The optimal segmentations with 0 to 12 changes. Lists of ruptures end with the length.
 def errors_by_penalty(x, labels):
     search = ruptures.KernelCPD(kernel="linear").fit(x)
     models = [[], *(search.predict(n_bkps=k)[:-1] for k in range(1, 13))]
@@ -45,12 +45,12 @@ sequences, labels, changes = zip(*(simulate() for _ in range(200)), strict=True)
 y = [errors_by_penalty(*pair) for pair in zip(sequences, labels, strict=True)]
 
 # %%
-# Noise shows in the differences of neighbors, and their logarithms always exist.
+# The differences of neighboring values measure the noise.
 features = cp.sequence_features(list(sequences))
 X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]
 
 # %%
-# One half to learn from. The rival is the best constant penalty of that half.
+# One half for training. The baseline is the best constant penalty on that half.
 model = rp.PenaltyRegressor(random_state=0).fit(X[::2], y[::2])
 grid = np.linspace(-3, 7, 500)
 constant = grid[sum(errors.at(grid) for errors in y[::2]).argmin()]
@@ -60,7 +60,7 @@ for name, log_penalty in (("constant", np.full(100, constant)), ("learned", lear
     print(f"{name} penalty: {sum(wrong)} of 900 test labels are wrong")
 
 # %%
-# The learned penalty goes back to ruptures, for two of the test sequences.
+# ruptures segments two of the test sequences with the learned penalty.
 style = {"learned": "C1-", "constant": "C0--"}
 figure, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
 for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
@@ -72,7 +72,7 @@ for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
     for name, log_penalty in {"learned": learned[k], "constant": constant}.items():
         penalty = np.exp(log_penalty)
         found = np.split(x, pelt.predict(pen=penalty)[:-1])
-        mean = np.concatenate([np.full(part.size, part.mean()) for part in found])
+        mean = np.concatenate([np.full(own.size, own.mean()) for own in found])
         ax.plot(mean, style[name], label=f"{name} penalty, {penalty:.1f}")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 axes[1].set(xlabel="position (gray bars: the true changes)", ylabel="value")

@@ -1,11 +1,11 @@
 """
-Find rare pictures with torch
-=============================
+Find rare images with torch
+===========================
 
-A network that is judged by AUC need not be trained by cross-entropy. This one looks for
-handwritten nines, 40 of them among 1,100 digits, with an ordinary ``DataLoader`` of
-small shuffled batches. Most of them have no nine at all: a loss over pairs is then 0,
-and ``AUMLoss``, whose threshold is a parameter, still learns.
+A network that is evaluated by AUC need not be trained by cross-entropy. This one
+detects handwritten nines, 40 of them among 1,100 digits, with an ordinary
+``DataLoader`` of small shuffled batches. Half of the batches contain no nine: a loss
+over pairs is then 0, but ``AUMLoss``, whose threshold is a parameter, still learns.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ y = torch.tensor(digits.target == 9)
 
 
 # %%
-# A third of the rows is for the test. Of the other nines 40 are kept.
+# A third of the rows are test rows. Of the other nines, 40 are kept.
 def split(seed):
     rows = torch.tensor(np.random.default_rng(seed).permutation(len(y)))
     train, test = rows[:1200], rows[1200:]
@@ -33,7 +33,7 @@ def split(seed):
 
 
 # %%
-# The loop is the usual one; the loss may have parameters, too.
+# The usual training loop; the loss may have parameters, too.
 def train(loss, rows, seed):
     torch.manual_seed(seed)
     network = nn.Sequential(
@@ -43,9 +43,9 @@ def train(loss, rows, seed):
     optimizer = torch.optim.Adam(parameters, lr=3e-3)
     data = TensorDataset(X[rows], y[rows].float())
     for _ in range(4):
-        for pictures, target in DataLoader(data, batch_size=16, shuffle=True):
+        for images, target in DataLoader(data, batch_size=16, shuffle=True):
             optimizer.zero_grad()
-            loss(network(pictures), target).backward()
+            loss(network(images), target).backward()
             optimizer.step()
     return network
 
@@ -67,13 +67,13 @@ for seed in range(5):
             metric.update(network(X[test]), y[test])
         aucs.setdefault(name, []).append(metric.compute())
 for name, auc in aucs.items():
-    print(f"{name:22} AUC {np.mean(auc):.4f} on other rows")
+    print(f"{name:22} AUC {np.mean(auc):.4f} on test rows")
 
 # %%
-# Which loss wins depends on the task; the guide has a larger comparison.
+# Which loss is best depends on the task; the user guide has a larger comparison.
 figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
 for row, auc in enumerate(aucs.values()):
     ax.plot(auc, [row] * len(auc), "o", color="0.6")
     ax.plot(np.mean(auc), row, "D", color="#d55e00")
-ax.set(yticks=range(len(aucs)), yticklabels=aucs, xlabel="AUC on rows held out")
+ax.set(yticks=range(len(aucs)), yticklabels=aucs, xlabel="AUC on test rows")
 plt.show()

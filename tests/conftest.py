@@ -1,4 +1,4 @@
-"""Settings for every test."""
+"""Settings and fixtures of all tests."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import shutil
 import pytest
 from hypothesis import settings
 
-# With CI in the environment Hypothesis would draw the same examples every time.
+# Where CI is set, Hypothesis would otherwise draw the same examples every time.
 everywhere = settings(deadline=None, derandomize=False)
 settings.register_profile("brief", everywhere, max_examples=50)
 settings.register_profile("quick", everywhere, max_examples=200)
@@ -28,7 +28,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
-    """Fit a table with the command once; tests only read what it wrote."""
+    """Fit a table with the command, once for all tests, which only read the files."""
     from rocpath.cli import main
     from tests.cli.command_tables import labeled_table
 
@@ -42,7 +42,7 @@ def fitted(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """Start Chromium once, without a window."""
+    """Start headless Chromium, once for all tests."""
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if binary is None or driver is None:
         reason = "no chromium and chromedriver: apt-get install chromium-driver"
@@ -65,12 +65,12 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client():
-    """Start two workers, each a process with a nanny, for the tests of Dask."""
+    """Start a Dask cluster of two workers, each a process with a nanny."""
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
     with (
-        # A cluster gives up a worker that is away at this time after it was lost, also
-        # when it came back and a later test has just killed it again.
+        # By default a cluster removes a worker some time after it was lost, even if it
+        # came back and a later test has just killed it again.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2,

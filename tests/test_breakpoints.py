@@ -126,7 +126,7 @@ def test_bad_labels_are_named(options, message):
         ({"example": [0, 0, 5]}, r"example must be below n_examples = 2, got 5"),
         (
             {"example": [0, 0, 0.5]},
-            r"example must be whole numbers, got 0.5 at index 2",
+            r"example must be integers, got 0.5 at index 2",
         ),
         (
             {"value": [0, 1, np.inf]},
@@ -134,8 +134,8 @@ def test_bad_labels_are_named(options, message):
         ),
         ({"value": [0, 1]}, r"example and value must have the same length"),
         ({"fp_diff": [1, 1]}, r"fp_diff must have one entry for each of the 3"),
-        ({"fp_diff": [-1, 2, 0]}, r"fp_diff must never bring the false positives"),
-        ({"fn_diff": [0, 1, -2]}, r"fn_diff must never bring the false negatives"),
+        ({"fp_diff": [-1, 2, 0]}, r"fp_diff must never make the false positives"),
+        ({"fn_diff": [0, 1, -2]}, r"fn_diff must never make the false negatives"),
         ({"fp_diff": [1, -1, 0]}, r"fp_diff must sum to a positive number"),
         ({"fn_diff": [0, 0, 0]}, r"fn_diff must sum to a negative number"),
         ({"n_examples": 1.5}, r"n_examples must be an integer of at least 1, got 1.5"),
@@ -158,7 +158,7 @@ def test_bad_breakpoints_are_named(change, message):
     [
         ({"min_penalty": [1, 2]}, r"min_penalty must contain 0 for every example"),
         ({"min_penalty": [0, 0]}, r"min_penalty must not repeat within an example"),
-        ({"fp": [-1, 0]}, r"fp must not be negative, got -1.0 at index 0"),
+        ({"fp": [-1, 0]}, r"fp must be non-negative, got -1.0 at index 0"),
         ({"fn": [0, np.nan]}, r"fn must be finite and below .* got nan at index 1"),
         ({"fn": [0]}, r"must have the same length, got example 2"),
     ],

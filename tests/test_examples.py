@@ -1,4 +1,4 @@
-"""Every example of the gallery runs to its end, without a warning."""
+"""Every example of the gallery runs without a warning and draws a figure."""
 
 import os
 import runpy
@@ -18,7 +18,7 @@ def test_examples_are_short():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
+def test_example_runs_and_draws(path, monkeypatch, capsys):
     mpl = pytest.importorskip("matplotlib", reason="examples draw with matplotlib")
     if "penalty" in path.stem:
         pytest.importorskip("ruptures", reason="this example detects with ruptures")
@@ -27,7 +27,7 @@ def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
     mpl.use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr(plt, "show", lambda: None)
-    # Their matrices are small: threads would only wait for each other.
+    # The matrices are small, so that threads would only slow them down.
     with threadpool_limits(1):
         runpy.run_path(str(path), run_name="__main__")
     assert plt.get_fignums()
@@ -35,7 +35,7 @@ def test_the_example_finishes_and_draws(path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
-def test_experiments_without_data_say_what_to_do(tmp_path):
+def test_experiments_without_data_name_the_remedy(tmp_path):
     pytest.importorskip("matplotlib", reason="the experiments draw with matplotlib")
     paper = EXAMPLES[0].parent.parent / "benchmarks" / "paper"
     done = subprocess.run(

@@ -85,10 +85,12 @@ def test_chance_and_perfection_are_standardized_to_a_half_and_one():
 
 def test_a_region_is_refused_where_the_curve_may_loop():
     bp = rp.ErrorBreakpoints([0, 0, 0, 1], [0, 1, 2, 0], [1, -1, 1, 0], [0, 0, 0, -1])
-    with pytest.raises(ValueError, match="bp must be monotone for max_fpr and min_tpr"):
+    with pytest.raises(
+        ValueError, match="bp must have monotone errors for max_fpr and min_tpr"
+    ):
         rp.auc(bp, [0, 0], max_fpr=0.5)
     good = rp.ErrorBreakpoints.from_labels([0, 1])
-    with pytest.raises(ValueError, match="max_fpr must be above 0 and at most 1"):
+    with pytest.raises(ValueError, match=r"max_fpr must be in \(0, 1\]"):
         rp.auc(good, [0, 0], max_fpr=2)
-    with pytest.raises(ValueError, match="min_tpr must be at least 0 and below 1"):
+    with pytest.raises(ValueError, match=r"min_tpr must be in \[0, 1\)"):
         rp.auc(good, [0, 0], min_tpr=1)

@@ -133,7 +133,9 @@ def test_a_tenth_of_fifty_negatives_is_five():
 def test_a_region_is_refused_where_the_curve_may_loop():
     lines = rp.Lines([0, 1, 2, 0], [1, 0, 0, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     for search in (rp.sweep, rp.best_auc_step):
-        with pytest.raises(ValueError, match="lines must be monotone for max_fpr"):
+        with pytest.raises(
+            ValueError, match="lines must have monotone errors for max_fpr"
+        ):
             search(lines, max_fpr=0.5)
-        with pytest.raises(ValueError, match="min_tpr must be at least 0 and below 1"):
+        with pytest.raises(ValueError, match=r"min_tpr must be in \[0, 1\)"):
             search(lines, min_tpr=1.0)

@@ -1,9 +1,9 @@
-"""Models that rank: maximize the area under the ROC curve by exact line search."""
+"""Exact ROC analysis and AUC optimization."""
 
 import lazy_loader
 
-# Names are listed once, in __init__.pyi, and imported when first asked for: the
-# searches and `rocpath --help` need not wait a second for scikit-learn.
+# Names are listed once, in __init__.pyi, and imported when they are first used, so that
+# the searches and `rocpath --help` do not import scikit-learn, which takes a second.
 _lazy_getattr, _lazy_dir, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -1,4 +1,4 @@
-"""Checks of arguments: each error names the argument, the rule and the value got."""
+"""Checks of arguments: errors name the argument, the rule and the value received."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", bound=np.generic)
 
-# Thresholds and slopes below this, and jumps whose sizes sum to less, keep every
-# product of them within float64.
+# Bounds on thresholds and slopes, and on the sum of jumps, that keep their products
+# within float64.
 LARGEST_VALUE = 1e200
 LARGEST_JUMPS = 1e100
 
@@ -24,7 +24,7 @@ LARGEST_JUMPS = 1e100
 def finite_vector(
     name: str, values: ArrayLike, *, copy: bool = True
 ) -> NDArray[np.float64]:
-    """Return a read-only float64 vector, or raise if it is not finite."""
+    """Return a finite read-only float64 vector, or raise."""
     refuse_masked(name, values)
     given = np.asarray(values)
     # Fractions and integers beyond 64 bits arrive as objects.
@@ -44,17 +44,17 @@ def finite_vector(
         raise ValueError(
             f"{name} must be below {LARGEST_VALUE:g} in size, got {describe(values)}."
         ) from None
-    # NaN fails this comparison too. One pass: predictions of a million rows come
-    # through here at every step.
+    # NaN fails this comparison too. One pass: predictions of a million rows are checked
+    # at every step.
     if not _core.largest_size(vector) < LARGEST_VALUE:
         rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
-    # A view: the caller's own array, where it was not copied, stays writable.
+    # A view, so that the caller's own array remains writable if it was not copied.
     return read_only(vector[:])
 
 
 def refuse_masked(name: str, values: object) -> None:
-    """Raise if values are masked, which numpy and scikit-learn take as they are."""
+    """Raise if values are masked, since NumPy and scikit-learn ignore the mask."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must have no masked values, got a masked array.")
 
@@ -62,11 +62,10 @@ def refuse_masked(name: str, values: object) -> None:
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """Return a read-only int64 vector, or raise."""
     vector = finite_vector(name, values)
-    # Beyond, float64 skips whole numbers, and one that was rounded would pass as
-    # itself.
+    # Beyond, float64 does not represent all integers, and a rounded one would pass.
     refuse_any(np.abs(vector) > 2.0**53, f"{name} must be below 2**53", vector)
     integers = vector.astype(np.int64)
-    refuse_any(integers != vector, f"{name} must be whole numbers", vector)
+    refuse_any(integers != vector, f"{name} must be integers", vector)
     return read_only(integers)
 
 
@@ -89,10 +88,10 @@ def nonnegative_number(name: str, number: object) -> float:
 
 
 def share_between(name: str, number: object) -> float:
-    """Return a float above 0 and below 1, or raise."""
+    """Return a float in (0, 1), or raise."""
     value = finite_number(name, number)
     if not 0 < value < 1:
-        raise ValueError(f"{name} must be above 0 and below 1, got {value}.")
+        raise ValueError(f"{name} must be in (0, 1), got {value}.")
     return value
 
 
@@ -107,7 +106,7 @@ def whole_number(name: str, number: object, *, least: int) -> int:
 
 
 def one_of(name: str, got: Any, choices: tuple[str | None, ...]) -> Any:
-    """Return the choice, or raise if it is none."""
+    """Return one of the choices, or raise."""
     if not (got is None or isinstance(got, str)) or got not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be {listed}, got {describe(got)}.")
@@ -115,7 +114,7 @@ def one_of(name: str, got: Any, choices: tuple[str | None, ...]) -> Any:
 
 
 def same_length(**columns: NDArray[Any]) -> None:
-    """Raise unless all have one length."""
+    """Raise unless all columns have the same length."""
     if len({column.size for column in columns.values()}) > 1:
         sizes = ", ".join(f"{name} {column.size}" for name, column in columns.items())
         raise ValueError(
@@ -124,7 +123,7 @@ def same_length(**columns: NDArray[Any]) -> None:
 
 
 def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
-    """Raise unless as many are given as needed; the rule says of what."""
+    """Raise unless the numbers given and needed agree; the rule names the argument."""
     if n_given != n_needed:
         raise ValueError(f"{rule} for each of the {n_needed} {of}, got {n_given}.")
 
@@ -132,7 +131,7 @@ def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
 def refuse_any(
     is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], *, offset: int = 0
 ) -> None:
-    """Raise with the rule and the first value that breaks it, counted from offset."""
+    """Raise with the rule and the first value that violates it."""
     if is_bad.any():
         first = int(is_bad.argmax())
         raise ValueError(f"{rule}, got {values[first]} at index {offset + first}.")
@@ -141,7 +140,7 @@ def refuse_any(
 def check_increase(
     rule: str, position: NDArray[np.float64], *, after: float = -np.inf, offset: int = 0
 ) -> None:
-    """Raise unless positions, counted from offset, increase from the one before."""
+    """Raise unless positions are finite and increase strictly."""
     before = np.concatenate(([after], position[:-1]))
     # NaN fails this comparison too.
     is_good = (position > before) & np.isfinite(position)
@@ -154,7 +153,7 @@ def check_increase(
 
 
 def set_fields(frozen: object, **values: object) -> None:
-    """Set the fields of a frozen dataclass while it is being made."""
+    """Set the fields of a frozen dataclass in its constructor."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
 
@@ -166,31 +165,181 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
 
 
 def describe(values: object) -> str:
-    """Return a short form for a message."""
+    """Return a short representation for a message."""
     text = repr(values)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that a result may take."""
+    """Return the number of bytes of memory that a result may occupy."""
+    try:
+        import psutil  # type: ignore[import-untyped, unused-ignore]
+
+        return int(psutil.virtual_memory().available)
+    except ImportError:
+        pass
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass
-    # Other systems do not tell without another package; 8 GB is an ordinary machine.
+    # Other systems need psutil to find out; 8 GB is an ordinary machine.
     return 2**33
 
 
+def multiples_and_total(
+    diff: NDArray[np.float64], total: float | None
+) -> tuple[NDArray[np.int64], int]:
+    """Return jumps and their divisor as integer multiples of one unit."""
+    if total is None:
+        count, _ = _core.in_units(diff)
+        return count, int(count.sum())
+    # The total of jumps usually is a multiple of their unit too.
+    count, _ = _core.in_units(np.append(diff, total))
+    return read_only(count[:-1]), int(count[-1])
+
+
+def unit_multiples(
+    name: str, diff: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], float]:
+    """Return jumps as integer multiples of a unit, or raise if precision is lost."""
+    size = np.abs(diff)
+    total = size.sum()
+    if not total < LARGEST_JUMPS:
+        raise ValueError(
+            f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}."
+        )
+    count, unit = _core.in_units(diff)
+    # Rounded to half a unit, a smaller jump would lose its sixth digit.
+    is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
+    if is_lost.any():
+        worst = is_lost.argmax()
+        raise ValueError(
+            f"{name} has too large a dynamic range: {diff[worst]} at index {worst} is "
+            f"lost in a sum of {total}. Remove the entry or make it larger."
+        )
+    return count, unit
+
+
+def rate_up_to_one(name: str, rate: float | None) -> float:
+    """Return a rate in (0, 1], by default 1, or raise."""
+    value = 1.0 if rate is None else finite_number(name, rate)
+    if not 0 < value <= 1:
+        raise ValueError(f"{name} must be in (0, 1], got {value}.")
+    return value
+
+
+def region_border(max_fpr: float | None) -> float | None:
+    """Return a largest false positive rate below 1, or None for the whole AUC."""
+    value = rate_up_to_one("max_fpr", max_fpr)
+    return value if value < 1 else None
+
+
+def refuse_one_class(classes: NDArray[Any]) -> None:
+    """Raise unless there are two classes among the labels of rows that count."""
+    if classes.size < 2:
+        raise ValueError(
+            "y must have at least two classes with a positive weight, got one class: "
+            f"{describe(classes.tolist())}."
+        )
+
+
+def group_numbers(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
+    """Return a number for the group of every row, or None without groups, or raise."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.ndim != 1:
+        raise ValueError(f"groups must be one-dimensional, got shape {labels.shape}.")
+    check_count("groups must have one entry", labels.size, n_rows, "rows")
+    refuse_any(is_missing(labels), "groups must not have missing values", labels)
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    """Return the weight of every row, 1 by default, or raise if all are zero."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = finite_vector("sample_weight", sample_weight)
+    rule = "y and sample_weight must have the same length, an entry"
+    check_count(rule, weight.size, n_rows, "rows")
+    refuse_any(weight < 0, "sample_weight must not be negative", weight)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got only zeros.")
+    return weight
+
+
+def label_weights(
+    is_positive: NDArray[np.bool_], sample_weight: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Return the weight of every row, or raise if a class has no weight."""
+    weight = row_weights(sample_weight, is_positive.size)
+    # Rates divide by these sums.
+    for name, members in (("negative", ~is_positive), ("positive", is_positive)):
+        if weight[members].sum() <= 0:
+            raise ValueError(
+                f"sample_weight of the {name} class must sum to a positive number, "
+                "got 0."
+            )
+    return weight
+
+
+def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
+    """Return which labels are positive, by default the larger ones, or raise."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
+    refuse_any(is_missing(labels), "y must be finite and complete", labels)
+    classes = _distinct(labels)
+    check_two_classes(classes)
+    if positive is None:
+        # The same choice as scikit-learn's, so that 1 of 0 and 1 is positive.
+        positive = classes[1]
+    elif positive not in classes.tolist():
+        raise ValueError(
+            f"positive must be one of the labels {describe(classes.tolist())}, "
+            f"got {positive!r}."
+        )
+    return np.asarray(labels == positive)
+
+
+def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are missing or not finite."""
+    if labels.dtype.kind in "biuSU":
+        return np.zeros(labels.shape, dtype=bool)
+    if labels.dtype.kind in "fc":
+        return np.asarray(~np.isfinite(labels))
+    # NaN and NaT differ from themselves.
+    return np.array([x is None or x != x for x in labels], dtype=bool)
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Raise unless there are exactly two classes."""
+    if classes.size != 2:
+        raise ValueError(
+            f"y must have exactly two classes, got {classes.size}: "
+            f"{describe(classes.tolist())}."
+        )
+
+
+def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels in increasing order."""
+    if labels.size and labels.dtype.kind in "buif":
+        # Two numbers are the smallest and the largest, and need no sort.
+        ends = np.array([labels.min(), labels.max()])
+        if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
+            return ends
+    return np.unique(labels)
+
+
 def _real_number(name: str, number: object) -> float:
-    # True is 1 to Python, but as a tolerance or a count it is a mistake.
+    # True equals 1, but as a tolerance or a count it is a mistake.
     is_bool = isinstance(number, (bool, np.bool_))
     if is_bool or not isinstance(number, (numbers.Real, np.number)):
         raise TypeError(f"{name} must be a number, got {describe(number)}.")
     try:
         return float(number)
     except OverflowError:
-        # An integer beyond float64: the caller's rule is to judge it, and report it as
-        # infinite.
+        # An integer beyond float64: the rule of the caller applies to infinity.
         return float("-inf") if str(number).startswith("-") else float("inf")

@@ -1,28 +1,32 @@
-"""Error breakpoints: where each example's false positives and false negatives jump."""
+"""Error breakpoints: predictions at which the FP and FN of an example jump."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
+from math import gcd
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    Number,
     check_count,
     finite_number,
     finite_vector,
+    label_weights,
+    multiples_and_total,
     one_of,
+    positive_labels,
     read_only,
     refuse_any,
     same_length,
     set_fields,
+    unit_multiples,
     whole_number,
     whole_numbers,
 )
-from rocpath.binary_labels import label_weights, positive_labels
-from rocpath.jumps import Jumps
-from rocpath.penalty_rows import PenaltyRows
+from rocpath.penalty_rows import PenaltyRows, check_cumulative_errors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,25 +35,131 @@ Denominator = Literal["rate", "count"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Jumps:
+    """Jumps of FP and FN as floats and as integer multiples of a unit.
+
+    ``fp_diff`` is ``fp * fp_unit / divisor``, and ``fn_diff`` is ``-tp * tp_unit /
+    divisor``. The divisor is 1 unless the jumps are rates such as 1/3, which no float64
+    represents: with it, FP and FN are compared exactly, as fractions.
+    """
+
+    fp_diff: NDArray[np.float64]
+    fn_diff: NDArray[np.float64]
+    fp: NDArray[np.int64]
+    tp: NDArray[np.int64]
+    fp_unit: float
+    tp_unit: float
+    divisor: float = 1.0
+    is_monotone: bool = field(init=False)  # FP never decreases, FN never increases
+
+    def __post_init__(self) -> None:
+        """Determine the signs once: they are needed often."""
+        is_monotone = bool(self.fp.min() >= 0 and self.tp.min() >= 0)
+        set_fields(self, is_monotone=is_monotone)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle with read-only arrays."""
+        return _restored_jumps, astuple(self)[:-1]
+
+    @classmethod
+    def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Jumps:
+        """Check that both have the given size and that both errors can occur."""
+        fp_diff = finite_vector("fp_diff", fp_diff)
+        fn_diff = finite_vector("fn_diff", fn_diff)
+        for name, diff in (("fp_diff", fp_diff), ("fn_diff", fn_diff)):
+            check_count(f"{name} must have one entry", diff.size, size, "breakpoints")
+        fp, fp_unit = unit_multiples("fp_diff", fp_diff)
+        tp, tp_unit = unit_multiples("fn_diff", -fn_diff)
+        jumps = cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)
+        jumps._check_sums()
+        return jumps
+
+    @classmethod
+    def from_rates(
+        cls,
+        fp_diff: NDArray[np.float64],
+        fn_diff: NDArray[np.float64],
+        fp_total: float | None = None,
+        fn_total: float | None = None,
+    ) -> Jumps:
+        """Divide by totals, by default the sums; exactly where 53 bits suffice."""
+        fp, fp_sum = multiples_and_total(fp_diff, fp_total)
+        tp, tp_sum = multiples_and_total(-fn_diff, fn_total)
+        fp_rate = read_only(fp_diff / (fp_total or fp_diff.sum()))
+        fn_rate = read_only(fn_diff / (fn_total or -fn_diff.sum()))
+        # k / F and j / T compare as k T and j F do.
+        common = gcd(fp_sum, tp_sum)
+        fp_unit, tp_unit = tp_sum // common, fp_sum // common
+        if max(fp_unit, tp_unit) > 2**53:
+            # Units that float64 does not represent: rates are rounded like any jumps.
+            return cls.from_diffs(fp_rate, fn_rate, size=fp_diff.size)
+        units = float(fp_unit), float(tp_unit), float(fp_unit * fp_sum)
+        jumps = cls(fp_rate, fn_rate, fp, tp, *units)
+        jumps._check_sums()
+        return jumps
+
+    def _check_sums(self) -> None:
+        # AUC divides by both sums.
+        if self.fp.sum() <= 0:
+            raise ValueError(
+                "fp_diff must sum to a positive number, "
+                f"got {self.fp_diff.sum()}: no example can be a false positive."
+            )
+        if self.tp.sum() <= 0:
+            raise ValueError(
+                "fn_diff must sum to a negative number, "
+                f"got {self.fn_diff.sum()}: no example can be a false negative."
+            )
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """The largest FP and the largest FN."""
+        fp = int(self.fp.sum()) * self.fp_unit / self.divisor
+        return fp, int(self.tp.sum()) * self.tp_unit / self.divisor
+
+    @property
+    def for_core(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float, float]:
+        """Counts, units and divisor, in the order of the arguments of the core."""
+        return self.fp, self.tp, self.fp_unit, self.tp_unit, self.divisor
+
+    def merged(self, order: NDArray[np.intp], start: NDArray[np.intp]) -> Jumps:
+        """Sum the jumps of groups, given by an order and their starts in it."""
+
+        def sums(column: NDArray[Number]) -> NDArray[Number]:
+            return read_only(np.add.reduceat(column[order], start))
+
+        return replace(
+            self,
+            fp_diff=sums(self.fp_diff),
+            fn_diff=sums(self.fn_diff),
+            # Sums of integers, not integers of the sums: nothing is rounded again.
+            fp=sums(self.fp),
+            tp=sums(self.tp),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ErrorBreakpoints:
     """Hold the error functions of all examples as their jumps.
 
-    As the prediction of ``example[b]`` grows past ``value[b]``, its false positives
+    As the prediction of ``example[b]`` increases past ``value[b]``, its false positives
     change by ``fp_diff[b]`` and its false negatives by ``fn_diff[b]``. False positives
-    start at 0 for very small predictions, false negatives end at 0 for very large
-    ones. Breakpoints may come in any order, and need not be monotone; those of one
-    example at one value become one, with the sum of their jumps.
+    are 0 for sufficiently small predictions, false negatives for sufficiently large
+    ones. Breakpoints may be in any order, and errors need not be monotone. Breakpoints
+    of one example at one value are merged into one with the sum of their jumps.
 
     Parameters
     ----------
     example : array-like of int, shape (n_breakpoints,)
-        Place of the example in a vector of predictions.
+        Index of the example in a vector of predictions.
     value : array-like, shape (n_breakpoints,)
-        The prediction at which the errors jump.
+        Predictions at which the errors jump.
     fp_diff, fn_diff : array-like, shape (n_breakpoints,)
-        The jumps.
+        Jumps of false positives and of false negatives.
     n_examples : int, optional
-        Length of the prediction vectors; by default the largest example plus one.
+        Length of the prediction vectors. The default is the largest example plus one.
 
     Attributes
     ----------
@@ -74,7 +184,7 @@ class ErrorBreakpoints:
     n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
-    # Made once: areas and searches are asked for the same breakpoints at every step.
+    # Built once: areas and searches use the same breakpoints at every step.
     core: _core.Breakpoints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +193,7 @@ class ErrorBreakpoints:
         value = finite_vector("value", self.value)
         same_length(example=example, value=value)
         if example.size == 0:
-            raise ValueError("example must name at least one breakpoint, got none.")
+            raise ValueError("example must have at least one entry, got none.")
         n_examples = _count_examples(example, self.n_examples)
         jumps = Jumps.from_diffs(self.fp_diff, self.fn_diff, size=value.size)
         self._set(example, value, jumps, n_examples)
@@ -96,7 +206,9 @@ class ErrorBreakpoints:
         n_examples: int,
     ) -> None:
         example, value, jumps = _merge_equal(example, value, jumps)
-        _check_cumulative_errors(example, value, jumps)
+        # Errors that only increase, or only decrease to zero, cannot be negative.
+        if not jumps.is_monotone:
+            check_cumulative_errors(example, value, jumps.fp_diff, jumps.fn_diff)
         set_fields(
             self,
             example=example,
@@ -114,7 +226,7 @@ class ErrorBreakpoints:
         return self.value.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle with read-only arrays, and rates as they are."""
+        """Copy and unpickle with read-only arrays and exact rates."""
         return _with_jumps, (self.example, self.value, self.jumps, self.n_examples)
 
     @classmethod
@@ -127,22 +239,23 @@ class ErrorBreakpoints:
         denominator: Denominator = "rate",
         positive: Any = None,
     ) -> ErrorBreakpoints:
-        """Make one breakpoint for every binary label.
+        """Return one breakpoint for every binary label.
 
         Parameters
         ----------
         y : array-like, shape (n_examples,)
             Labels of exactly two values.
         sample_weight : array-like, shape (n_examples,), optional
-            How much each example counts; 1 by default. An example of weight 0 gets a
+            Weights of the examples, 1 by default. An example of weight 0 has a
             breakpoint without a jump.
         margin : float
-            Breakpoints stand at +margin for positives and -margin for negatives.
-            AUM is then the class-balanced hinge loss, minimized over the intercept.
+            Position of the breakpoints: +margin for positives and -margin for
+            negatives. AUM with a positive margin is the class-balanced hinge loss,
+            minimized over the intercept. Use 1 to fit a model by :func:`minimize_aum`.
         denominator : {"rate", "count"}
-            Divide by the total weight of the class, or do not.
+            Whether to divide errors by the total weight of the class.
         positive : label, optional
-            The positive class; by default the larger of the two labels.
+            Positive class. The default is the larger one of the two labels.
 
         Returns
         -------
@@ -157,7 +270,7 @@ class ErrorBreakpoints:
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":
             return cls(example, value, fp_diff, fn_diff)
-        # Not divided here: 1/3 is no float64, and FP = FN would be met by luck alone.
+        # Not divided here: no float64 is 1/3, and FP = FN would hold only by chance.
         jumps = Jumps.from_rates(fp_diff, fn_diff)
         return _with_jumps(example, value, jumps, is_positive.size)
 
@@ -172,60 +285,48 @@ class ErrorBreakpoints:
         denominator: Denominator = "count",
         n_examples: int | None = None,
     ) -> ErrorBreakpoints:
-        """Make breakpoints from errors that are constant between penalties.
+        """Return the breakpoints of errors that are piecewise constant in a penalty.
 
-        Each row gives an example's errors for penalties from ``min_penalty`` up to the
-        next larger one of that example; the smallest must be 0. The prediction is
-        minus the log penalty, so breakpoints stand at ``-log(min_penalty)``. Constants
-        that no prediction can change are taken away: from FP its value at the largest
+        Each row contains an example's errors for penalties from ``min_penalty`` up to
+        the next larger one of that example; the smallest must be 0. The prediction is
+        minus the log penalty, so breakpoints are at ``-log(min_penalty)``. Constants
+        that no prediction can change are subtracted: from FP its value at the largest
         penalty, from FN its value at penalty 0.
 
         Parameters
         ----------
         example : array-like of int, shape (n_rows,)
-            Place of the example in a vector of predictions.
+            Index of the example in a vector of predictions.
         min_penalty : array-like, shape (n_rows,)
-            Smallest penalty of the row, not negative.
+            Smallest penalty of the row, non-negative.
         fp, fn : array-like, shape (n_rows,)
-            False positives and false negatives of the row, not negative.
+            False positives and false negatives of the row, non-negative.
         denominator : {"count", "rate"}
-            Keep counts, or divide by the sum over examples of the largest FP and of
+            Whether to divide errors by the sum over examples of the largest FP and of
             the largest FN.
         n_examples : int, optional
-            Length of the prediction vectors.
+            Length of the prediction vectors. The default is the largest example plus
+            one.
 
         Returns
         -------
         ErrorBreakpoints
         """
         rows = PenaltyRows.sorted(example, min_penalty, fp, fn)
-        # Row k-1 has the next larger penalty of the same example, so a smaller
-        # prediction: passing from it to row k, the prediction grows past
-        # -log(penalty of row k-1).
-        same_example = np.flatnonzero(rows.example[1:] == rows.example[:-1]) + 1
-        fp_diff = rows.fp[same_example] - rows.fp[same_example - 1]
-        fn_diff = rows.fn[same_example] - rows.fn[same_example - 1]
-        # A row that changes nothing would be a line that every search has to carry.
-        has_jump = (fp_diff != 0) | (fn_diff != 0)
-        before = same_example[has_jump] - 1
-        fp_diff, fn_diff = fp_diff[has_jump], fn_diff[has_jump]
+        own, value, fp_diff, fn_diff = rows.jumps()
         if n_examples is None:
             n_examples = int(rows.example.max()) + 1
-        # Penalty 0 stands in the last row of an example, which is before no other.
-        value = -np.log(rows.min_penalty[before])
-        bp_example = rows.example[before]
         if one_of("denominator", denominator, ("rate", "count")) == "count":
-            return cls(bp_example, value, fp_diff, fn_diff, n_examples=n_examples)
+            return cls(own, value, fp_diff, fn_diff, n_examples=n_examples)
         largest_fp, largest_fn = rows.largest_errors()
         for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
             if largest <= 0:
                 raise ValueError(
                     f"{name} must change with the penalty in some example for "
-                    "denominator='rate', got none."
+                    "denominator='rate', got constant errors."
                 )
         jumps = Jumps.from_rates(fp_diff, fn_diff, largest_fp, largest_fn)
-        n_examples = _count_examples(bp_example, n_examples)
-        return _with_jumps(bp_example, value, jumps, n_examples)
+        return _with_jumps(own, value, jumps, _count_examples(own, n_examples))
 
 
 def per_example(
@@ -245,7 +346,7 @@ def _with_jumps(
     jumps: Jumps,
     n_examples: int,
 ) -> ErrorBreakpoints:
-    """Make breakpoints of arrays that are right, and freeze them."""
+    """Return breakpoints of arrays that have been checked, and freeze them."""
     bp = object.__new__(ErrorBreakpoints)
     bp._set(read_only(example), read_only(value), jumps, n_examples)
     return bp
@@ -255,26 +356,20 @@ def _merge_equal(
     example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], Jumps]:
     """Sum the jumps of each example at each value."""
-    # Binary labels have one breakpoint an example, and need no sort.
+    # Binary labels have one breakpoint per example, and need no sort.
     if (example[1:] > example[:-1]).all():
         return example, value, jumps
     order = np.lexsort((value, example))
-    sorted_example, sorted_value = example[order], value[order]
-    is_first = np.append(
-        True,
-        (sorted_example[1:] != sorted_example[:-1])
-        | (sorted_value[1:] != sorted_value[:-1]),
-    )
-    if is_first.all():
+    is_new = np.diff(example[order]) != 0
+    is_new |= np.diff(value[order]) != 0
+    if is_new.all():
         return example, value, jumps
-    # Apart, a rise and a fall at one value would make errors look as if they were not
-    # monotone, and cost the searches that need it.
-    merged = jumps.merged(order, np.flatnonzero(is_first))
-    return (
-        read_only(sorted_example[is_first]),
-        read_only(sorted_value[is_first]),
-        merged,
-    )
+    # Separate, an increase and a decrease at one value would make errors appear to be
+    # non-monotone, and exclude the searches that require monotone errors.
+    start = np.flatnonzero(np.append(True, is_new))
+    first = order[start]
+    merged = jumps.merged(order, start)
+    return read_only(example[first]), read_only(value[first]), merged
 
 
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
@@ -287,32 +382,7 @@ def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
     return n_examples
 
 
-def _check_cumulative_errors(
-    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
-) -> None:
-    """Raise if the FP or FN of some example falls below zero."""
-    # Errors that only rise, or only fall to zero, cannot be negative.
-    if jumps.is_monotone:
-        return
-    order = np.lexsort((value, example))
-    start = np.flatnonzero(np.append(True, np.diff(example[order]) != 0))
-    n_own = np.diff(np.append(start, example.size))
-    for name, error, diff in (
-        ("fp_diff", "false positives", jumps.fp_diff[order]),
-        ("fn_diff", "false negatives", jumps.fn_diff[order]),
-    ):
-        running = np.cumsum(diff)
-        errors = running - np.repeat((running - diff)[start], n_own)
-        if name == "fn_diff":
-            # FP starts at 0 but FN ends there, so it starts at minus its jumps' sum.
-            final = np.repeat(np.add.reduceat(diff, start), n_own)
-            errors = np.minimum(errors - final, -final)
-        size = np.repeat(np.add.reduceat(np.abs(diff), start), n_own)
-        is_negative = errors < -1e-9 * size  # rounding of rates, far below one error
-        if is_negative.any():
-            worst = is_negative.argmax()
-            raise ValueError(
-                f"{name} must never bring the {error} of an example below zero, got "
-                f"{errors[worst]} for example {example[order][worst]} at value "
-                f"{value[order][worst]}."
-            )
+def _restored_jumps(*fields: Any) -> Jumps:
+    for array in fields[:4]:
+        read_only(array)
+    return Jumps(*fields)

@@ -15,6 +15,7 @@ from rocpath.arguments import (
     read_only,
     whole_number,
 )
+from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.lines import Lines
 from rocpath.partial_auc import checked_region
 from rocpath.rounding_margin import with_rounding_margin
@@ -22,6 +23,8 @@ from rocpath.search_results import AUMPath, BestStep, StepPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 
 Stop = Literal["first_min_aum", "first_max_auc"]
@@ -275,6 +278,33 @@ def best_auc_step(
     ]
     best = max([stay, *moves], key=lambda one: one.value)
     return replace(best, bound=max(one.bound for one in [stay, *moves]))
+
+
+def best_auc_step_along(
+    bp: ErrorBreakpoints,
+    predictions: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    *,
+    tol: float = 0.0,
+    max_step: float = float("inf"),
+    two_sided: bool = False,
+    max_fpr: float | None = None,
+) -> BestStep:
+    """Find the step with the largest AUC of ``predictions + step * direction``.
+
+    It is `best_auc_step` for learners, with one call of the core and no `Lines`.
+    """
+    best = _core.best_auc_step_along(
+        bp.core,
+        per_example("predictions", predictions, bp),
+        per_example("direction", direction, bp),
+        min_step=-max_step if two_sided else 0.0,
+        max_step=max_step,
+        tolerance=tol,
+        max_fpr=1.0 if max_fpr is None else max_fpr,
+        min_tpr=0.0,
+    )
+    return BestStep(**best, is_global=True)
 
 
 def _in_direction(best: BestStep, sign: float) -> BestStep:

@@ -15,8 +15,7 @@ from rocpath.arguments import (
     same_length,
     set_fields,
 )
-from rocpath.breakpoints import ErrorBreakpoints, per_example
-from rocpath.jumps import Jumps
+from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
 from rocpath.matrices import Columns, as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import aum_gradient
 

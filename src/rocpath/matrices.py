@@ -190,6 +190,47 @@ def add_pairs(
     return np.array([fsum(one) for one in columns.reshape(2 * len(pairs), -1).T])
 
 
+def equal_rows(X: Matrix) -> NDArray[np.intp]:
+    """Return a number for each row that equal rows share."""
+    # Sums of 64-bit hashes of the entries: among a million different rows two have the
+    # same sum with a probability of 3e-8.
+    if sparse.issparse(X):
+        # Zeros are ignored, whether stored or not.
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        total = np.zeros(X.shape[0], dtype=np.uint64)
+        np.add.at(total, row, _entry_hashes(X.indices, X.data.astype(np.float64)))
+    else:
+        column = np.arange(X.shape[1])
+        sums = [
+            _entry_hashes(column, block).sum(axis=1, dtype=np.uint64)
+            for _, block in dense_blocks(X)
+        ]
+        total = np.concatenate(sums)
+    return np.unique(total, return_inverse=True)[1]
+
+
+def copied_rows(number: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers of equal rows, unless equal rows occur by chance."""
+    # Few columns with few categories have frequent combinations: if one makes up a
+    # tenth of the rows, equal rows are not copies but independent.
+    is_frequent = np.bincount(number).max() > 0.1 * number.size
+    return np.arange(number.size) if is_frequent else number
+
+
+def _entry_hashes(
+    column: NDArray[np.integer[Any]], value: NDArray[np.float64]
+) -> NDArray[np.uint64]:
+    """Mix the bits of entries with their columns (SplitMix64); zeros become 0."""
+    with np.errstate(over="ignore"):
+        mixed = value.view(np.uint64) + (column.astype(np.uint64) + np.uint64(1)) * (
+            np.uint64(0x9E3779B97F4A7C15)
+        )
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return np.where(value == 0, np.uint64(0), mixed)
+
+
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Give the rows block by block, as new float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)

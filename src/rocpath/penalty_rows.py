@@ -1,9 +1,9 @@
-"""Label errors as a function of a penalty: constant between penalties, by example."""
+"""Errors as piecewise constant functions of a penalty, and their jumps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,15 @@ from rocpath.arguments import finite_vector, refuse_any, same_length, whole_numb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+
+class PenaltyJumps(NamedTuple):
+    """Jumps of the errors of examples, in order of example and prediction."""
+
+    example: NDArray[np.int64]
+    value: NDArray[np.float64]
+    fp_diff: NDArray[np.float64]
+    fn_diff: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +35,7 @@ class PenaltyRows:
     def sorted(
         cls, example: ArrayLike, min_penalty: ArrayLike, fp: ArrayLike, fn: ArrayLike
     ) -> PenaltyRows:
-        """Check the rows and put them in order."""
+        """Check and sort the rows."""
         columns: dict[str, NDArray[Any]] = {
             "example": whole_numbers("example", example),
             "min_penalty": finite_vector("min_penalty", min_penalty),
@@ -35,14 +44,14 @@ class PenaltyRows:
         }
         same_length(**columns)
         if columns["example"].size == 0:
-            raise ValueError("example must name at least one row, got none.")
+            raise ValueError("example must have at least one entry, got none.")
         for name, column in columns.items():
-            refuse_any(column < 0, f"{name} must not be negative", column)
-        # Predictions are minus log penalties, so in this order they grow.
+            refuse_any(column < 0, f"{name} must be non-negative", column)
+        # Predictions are minus log penalties, so they increase in this order.
         order = np.lexsort((-columns["min_penalty"], columns["example"]))
         rows = cls(**{name: column[order] for name, column in columns.items()})
         is_last = np.append(rows.example[1:] != rows.example[:-1], True)
-        # Else errors between 0 and the smallest penalty would be unknown.
+        # Otherwise errors between 0 and the smallest penalty would be unknown.
         no_zero = is_last & (rows.min_penalty != 0)
         if no_zero.any():
             worst = no_zero.argmax()
@@ -59,12 +68,59 @@ class PenaltyRows:
             )
         return rows
 
+    def jumps(self) -> PenaltyJumps:
+        """Return the jumps of the errors, at minus the log of the penalty."""
+        # Row k-1 has the next larger penalty of the same example, so a smaller
+        # prediction: from it to row k, the prediction passes -log(penalty of row k-1).
+        same_example = np.flatnonzero(self.example[1:] == self.example[:-1]) + 1
+        fp_diff = self.fp[same_example] - self.fp[same_example - 1]
+        fn_diff = self.fn[same_example] - self.fn[same_example - 1]
+        # A row that changes nothing would be a line that every search has to process.
+        has_jump = (fp_diff != 0) | (fn_diff != 0)
+        before = same_example[has_jump] - 1
+        # Penalty 0 is in the last row of an example, which precedes no other.
+        value = -np.log(self.min_penalty[before])
+        return PenaltyJumps(
+            self.example[before], value, fp_diff[has_jump], fn_diff[has_jump]
+        )
+
     def largest_errors(self) -> tuple[float, float]:
         """Sum over examples the largest FP and FN that a prediction can cause."""
-        # Errors that remain at the largest penalty (FP) or at penalty 0 (FN) are no
-        # prediction's fault, so they are not part of a rate either.
+        # Errors that remain at the largest penalty (FP) or at penalty 0 (FN) do not
+        # depend on the prediction, so they are not part of a rate either.
         start = np.flatnonzero(np.append(True, self.example[1:] != self.example[:-1]))
         end = np.append(start[1:], self.example.size) - 1
         largest_fp = np.maximum.reduceat(self.fp, start) - self.fp[start]
         largest_fn = np.maximum.reduceat(self.fn, start) - self.fn[end]
         return float(largest_fp.sum()), float(largest_fn.sum())
+
+
+def check_cumulative_errors(
+    example: NDArray[np.int64],
+    value: NDArray[np.float64],
+    fp_diff: NDArray[np.float64],
+    fn_diff: NDArray[np.float64],
+) -> None:
+    """Raise if the FP or FN of some example is negative for some prediction."""
+    order = np.lexsort((value, example))
+    start = np.flatnonzero(np.append(True, np.diff(example[order]) != 0))
+    n_own = np.diff(np.append(start, example.size))
+    for name, error, diff in (
+        ("fp_diff", "false positives", fp_diff[order]),
+        ("fn_diff", "false negatives", fn_diff[order]),
+    ):
+        running = np.cumsum(diff)
+        errors = running - np.repeat((running - diff)[start], n_own)
+        if name == "fn_diff":
+            # FP starts at 0 but FN ends at 0, so it starts at minus the sum of jumps.
+            final = np.repeat(np.add.reduceat(diff, start), n_own)
+            errors = np.minimum(errors - final, -final)
+        size = np.repeat(np.add.reduceat(np.abs(diff), start), n_own)
+        is_negative = errors < -1e-9 * size  # rounding of rates, far below one error
+        if is_negative.any():
+            worst = is_negative.argmax()
+            raise ValueError(
+                f"{name} must never make the {error} of an example negative, got "
+                f"{errors[worst]} for example {example[order][worst]} at value "
+                f"{value[order][worst]}."
+            )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import finite_vector, read_only, same_length
-from rocpath.binary_labels import positive_labels
+from rocpath.arguments import finite_vector, positive_labels, read_only, same_length
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.partial_auc import checked_region, partial_area, standardized_area
 

@@ -13,7 +13,7 @@ from rocpath.lines import Lines, lines_with_jumps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.jumps import Jumps
+    from rocpath.breakpoints import Jumps
 
 
 def with_rounding_margin(lines: Lines, rounding: float) -> Lines:

@@ -176,8 +176,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"confidence": 1.0}, "confidence must be above 0 and below 1, got 1.0"),
-        ({"max_fpr": 0.0}, "max_fpr must be above 0 and at most 1, got 0.0"),
+        ({"confidence": 1.0}, "confidence must be in .0, 1., got 1.0"),
+        ({"max_fpr": 0.0}, "max_fpr must be in .0, 1], got 0.0"),
         ({"sample_weight": [1, 1, 0]}, "sample_weight of the positive class must sum"),
         ({"sample_weight": [1, -1, 1]}, "sample_weight must not be negative, got -1.0"),
         ({"scores": [1, 2]}, "y and scores must have the same length, got y 3"),

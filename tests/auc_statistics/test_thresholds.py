@@ -193,10 +193,10 @@ def test_an_impossible_promise_says_what_is_possible():
     [
         ({}, "exactly one of max_fpr, min_tpr, min_precision, cost must .*got none"),
         ({"max_fpr": 0.1, "cost": (1, 1)}, "exactly one .*got max_fpr and cost"),
-        ({"max_fpr": 1.5}, "max_fpr must be above 0 and below 1, got 1.5"),
+        ({"max_fpr": 1.5}, "max_fpr must be in .0, 1., got 1.5"),
         ({"cost": (1, -1)}, "cost must not be negative or both 0"),
         ({"cost": 3}, "cost must be a pair"),
-        ({"min_tpr": 0.5, "confidence": 2.0}, "confidence must be above 0 and below 1"),
+        ({"min_tpr": 0.5, "confidence": 2.0}, "confidence must be in .0, 1."),
         ({"min_tpr": 0.5, "scores": [1, 2]}, "y and scores must have the same length"),
     ],
 )

@@ -182,7 +182,7 @@ def test_messages_call_labels_by_their_rows():
         ([[1]], {}, "n must be given"),
         ([[1], [2, 9]], {"n": 9}, "changes\\[1\\] of sequence 'a'.*1 to 8.*\\[2, 9\\]"),
         ([[0]], {"n": 9}, "changes\\[0\\] of sequence 'a'"),
-        ([[1.5]], {"n": 9}, "changes\\[0\\] of sequence 'a' must be whole numbers"),
+        ([[1.5]], {"n": 9}, "changes\\[0\\] of sequence 'a' must be integers"),
     ],
 )
 def test_bad_changes_are_refused(changes, settings, message):

@@ -172,7 +172,7 @@ def test_works_with_the_tools_of_scikit_learn(problem):
     [
         ({"start": "one"}, "start must be 'interval_regression' or 'zero', got 'one'"),
         ({"monitor": "all"}, "monitor must be 'errors' or 'auc' or 'aum', got 'all'"),
-        ({"alpha_ratio": 1}, "alpha_ratio must be above 0 and below 1, got 1"),
+        ({"alpha_ratio": 1}, "alpha_ratio must be in .0, 1., got 1"),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2, got 1"),
         ({"max_steps": -1}, "max_steps must be an integer of at least 0, got -1"),
         ({"step": "validation_auc"}, "step must be"),

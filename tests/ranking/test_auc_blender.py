@@ -1,4 +1,4 @@
-"""AUCBlender keeps scikit-learn's contract, and blends what can be blended."""
+"""AUCBlender: scikit-learn compatibility, members, folds and errors."""
 
 import time
 
@@ -22,7 +22,7 @@ import rocpath as rp
 CHEAP = [("bayes", BernoulliNB()), ("ridge", RidgeClassifier())]
 
 
-@pytest.mark.filterwarnings("ignore:.*ranks all rows held out:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*ranks all held-out rows:UserWarning")
 @parametrize_with_checks([rp.AUCBlender(CHEAP)])
 def test_every_check_of_scikit_learn(estimator, check):
     check(estimator)
@@ -49,7 +49,7 @@ def held_out_scores(estimators, X, y, cv):
     )
 
 
-def test_scores_held_out_are_added_by_weights_from_zero_up(rows):
+def test_held_out_scores_are_added_with_non_negative_weights(rows):
     X, y = rows
     cv = StratifiedKFold(4)
     estimators = models(line=LogisticRegression())
@@ -73,7 +73,7 @@ def test_scores_held_out_are_added_by_weights_from_zero_up(rows):
     )
 
 
-def test_probabilities_are_log_odds_that_fit_rows_not_seen():
+def test_probabilities_fit_new_rows():
     X, y = make_classification(3000, 8, flip_y=0.3, weights=[0.8], random_state=1)
     blend = rp.AUCBlender(models(), random_state=0).fit(X[:1500], y[:1500])
     probability = blend.predict_proba(X[1500:])
@@ -93,11 +93,11 @@ def test_more_than_two_classes_have_a_blend_each():
     np.testing.assert_allclose(blend.weights_.sum(axis=1), 1.0)
     assert blend.predict_proba(X).shape == (150, 3)
     assert blend.score(X, names) > 0.9
-    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
+    with pytest.raises(ValueError, match="y must have two classes, got 3"):
         blend.fit_scores(X, names)
 
 
-def test_fitted_models_are_blended_as_they_are(rows):
+def test_fitted_models_are_not_refitted(rows):
     X, y = rows
     fitted = [(name, model.fit(X[:200], y[:200])) for name, model in models()]
     blend = rp.AUCBlender(fitted, cv="prefit", random_state=0).fit(X[200:], y[200:])
@@ -111,9 +111,9 @@ def test_fitted_models_are_blended_as_they_are(rows):
         rp.AUCBlender(fitted, cv="fitted").fit(X, y)
 
 
-def test_weights_reach_models_and_blend(rows):
+def test_weights_are_passed_to_models_and_blend(rows):
     X, y = rows
-    # A row of weight 0 does not count, wherever it stands and whatever it is.
+    # A row of weight 0 does not count, whatever its label.
     weight = np.where(np.arange(y.size) % 4, 1.0, 0.0)
     estimators = [("bayes", make_pipeline(StandardScaler(), GaussianNB()))]
     blend = rp.AUCBlender(estimators, cv=StratifiedKFold(4)).fit(X, y, weight)
@@ -128,7 +128,7 @@ def test_weights_reach_models_and_blend(rows):
     np.testing.assert_array_equal(one.weights_, two.weights_)
 
 
-def test_groups_are_held_out_together(rows):
+def test_groups_are_in_the_same_fold(rows):
     X, y = rows
     group = np.arange(y.size) // 8
     seen = []
@@ -147,7 +147,7 @@ def test_groups_are_held_out_together(rows):
 
 
 class Broken(ClassifierMixin, BaseEstimator):
-    """Fails in a way of its choice."""
+    """A classifier that fails."""
 
     def __init__(self, how="raises"):
         self.how = how
@@ -174,13 +174,13 @@ class Broken(ClassifierMixin, BaseEstimator):
     [
         (Broken("raises"), "RuntimeError: no luck"),
         (Broken("gives nan"), r"its score of row \d+ is \[nan\]"),
-        (StandardScaler(), "neither predict_proba nor decision_function"),
+        (StandardScaler(), "must have predict_proba or decision_function"),
     ],
 )
-def test_a_member_that_fails_is_named_and_left_out(rows, member, reason):
+def test_a_member_that_fails_is_excluded_with_a_warning(rows, member, reason):
     X, y = rows
     blend = rp.AUCBlender(models(bad=member), random_state=0)
-    with pytest.warns(UserWarning, match=f"leaves out 'bad': .*{reason}"):
+    with pytest.warns(UserWarning, match=f"excludes 'bad': .*{reason}"):
         blend.fit(X, y)
     assert blend.member_names_ == ["bayes", "tree"]
     assert list(blend.excluded_) == ["bad"]
@@ -194,13 +194,13 @@ def test_a_member_that_hangs_is_stopped(rows):
     estimators = [("bayes", GaussianNB()), ("slow", Broken("hangs"))]
     blend = rp.AUCBlender(estimators, timeout=15, random_state=0)
     start = time.monotonic()
-    with pytest.warns(UserWarning, match="leaves out 'slow': it took more than 15 s"):
+    with pytest.warns(UserWarning, match="excludes 'slow': it took more than 15 s"):
         blend.fit(X, y)
     assert time.monotonic() - start < 300
     assert blend.member_names_ == ["bayes"]
 
 
-def test_without_estimators_a_portfolio_suits_the_table(rows):
+def test_default_estimators_suit_the_table(rows):
     X, y = rows
     X = X.copy()
     X[::7, 1] = np.nan
@@ -215,7 +215,7 @@ def test_without_estimators_a_portfolio_suits_the_table(rows):
     ]
 
 
-def test_a_data_frame_reaches_the_models_as_it_is(rows):
+def test_a_data_frame_is_passed_to_the_models_unchanged(rows):
     pandas = pytest.importorskip("pandas")
     X, y = rows
     frame = pandas.DataFrame(X, columns=list("abcdefgh"))
@@ -258,7 +258,7 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
         ({"estimators": CHEAP, "cv": 1}, "cv must be an integer of at least 2, got 1"),
         (
             {"estimators": CHEAP, "cv": [([0, 1, 2, 3], [4, 5])]},
-            "cv must hold every row out once, got row 0 0 times",
+            "cv must have every row in one test fold, got row 0 in 0",
         ),
     ],
 )
@@ -268,9 +268,9 @@ def test_errors_name_the_argument(rows, settings, message):
         rp.AUCBlender(**settings).fit(X, y)
 
 
-def test_models_are_not_fitted_to_one_class(rows):
+def test_training_sets_must_have_every_class(rows):
     X, y = rows
-    with pytest.raises(ValueError, match="none of class 0 without fold 0"):
+    with pytest.raises(ValueError, match="none of class 0 in that of fold 0"):
         rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)
     with pytest.raises(ValueError, match=r"two rows of every class .* of class 2"):
         rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
@@ -279,3 +279,27 @@ def test_models_are_not_fitted_to_one_class(rows):
     kept = np.setdiff1d(np.arange(y.size), few)
     blend = rp.AUCBlender(models(), random_state=0).fit(X[kept], y[kept])
     assert blend.weights_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "csr"])
+def test_copies_of_a_row_are_in_the_same_fold(rows, kind):
+    X, y = rows
+    X, y = np.repeat(X[:60], 4, axis=0), np.repeat(y[:60], 4)
+    given = X
+    if kind == "frame":
+        given = pytest.importorskip("pandas").DataFrame(X, columns=list("abcdefgh"))
+    elif kind == "csr":
+        given = sparse.csr_matrix(X)
+    seen = []
+
+    class Recorder(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+            seen.append(dense[:, 0])
+            return super().fit(X, y)
+
+    rp.AUCBlender([("a", Recorder())], random_state=0).fit(given, y)
+    assert len(seen) == 6
+    for column in seen:
+        # Every row that is fitted at all is fitted with all of its copies.
+        assert set(np.unique(column, return_counts=True)[1]) == {4}

@@ -1,4 +1,4 @@
-"""AUCClassifier: what it promises beyond scikit-learn's contract."""
+"""AUCClassifier: its guarantees beyond scikit-learn compatibility."""
 
 import pickle
 import warnings
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -50,7 +51,7 @@ def test_probabilities_are_the_logistic_function_of_the_decision(fitted):
     score = model.decision_function(X)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(score))
     np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
-    # Calibrated on rows held out: on average right, for the classes as they are.
+    # Calibrated on held-out rows, for the observed class frequencies.
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
 
 
@@ -67,26 +68,26 @@ def test_an_outlier_does_not_spoil_the_ranking():
     assert model.predict_proba(X_new)[:, 1].std() > 0.02
 
 
-def test_climbs_where_a_convex_loss_is_misled():
-    # A tenth of the negatives lie far out on the positives' side: they pull every
-    # convex loss, but only few pairs of the AUC.
+def test_ascent_helps_where_outliers_mislead_a_convex_loss():
+    # A tenth of the negatives are far outliers on the side of the positives: they
+    # dominate every convex loss, but only few pairs of the AUC.
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.25
     X = rng.normal(size=(4000, 2)) + np.outer(y, [1.5, 0.0])
     far = ~y & (rng.random(4000) < 0.1)
     X[far] += [25.0, 10.0]
     model = rp.AUCClassifier(random_state=0).fit(X[::2], y[::2])
-    start = clone(model).set_params(widths=(), n_rounds=0).fit(X[::2], y[::2])
+    initial = clone(model).set_params(widths=(), n_rounds=0).fit(X[::2], y[::2])
     assert model.n_iter_ > 0
     assert model.history_[0].chosen == model.n_iter_
 
     def area(one):
         return roc_auc_score(y[1::2], one.decision_function(X[1::2]))
 
-    assert area(model) > area(start) + 0.002
+    assert area(model) > area(initial) + 0.002
 
 
-def test_history_tells_what_was_tried(fitted):
+def test_history_lists_what_was_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.initial_models) == history.initial_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
@@ -95,7 +96,7 @@ def test_history_tells_what_was_tried(fitted):
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "float32", "pandas", "polars"])
-def test_kinds_of_input_agree(fitted, kind):
+def test_types_of_input_agree(fitted, kind):
     X, y, model = fitted
     names = [f"column {k}" for k in range(6)]
     if kind in ("pandas", "polars"):
@@ -123,12 +124,12 @@ def test_string_labels_and_class_weights():
     assert model.classes_.tolist() == ["common", "rare"]
     balanced = rp.AUCClassifier(random_state=0, class_weight="balanced").fit(X, label)
     assert (balanced.predict(X) == "rare").sum() > (model.predict(X) == "rare").sum()
-    # The ranking stays, only the log-odds change.
+    # The ranking is the same, only the log-odds change.
     area = roc_auc_score(y, model.decision_function(X))
     assert roc_auc_score(y, balanced.decision_function(X)) == pytest.approx(area)
 
 
-def test_rows_of_weight_zero_are_as_absent():
+def test_rows_of_weight_zero_are_excluded():
     X, y = unbalanced()
     weight = np.ones(y.size)
     weight[400:] = 0
@@ -148,7 +149,7 @@ def test_several_classes():
     assert model.score(X, y) > 0.9
 
 
-def test_works_inside_the_tools_of_scikit_learn():
+def test_works_in_pipelines_searches_and_calibration():
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     pipeline = make_pipeline(StandardScaler(), rp.AUCClassifier(random_state=0))
@@ -163,15 +164,16 @@ def test_works_inside_the_tools_of_scikit_learn():
     np.testing.assert_array_equal(model.decision_function(X_test), expected)
 
 
-def test_warm_start_climbs_from_the_last_fit(fitted):
+def test_warm_start_continues_from_the_previous_fit(fitted):
     X, y, _ = fitted
     model = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y)
     before = model.coef_[0] / np.linalg.norm(model.coef_)
     model.fit(X, y)
     assert model.history_[0].initial_models == []
-    if model.n_iter_ == 0:
-        after = model.coef_[0] / np.linalg.norm(model.coef_)
-        np.testing.assert_allclose(after, before)
+    # No ascent improves on these rows, so that the ranking stays the same.
+    assert model.n_iter_ == 0
+    after = model.coef_[0] / np.linalg.norm(model.coef_)
+    np.testing.assert_allclose(after, before)
     model.fit(X, np.where(y, "rare", "usual"))
     assert model.history_[0].initial_models != []  # other classes
 
@@ -180,12 +182,12 @@ def test_verbose_shows_progress(capsys):
     X, y = unbalanced()
     rp.AUCClassifier(random_state=0, verbose=True, n_rounds=0).fit(X, y)
     captured = capsys.readouterr()
-    assert "choosing a start" in captured.err
+    assert "cross-validating initial models" in captured.err
     assert captured.out == ""
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 8, 25])
-def test_few_rows_give_a_sound_model(n):
+def test_few_rows_give_a_finite_model(n):
     rng = np.random.default_rng(n)
     y = np.arange(n) % 2
     X = rng.normal(size=(n, 3)) + 2 * y[:, None]
@@ -196,7 +198,7 @@ def test_few_rows_give_a_sound_model(n):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_constant_features_predict_the_share_of_the_classes():
+def test_constant_features_predict_the_class_frequencies():
     X, y = np.full((100, 3), 5.0), np.arange(100) % 4 == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -205,7 +207,7 @@ def test_constant_features_predict_the_share_of_the_classes():
     assert model.predict_proba(X)[0, 1] == pytest.approx(0.25, abs=0.01)
 
 
-def test_separable_data_and_offsets_are_no_trouble():
+def test_separable_data_with_a_large_offset_are_separated():
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2 == 0
     X = 1e9 + np.where(y, 1.0, -1.0)[:, None] + 0.1 * rng.normal(size=(200, 2))
@@ -229,7 +231,7 @@ def test_the_scale_of_columns_does_not_matter(power, kind):
 
 
 @pytest.mark.parametrize("size", [1e-308, 1e300])
-def test_columns_of_any_size_rank_as_they_would_on_another_scale(size):
+def test_columns_of_extreme_scale_rank_as_on_an_ordinary_one(size):
     X, y = unbalanced()
     X = np.delete(X, 3, axis=1)
     small = X * [size, 1, 1, 1, size]
@@ -238,13 +240,13 @@ def test_columns_of_any_size_rank_as_they_would_on_another_scale(size):
         model = rp.AUCClassifier(random_state=0).fit(small, y)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
     assert np.isfinite(model.coef_).all()
-    # A coefficient above 1e308 cannot be told, so that its column counts a little less.
+    # A coefficient above 1e308 is clipped, so that its column counts a little less.
     assert np.corrcoef(model.decision_function(small), expected)[0, 1] > 0.99
 
 
-def test_rare_categories_get_no_more_weight_than_they_deserve():
-    # A number tells the classes apart; of 60 levels that tell nothing, most are seen in
-    # a few rows. Columns on the scale of balanced classes would magnify them.
+def test_rare_categories_are_not_overweighted():
+    # One numeric column is informative; of 60 levels that are not, most occur in a few
+    # rows. Scaling columns by class-balanced weights would magnify them.
     rng = np.random.default_rng(0)
     X, y = [], []
     for _ in range(2):
@@ -269,7 +271,7 @@ def test_rare_categories_get_no_more_weight_than_they_deserve():
 
 
 @pytest.mark.parametrize("heavy", [0, 1])
-def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
+def test_class_weights_may_differ_by_twenty_orders_of_magnitude(heavy):
     X, y = unbalanced()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -283,7 +285,7 @@ def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": np.ones(600)}, "y must hold at least two classes"),
+        ({"y": np.ones(600)}, "y must have at least two classes"),
         ({"sample_weight": np.zeros(600)}, "sample_weight must have a positive entry"),
         ({"sample_weight": -np.ones(600)}, "sample_weight must not be negative"),
         ({"sample_weight": np.ones(5)}, "an entry for each of the 600 rows, got 5"),
@@ -293,7 +295,7 @@ def test_a_class_may_outweigh_the_other_beyond_rounding(heavy):
         ({"y": np.ma.masked_equal(np.arange(600) % 2, 1)}, "y must have no masked"),
     ],
 )
-def test_bad_input_is_named(change, message):
+def test_invalid_input_raises(change, message):
     X, y = unbalanced()
     arguments = {"X": X, "y": y} | change
     with pytest.raises(ValueError, match=message):
@@ -301,20 +303,20 @@ def test_bad_input_is_named(change, message):
 
 
 @pytest.mark.parametrize("name", ["n_folds", "n_rounds"])
-def test_bad_parameters_are_named(name):
+def test_invalid_parameters_raise(name):
     X, y = unbalanced()
     with pytest.raises(ValueError, match=f"{name} must be an integer"):
         rp.AUCClassifier(**{name: -1}).fit(X, y)
 
 
 @pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf])
-def test_bad_class_weights_are_named(weight):
+def test_invalid_class_weights_raise(weight):
     X, y = unbalanced()
     with pytest.raises(ValueError, match="class_weight must be"):
         rp.AUCClassifier(class_weight={0: weight, 1: 1}).fit(X, y)
 
 
-def test_more_folds_than_rows_of_a_class_are_as_many_as_those():
+def test_folds_are_at_most_the_rows_of_the_smaller_class():
     X, y = unbalanced(200)  # twenty positives
     model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
     same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
@@ -322,7 +324,7 @@ def test_more_folds_than_rows_of_a_class_are_as_many_as_those():
     assert (model.coef_ == same.coef_).all()
 
 
-def test_weights_that_rounding_would_lose_do_no_harm():
+def test_weights_of_a_large_dynamic_range_give_a_finite_model():
     X, y = unbalanced()
     weight = np.exp(10 * np.random.default_rng(0).normal(size=y.size))
     assert weight.min() < 1e-13 * weight.max()
@@ -331,7 +333,7 @@ def test_weights_that_rounding_would_lose_do_no_harm():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_tails_of_a_hundred_orders_of_magnitude_do_no_harm(seed):
+def test_tails_of_a_hundred_orders_of_magnitude_give_a_finite_model(seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(200, 5))
     y = Z[:, 0] + rng.normal(size=200) > 0
@@ -339,13 +341,13 @@ def test_tails_of_a_hundred_orders_of_magnitude_do_no_harm(seed):
     assert np.isfinite(model.coef_).all()
 
 
-def test_bad_widths_are_named():
+def test_invalid_widths_raise():
     X, y = unbalanced()
     with pytest.raises(ValueError, match="widths must be at least"):
         rp.AUCClassifier(widths=(0.3, 0.0)).fit(X, y)
 
 
-def test_many_rows_are_thinned_and_checked_on_all_of_them():
+def test_many_rows_are_subsampled_and_the_model_fits_all():
     rng = np.random.default_rng(0)
     y = rng.random(60_000) < 0.05
     X = rng.normal(size=(60_000, 3)).astype(np.float32) + y[:, None]
@@ -353,5 +355,70 @@ def test_many_rows_are_thinned_and_checked_on_all_of_them():
     assert roc_auc_score(y, model.decision_function(X)) > 0.88
     # The optimal weights are equal.
     assert np.ptp(model.coef_) < 0.1 * model.coef_.mean()
-    # Held-out rows were thinned, but probabilities are for all rows.
+    # Held-out rows were subsampled, but probabilities are for all rows.
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.05, abs=0.005)
+
+
+def noisy_groups(seed, n_groups=150):
+    """Groups of eight rows with one label; a column identifies each group."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), 8)
+    y = (rng.random(n_groups) < 0.4)[group]
+    own = rng.normal(size=(n_groups, 40))[group] + 0.1 * rng.normal(
+        size=(group.size, 40)
+    )
+    X = np.column_stack((rng.normal(size=group.size) + 0.5 * y, own))
+    return X, y, group
+
+
+def test_cross_validated_auc_of_grouped_rows_is_that_of_new_groups():
+    X, y, group = noisy_groups(0)
+    by_rows = rp.AUCClassifier(random_state=0).fit(X, y).history_[0].initial_auc.max()
+    model = rp.AUCClassifier(random_state=0).fit(X, y, groups=group)
+    by_groups = model.history_[0].initial_auc.max()
+    new_X, new_y, _ = noisy_groups(1)
+    new = roc_auc_score(new_y, model.decision_function(new_X))
+    # The columns that identify groups make rows of a group easy to recognize.
+    assert by_rows > new + 0.1
+    assert by_groups == pytest.approx(new, abs=0.06)
+
+
+def test_copies_change_neither_the_model_nor_its_standard_errors():
+    X, y = unbalanced(300)
+    once = rp.AUCClassifier(random_state=0).fit(X, y)
+    copied = rp.AUCClassifier(random_state=0)
+    copied.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4))
+    numbered = rp.AUCClassifier(random_state=0)
+    numbered.fit(
+        np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=np.repeat(np.arange(300), 4)
+    )
+    np.testing.assert_allclose(copied.coef_, numbered.coef_)
+    scores = [model.decision_function(X) for model in (once, copied)]
+    # Folds differ, but the penalty is chosen as without copies.
+    assert np.corrcoef(*scores)[0, 1] > 0.98
+
+
+def test_groups_are_routed_by_metadata():
+    X, y, group = noisy_groups(2, 40)
+    with config_context(enable_metadata_routing=True):
+        model = rp.AUCClassifier(random_state=0, n_rounds=0).set_fit_request(
+            groups=True
+        )
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y, groups=group)
+    expected = rp.AUCClassifier(random_state=0, n_rounds=0)
+    expected.fit(StandardScaler().fit_transform(X), y, groups=group)
+    np.testing.assert_allclose(pipeline[-1].coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.arange(5), "groups must have one entry for each of the 600 rows, got 5"),
+        (np.zeros((600, 2)), r"groups must be one-dimensional, got shape \(600, 2\)"),
+        (np.full(600, np.nan), "groups must not have missing values, got nan"),
+    ],
+)
+def test_invalid_groups_raise(groups, message):
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match=message):
+        rp.AUCClassifier().fit(X, y, groups=groups)

@@ -1,4 +1,4 @@
-"""Weights of a blend: by hand, against a grid, and for scores that are bad."""
+"""Weights of a blend: by hand, against a grid, and for invalid scores."""
 
 import warnings
 
@@ -10,7 +10,6 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.ranking.blend import (
     Scale,
-    _judging_folds,
     best_weights,
     candidates,
     equal_weights,
@@ -24,7 +23,10 @@ def labeled(scores, y, weight=None):
     y = np.asarray(y)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
     rng = np.random.RandomState(0)
-    return LabeledRows.with_random_ranks(np.asarray(scores, float), y == 1, weight, rng)
+    group = np.arange(y.size)
+    return LabeledRows.with_random_ranks(
+        np.asarray(scores, float), y == 1, weight, rng, group=group
+    )
 
 
 def auc_of(rows, coef):
@@ -32,7 +34,7 @@ def auc_of(rows, coef):
 
 
 def drawn(n_rows, n_models, seed=0, share=0.5):
-    """Draw scores of models that share a part of their errors."""
+    """Return random scores of models whose errors are correlated."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n_rows) < share).astype(int)
     shared = rng.normal(size=(n_rows, 1))
@@ -40,14 +42,14 @@ def drawn(n_rows, n_models, seed=0, share=0.5):
 
 
 def test_two_models_that_err_on_different_rows_by_hand():
-    # Negatives 0, 1 and positives 2, 3. The first model puts row 1 on top, the second
+    # Negatives 0, 1 and positives 2, 3. The first model ranks row 1 highest, the second
     # row 0: alone each has AUC 2/4. With weights 1/2 the sums are 1.5, 1.5, 2, 2.
     scores = np.array([[0.0, 3.0], [3.0, 0.0], [2.0, 2.0], [2.0, 2.0]])
     rows = labeled(scores, [0, 0, 1, 1])
     weights = best_weights(rows, np.array([0.9, 0.1]))
     assert auc_of(rows, np.array([0.9, 0.1])) == 0.5
     assert auc_of(rows, weights) == 1.0
-    # Right order needs w1 * 3 < 2 and w2 * 3 < 2.
+    # The correct order requires w1 * 3 < 2 and w2 * 3 < 2.
     assert (weights < 2 / 3).all()
 
 
@@ -65,7 +67,7 @@ def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
     assert weights.sum() == pytest.approx(1.0)
 
 
-def test_climbing_never_loses():
+def test_ascent_never_decreases_auc():
     for seed in range(10):
         scores, y = drawn(80, 5, seed, share=0.3)
         rows = labeled(np.round(scores), y)
@@ -108,20 +110,10 @@ def test_scales_by_hand():
     np.testing.assert_allclose(scale.odds_of(scores)[:, 0], expected, atol=1e-12)
     wild = scale.odds_of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
     np.testing.assert_allclose(wild, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
-    # The second scores are no probabilities: mean 22.5, squared deviations 156.25,
+    # The second scores are not probabilities: mean 22.5, squared deviations 156.25,
     # 6.25, 6.25 and 306.25 of mean 118.75.
     odds = np.array([-12.5, -2.5, -2.5, 17.5]) / np.sqrt(118.75)
-    np.testing.assert_allclose(scale.of(scores)[:, 1], (odds + expected) / 2)
-
-
-def test_folds_of_one_class_are_judged_with_others():
-    y = np.array([1, 1, 0, 1, 0, 0, 0, 0])
-    fold = np.array([0, 0, 1, 2, 2, 3, 3, 3])
-    joined = _judging_folds(fold, labeled(np.zeros((8, 1)), y))
-    np.testing.assert_array_equal(joined, [0, 0, 0, 1, 1, 1, 1, 1])
-    joined = _judging_folds(y, labeled(np.zeros((8, 1)), y))
-    for k in (0, 1):
-        assert set(y[joined == k]) == {0, 1}
+    np.testing.assert_allclose(scale.transform(scores)[:, 1], (odds + expected) / 2)
 
 
 def test_scores_with_a_fold_of_one_class_are_blended():
@@ -161,7 +153,7 @@ def test_equal_constant_and_many_models():
     blend = rp.AUCBlender(random_state=0).fit_scores(twice, y)
     assert blend.weights_[3] == 0
     assert blend.weights_.sum() == pytest.approx(1.0)
-    # An L2 term divides a weight between equal models; neither is left out.
+    # An L2 penalty divides a weight between equal models; neither is excluded.
     assert (blend.weights_[[0, 2]] > 0).all()
     np.testing.assert_allclose(equal_weights(twice), [1 / 3, 1 / 3, 1 / 3, 0])
     more, y = drawn(20, 40)
@@ -174,7 +166,7 @@ def test_equal_constant_and_many_models():
     np.testing.assert_allclose(blend.predict_proba(np.ones((1, 2))), 0.5)
 
 
-def test_scores_that_are_missing_are_named():
+def test_scores_that_are_not_finite_raise():
     scores, y = drawn(30, 3)
     scores[7, 2] = np.nan
     message = "scores must be finite, got nan from model '2' for row 7"
@@ -190,9 +182,9 @@ def test_scores_that_are_missing_are_named():
         blend.predict(pandas.DataFrame({"a": [0.0], "b": [np.inf], "c": [0.0]}))
 
 
-def test_a_perfect_model_among_others_is_suspected():
+def test_a_perfect_model_among_others_is_reported():
     scores, y = drawn(200, 2)
-    with pytest.warns(UserWarning, match="'2' ranks all rows held out without an err"):
+    with pytest.warns(UserWarning, match="'2' ranks all held-out rows without an err"):
         rp.AUCBlender().fit_scores(np.column_stack((scores, y)), y)
     # Where all models are perfect the task is easy.
     with warnings.catch_warnings():
@@ -200,7 +192,7 @@ def test_a_perfect_model_among_others_is_suspected():
         rp.AUCBlender().fit_scores(np.column_stack((y, 2 * y)), y)
 
 
-def test_many_rows_are_thinned_but_all_count_in_probabilities():
+def test_many_rows_are_subsampled_but_probabilities_are_those_of_all():
     scores, y = drawn(30_000, 2, share=0.1)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     mean = blend.predict_proba(scores)[:, 1].mean()

@@ -1,4 +1,4 @@
-"""The parts of a ranking: columns, convex starts, the smoothed ascent, held-out AUC."""
+"""Fitting a ranking: rows, columns, initial models, smoothed ascent, folds."""
 
 import tracemalloc
 
@@ -10,27 +10,42 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.matrices import Columns
+from rocpath.matrices import Columns, copied_rows, equal_rows
+from rocpath.ranking.auc_ascent import maximize_smoothed_auc, smoothed_auc
 from rocpath.ranking.convex_problem import ConvexProblem, has_tails
-from rocpath.ranking.cross_validation import CrossValidatedAUC
+from rocpath.ranking.cross_validation import (
+    CrossValidatedAUC,
+    Folds,
+    joined_folds,
+    stratified_folds,
+)
 from rocpath.ranking.initial_models import InitialModel, fit_initial_models
 from rocpath.ranking.labeled_rows import LabeledRows
-from rocpath.ranking.smooth_auc import climb_smoothed, smoothed_auc
+
+
+def labeled(X, y, weight=None, **more):
+    weight = np.ones(len(y)) if weight is None else weight
+    rng = np.random.RandomState(0)
+    return LabeledRows.with_random_ranks(X, np.asarray(y, bool), weight, rng, **more)
 
 
 def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
     rng = np.random.default_rng(0)
-    dense = rng.integers(-1, 2, size=(60, 4)) * (rng.random((60, 4)) < 0.5) * 1.0
+    dense = rng.integers(-3, 4, size=(60, 4)) * (rng.random((60, 4)) < 0.7) * 1.0
     dense[:, 1] = np.where(dense[:, 0] != 0, np.arange(60), 0)
     dense[:, 3] = 0
     X = sparse.csr_array(dense)
     X.data[:5] = 0  # explicit zeros
     y, weight = np.arange(60) % 2 == 0, np.ones(60)
     counts = [
-        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority(10)
+        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority
         for kind in (X, X.toarray())
     ]
-    assert counts[0] == counts[1]
+    assert (
+        counts[0]
+        == counts[1]
+        == min(np.unique(X.toarray()[side], axis=0).shape[0] for side in (y, ~y))
+    )
     tailed = [has_tails(kind) for kind in (X, X.toarray())]
     assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
 
@@ -39,9 +54,7 @@ def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
     y = np.arange(120) % 2
     tracemalloc.start()
-    LabeledRows.with_random_ranks(
-        X, y == 1, np.ones(120), np.random.RandomState(0)
-    ).n_unique_minority(10)
+    assert labeled(X, y).n_unique_minority == 60
     Columns.from_matrix(X)
     has_tails(X)
     peak = tracemalloc.get_traced_memory()[1]
@@ -49,7 +62,7 @@ def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     assert peak < 120 * 2**20
 
 
-def test_a_far_row_does_not_make_a_model_vanish():
+def test_an_outlier_does_not_determine_the_scale_of_a_model():
     rng = np.random.default_rng(0)
     y = np.arange(300) % 2 == 0
     X = rng.normal(size=(300, 1)) + y[:, None]
@@ -95,13 +108,13 @@ def test_derivative_of_smoothed_auc_is_that_of_its_value():
     assert slope[0] == 0
 
 
-def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
+def test_smoothed_ascent_finds_the_direction_of_the_means():
     rng = np.random.default_rng(0)
     y = np.arange(2000) % 4 == 0
     X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
-    X[:, 2] = 0.0  # tells nothing
+    X[:, 2] = 0.0  # uninformative
     rows = LabeledRows.with_random_ranks(X, y, np.ones(2000), np.random.RandomState(0))
-    found = climb_smoothed(rows, np.array([1.0, -0.5, 0.0]), 0.3)
+    found = maximize_smoothed_auc(rows, 0.3, np.array([1.0, -0.5, 0.0]))
     # Normal classes with equal covariance: the best direction is that of the means.
     assert found[2] == 0
     assert found[0] == pytest.approx(found[1], rel=0.15)
@@ -109,9 +122,9 @@ def test_climbing_smoothed_auc_finds_the_direction_of_the_means():
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 @pytest.mark.parametrize("n_features", [4, 1200])
-def test_convex_starts_are_optimal(loss, n_features):
-    # The gradient of the objective, written out, vanishes; few columns go by Newton,
-    # many by L-BFGS.
+def test_initial_models_are_optimal(loss, n_features):
+    # The gradient of the objective, written out, vanishes; few columns are solved by
+    # Newton's method, many by L-BFGS.
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3 == 0
     X = rng.normal(size=(120, n_features))
@@ -126,22 +139,22 @@ def test_convex_starts_are_optimal(loss, n_features):
     by_prediction = weight * sign * slope
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     gradient = scaled.T @ by_prediction + alpha * model.coef * X.std(axis=0)
-    largest = 1e-5 if n_features == 4 else 1e-4  # to which L-BFGS is asked to go
+    largest = 1e-5 if n_features == 4 else 1e-4  # the tolerance of L-BFGS
     assert np.abs(gradient).max() < largest
     assert abs(by_prediction.sum()) < largest
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_starts_of_many_columns_are_found_in_the_space_of_the_rows(form):
+def test_models_of_many_columns_are_found_in_the_row_space(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
-    X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept takes it
+    X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept absorbs it
     rows = LabeledRows.with_random_ranks(
         form(X), y, np.ones(30), np.random.RandomState(0)
     )
-    starts = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
-    (coef,) = fit_initial_models(rows, starts, np.full(250, np.inf), None)
-    # Solved in all columns by a third party: C is one over the sum of l2 over rows.
+    models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
+    (coef,) = fit_initial_models(rows, models, np.full(250, np.inf), None)
+    # Solved in all columns by scikit-learn: C is one over the sum of l2 over rows.
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
 
@@ -162,21 +175,21 @@ def test_influence_is_delongs():
     np.testing.assert_allclose(influence[~y], of_negatives)
 
 
-def test_thinning_keeps_the_rare_class_and_every_weight():
+def test_subsampling_keeps_the_rare_class():
     rows = LabeledRows.with_random_ranks(
         np.zeros((1000, 1)),
         np.arange(1000) % 100 == 0,
         np.ones(1000),
         np.random.RandomState(0),
     )
-    thinned = rows.subsampled(50)
-    assert np.count_nonzero(thinned.is_positive) == 10
-    assert np.count_nonzero(~thinned.is_positive) == 50
+    subsampled = rows.subsampled(50)
+    assert np.count_nonzero(subsampled.is_positive) == 10
+    assert np.count_nonzero(~subsampled.is_positive) == 50
     assert rows.subsampled(990) is rows
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_model_of_scaled_columns_is_given_back_for_the_columns_as_they_are(kind):
+def test_a_model_of_scaled_columns_is_returned_for_the_original_columns(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4)) * [1.0, 1e-300, 1e300, 3.0] + [5.0, 0.0, 0.0, 7.0]
     X[:, 3] = 2.0
@@ -190,7 +203,7 @@ def test_a_model_of_scaled_columns_is_given_back_for_the_columns_as_they_are(kin
     assert columns.scaled_coef(model.coef) == pytest.approx([1.0, -2.0, 0.5, 0.0])
 
 
-def test_rows_that_count_twice_are_measured_as_two():
+def test_weighted_columns_are_scaled_like_repeated_rows():
     X = np.random.default_rng(0).normal(size=(30, 2))
     weight = np.arange(30) % 3 + 1.0
     columns = Columns.from_matrix(X, weight)
@@ -207,37 +220,102 @@ def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
     assert model.coef[0] > 0
 
 
-def test_models_are_judged_fold_by_fold():
-    # By hand: the scores of fold 1 lie above all of fold 0 and still rank one pair of
-    # four wrongly; model 1 ranks every pair of both folds wrongly.
+def test_models_are_evaluated_within_folds():
+    # By hand: the scores of fold 1 are above all of fold 0, and rank one pair of four
+    # incorrectly; model 1 ranks every pair of both folds incorrectly.
     y = np.array([False, True, False, True, False, True])
     fold = np.array([0, 0, 1, 1, 1, 1])
     score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])
-    judged = CrossValidatedAUC.from_scores(score, y, np.ones(6), fold)
-    np.testing.assert_allclose(judged.auc, [(1 + 3 / 4) / 2, 0])
-    gain, error = judged.gain(over=0)
+    rows = labeled(np.arange(6.0)[:, None], y)
+    evaluated = CrossValidatedAUC.from_scores(score, rows, fold)
+    np.testing.assert_allclose(evaluated.auc, [(1 + 3 / 4) / 2, 0])
+    gain, error = evaluated.gain(over=0)
     np.testing.assert_allclose(gain, [0, -7 / 8])
     # In fold 1 the influence of a row is a quarter, and the mean is over two folds.
-    np.testing.assert_allclose(np.abs(judged.influence[2:, 0]), [1 / 16] * 4)
+    np.testing.assert_allclose(np.abs(evaluated.influence[2:, 0]), [1 / 16] * 4)
     np.testing.assert_allclose(error, [0, np.sqrt(4) / 16])
-    np.testing.assert_allclose(judged.shares(0.5, least=0.05), [1, 0])
+    np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [1, 0])
 
 
-def test_models_that_rank_alike_share_alike():
+def test_models_that_rank_alike_have_equal_shares():
     y = np.arange(40) % 2 == 0
     score = np.random.default_rng(0).normal(size=(40, 1)) + y[:, None]
-    judged = CrossValidatedAUC.from_scores(
-        np.hstack((score, 2 * score)), y, np.ones(40), np.arange(40) // 20
+    evaluated = CrossValidatedAUC.from_scores(
+        np.hstack((score, 2 * score)), labeled(score, y), np.arange(40) // 20
     )
-    np.testing.assert_allclose(judged.shares(0.5, least=0.05), [0.5, 0.5])
+    np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [0.5, 0.5])
 
 
-def test_thinned_rows_weigh_as_much_as_their_class():
+def test_subsampled_rows_have_the_weight_of_their_class():
     rng = np.random.RandomState(0)
     y = np.arange(1000) % 10 == 0
     rows = LabeledRows.with_random_ranks(np.zeros((1000, 1)), y, rng.rand(1000), rng)
-    thinned = rows.subsampled(200)
+    subsampled = rows.subsampled(200)
     for label in (True, False):
         before = rows.sample_weight[rows.is_positive == label].sum()
-        after = thinned.sample_weight[thinned.is_positive == label].sum()
+        after = subsampled.sample_weight[subsampled.is_positive == label].sum()
         assert after == pytest.approx(before)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.float32])
+def test_equal_rows_share_a_number(kind):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(300, 4)).astype(float)
+    X[X == 0] = -0.0
+    number = equal_rows(kind(X))
+    _, expected = np.unique(X + 0.0, axis=0, return_inverse=True)
+    # The same partition: pairs of numbers are as many as numbers.
+    assert len(set(zip(number, expected, strict=True))) == np.unique(expected).size
+    assert np.unique(number).size == np.unique(expected).size
+    np.testing.assert_array_equal(copied_rows(number), number)
+    # A combination of values in half of the rows is not copied.
+    X[:150] = 1.0
+    assert np.unique(equal_rows(kind(X))).size < 160
+    assert np.unique(copied_rows(equal_rows(kind(X)))).size == 300
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 5])
+def test_folds_keep_clusters_together_and_are_stratified(n_folds):
+    rng = np.random.default_rng(n_folds)
+    group = rng.integers(0, 60, 400)
+    y = (rng.random(400) < 0.2) | (group < 5)
+    rows = labeled(rng.normal(size=(400, 2)), y, group=group)
+    fold = stratified_folds(rows, n_folds)
+    assert all(np.unique(fold[group == one]).size == 1 for one in range(60))
+    for label in (False, True):
+        counts = np.bincount(fold[y == label], minlength=n_folds)
+        # No fold differs from the mean by more than two of the largest groups.
+        largest = max(np.sum((group == one) & (y == label)) for one in range(60))
+        assert np.abs(counts - counts.mean()).max() <= 2 * largest
+    # Without clusters every fold has the same number of rows of each class.
+    alone = labeled(rng.normal(size=(400, 2)), np.arange(400) % 4 == 0)
+    fold = stratified_folds(alone, n_folds)
+    counts = np.bincount(fold[alone.is_positive], minlength=n_folds)
+    assert np.ptp(counts) <= 1
+
+
+def test_folds_of_one_class_are_joined():
+    y = np.array([1, 1, 0, 1, 0, 0, 0, 0])
+    fold = np.array([0, 0, 1, 2, 2, 3, 3, 3])
+    rows = labeled(np.zeros((8, 1)), y)
+    np.testing.assert_array_equal(joined_folds(fold, rows), [0, 0, 0, 1, 1, 1, 1, 1])
+    joined = joined_folds(y, rows)
+    for k in (0, 1):
+        assert set(y[joined == k]) == {0, 1}
+
+
+def test_standard_errors_of_copies_are_those_of_single_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    once, four = labeled(X, y), labeled(np.repeat(X, 4, axis=0), np.repeat(y, 4))
+    assert four.auc_with_error(np.repeat(X[:, 0], 4)) == pytest.approx(
+        once.auc_with_error(X[:, 0].copy())
+    )
+    fold = np.arange(60) % 2
+    single = CrossValidatedAUC.from_scores(X, once, fold).gain(over=0)
+    copied = CrossValidatedAUC.from_scores(four.X, four, np.repeat(fold, 4)).gain(0)
+    np.testing.assert_allclose(copied, single, atol=1e-15)
+    assert single[1][1] > 0
+    folds = Folds.from_rows(four, 5)
+    assert (folds.fold.reshape(60, 4) == folds.fold[::4, None]).all()

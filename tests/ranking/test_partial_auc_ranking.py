@@ -1,4 +1,4 @@
-"""Rankings and blends for the area left of a false positive rate."""
+"""Rankings and blends that maximize partial AUC."""
 
 import numpy as np
 import pytest
@@ -6,18 +6,17 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from rocpath.ranking.auc_ascent import Ascent
+from rocpath.ranking.auc_ascent import Ascent, ascent_steps, smoothed_auc
 from rocpath.ranking.blend import best_weights
 from rocpath.ranking.cross_validation import CrossValidatedAUC
 from rocpath.ranking.labeled_rows import LabeledRows
-from rocpath.ranking.smooth_auc import smoothed_auc
 
 
 def two_columns(seed, n=1500):
-    """Make a column that ranks most rows well, and one for the few at the top.
+    """Return one column that ranks most rows well, and one for the top of the ranking.
 
-    One negative in ten is far up in the first column, so that all of AUC wants the
-    first and the area at the left wants the second.
+    One negative in ten is large in the first column, so that AUC is larger for the
+    first and partial AUC for the second.
     """
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.3
@@ -40,7 +39,7 @@ def area(y, score, max_fpr=0.05):
     return rp.auc(bp, score, max_fpr=max_fpr)
 
 
-def test_smoothed_area_is_the_mean_over_positives_of_what_their_rate_leaves():
+def test_smoothed_partial_auc_equals_its_definition():
     rng = np.random.default_rng(0)
     score, change = rng.normal(size=(2, 300))
     y = np.arange(300) % 5 == 0
@@ -55,31 +54,32 @@ def test_smoothed_area_is_the_mean_over_positives_of_what_their_rate_leaves():
     assert slope @ change == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-3)
 
 
-def test_held_out_areas_are_those_left_of_the_rate():
+def test_cross_validated_areas_are_partial():
     X, y = two_columns(0, 400)
     fold = np.arange(400) % 2
-    judge = CrossValidatedAUC.from_scores(X, y, np.ones(400), fold, 0.05)
+    evaluated = CrossValidatedAUC.from_scores(X, labeled(X, y, 0.05), fold)
     for k in (0, 1):
         of_folds = [area(y[fold == one], X[fold == one, k]) for one in (0, 1)]
-        assert judge.auc[k] == pytest.approx(np.mean(of_folds))
+        assert evaluated.auc[k] == pytest.approx(np.mean(of_folds))
 
 
-def test_climbs_never_lose_area():
+def test_ascent_never_decreases_partial_auc():
     X, y = two_columns(1)
     rows = labeled(X, y, 0.05)
     ascent = Ascent(widths=(0.3,), n_rounds=2, rng=np.random.RandomState(0))
-    start = np.array([1.0, 0.0])
-    before = auc_of(rows, start)
+    initial = coef = np.array([1.0, 0.0])
+    before = auc_of(rows, initial)
     assert before == pytest.approx(area(y, X[:, 0]))
-    for coef in ascent.climbs("searched", rows, start):
+    for step in ascent_steps(ascent, "coordinate", rows):
+        coef = step(coef)
         assert auc_of(rows, coef) >= before
         before = auc_of(rows, coef)
-    assert before > 1.5 * auc_of(rows, start)
-    (smoothed,) = ascent.climbs("smoothed", rows, start)
-    assert auc_of(rows, smoothed) > 1.5 * auc_of(rows, start)
+    assert before > 1.5 * auc_of(rows, initial)
+    (step,) = ascent_steps(ascent, "smoothed", rows)
+    assert auc_of(rows, step(initial)) > 1.5 * auc_of(rows, initial)
 
 
-def test_best_weights_never_lose_area():
+def test_best_weights_never_decrease_partial_auc():
     X, y = two_columns(2)
     rows = labeled(X, y, 0.05)
     weights = best_weights(rows, np.array([0.9, 0.1]))
@@ -88,7 +88,7 @@ def test_best_weights_never_lose_area():
     assert weights.sum() == pytest.approx(1)
 
 
-def test_a_model_for_the_left_is_better_there():
+def test_a_model_for_partial_auc_has_a_larger_partial_auc():
     X, y = two_columns(3)
     new_X, new_y = two_columns(4)
     whole = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(new_X)
@@ -98,7 +98,7 @@ def test_a_model_for_the_left_is_better_there():
     assert max(left.history_[0].initial_auc) <= 0.05
 
 
-def test_a_blend_for_the_left_is_better_there():
+def test_a_blend_for_partial_auc_has_a_larger_partial_auc():
     X, y = two_columns(5)
     new_X, new_y = two_columns(6)
     whole = rp.AUCBlender(random_state=0).fit_scores(X, y)
@@ -108,7 +108,7 @@ def test_a_blend_for_the_left_is_better_there():
     assert left.weights_[1] > whole.weights_[1]
 
 
-def test_all_of_the_curve_is_as_without_a_rate():
+def test_a_rate_of_one_is_the_whole_auc():
     X, y = two_columns(7, 300)
     models = [rp.AUCClassifier(max_fpr=rate, random_state=0) for rate in (None, 1.0)]
     first, second = (model.fit(X, y).coef_ for model in models)
@@ -116,7 +116,7 @@ def test_all_of_the_curve_is_as_without_a_rate():
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.5, "small"])
-def test_impossible_rates_are_refused(rate):
+def test_invalid_rates_raise(rate):
     X, y = two_columns(8, 100)
     with pytest.raises((ValueError, TypeError), match="max_fpr must be"):
         rp.AUCClassifier(max_fpr=rate).fit(X, y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from rocpath.arguments import finite_vector, same_length
+from rocpath.arguments import finite_vector, label_weights, positive_labels, same_length
 from rocpath.auc_statistics.groups import (
     ClusterVariance,
     GroupSums,
@@ -26,7 +26,6 @@ from rocpath.auc_statistics.score_interval import (
     score_interval,
     unbiased_part,
 )
-from rocpath.binary_labels import label_weights, positive_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -11,6 +11,7 @@ from rocpath.arguments import (
     describe,
     finite_number,
     finite_vector,
+    positive_labels,
     same_length,
     share_between,
 )
@@ -30,7 +31,6 @@ from rocpath.auc_statistics.rate_bounds import (
     rising_ranks,
     simultaneous_rates,
 )
-from rocpath.binary_labels import positive_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

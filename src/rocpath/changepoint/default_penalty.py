@@ -72,15 +72,15 @@ def default_penalty(
         return 0.0
     log_n = float(np.log(n))
     mean = float(np.average(values, weights=weight))
-    variance = float(np.average((values - mean) ** 2, weights=weight) * weight.mean())
     # Twice the deviance of a Poisson variable has the scale of a squared residual.
     factor, unit, least = (2.0, 1.0, 0.0) if cost == "normal" else (1.0, mean, 1.0)
     if values.min() == values.max():
         return 0.0
     if n < _FEWEST:
+        variance = _variance(values, weight)
         return max(1.5 * factor * variance / unit, least) * log_n
     search = _Search(values, weight, cost)
-    start = max(_difference_variance(values, weight), variance / 8) / unit
+    start = _start_variance(values, weight) / unit
     penalty = max(start, least) * factor * log_n
     visited = [search.model(penalty)]
     while True:
@@ -94,11 +94,16 @@ def default_penalty(
 
 
 def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the long-run variance of the noise, as `default_penalty` estimates it."""
-    n = int(np.isfinite(np.asarray(x, dtype=float)).sum())
-    if n < 2:
-        return 0.0
-    return default_penalty(x, weights=weights) / (2.0 * float(np.log(n)))
+    """Return the long-run variance of the noise, as `default_penalty` estimates it.
+
+    Below 20 observations it is the variance from differences of neighbors, but at least
+    an eighth of the variance.
+    """
+    values, weight = observed("x", x, weights)
+    n = values.size
+    if n >= _FEWEST:
+        return default_penalty(x, weights=weights) / (2.0 * float(np.log(n)))
+    return _start_variance(values, weight) if n > 1 else 0.0
 
 
 class _Model(NamedTuple):
@@ -137,14 +142,26 @@ class _Search(NamedTuple):
         return _Model(penalty, long_run, float(criterion))
 
 
-def _difference_variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the largest variance from differences of neighboring block means."""
-    largest = 0.0
+def _variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Return the variance around the mean of an observation of weight 1."""
+    mean = np.average(x, weights=weight)
+    return float(weight @ (x - mean) ** 2) / x.size
+
+
+def _start_variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Return the largest variance from differences of neighboring block means.
+
+    At least an eighth of the variance, for values that seldom differ from the next.
+    """
+    x = x - np.median(x)  # so that products with weights lose no digits
+    largest = _variance(x, weight) / 8
     for size in _BLOCKS:
         n_blocks = x.size // size
         block = slice(0, n_blocks * size)
         total = weight[block].reshape(n_blocks, size).sum(axis=1)
         moment = (weight * x)[block].reshape(n_blocks, size).sum(axis=1)
+        if n_blocks < 2:
+            break
         spread = 1 / total[:-1] + 1 / total[1:]
         square = np.sort(np.diff(moment / total) ** 2 / spread)
         kept = square[: max(1, int(_KEPT * square.size))]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import finite_vector
+from rocpath.arguments import finite_vector, refuse_one_class
 from rocpath.dask.partitions import (
     as_block,
     check_partitions,
@@ -24,7 +24,6 @@ from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import AllRows
 from rocpath.dask.subsampling import subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
-from rocpath.ranking.scores import refuse_one_class
 
 if TYPE_CHECKING:
     from distributed import Client

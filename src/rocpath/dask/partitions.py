@@ -14,8 +14,7 @@ import numpy as np
 from dask.delayed import delayed
 from scipy import sparse
 
-from rocpath.arguments import refuse_masked
-from rocpath.binary_labels import check_two_classes, is_missing
+from rocpath.arguments import check_two_classes, is_missing, refuse_masked
 from rocpath.dask.passes import ReturnInvalid
 
 if TYPE_CHECKING:

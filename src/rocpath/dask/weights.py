@@ -1,7 +1,7 @@
 """Row weights as whole numbers of a unit that all partitions share.
 
 Sums over rows are then exact and do not depend on the partitioning. The unit is found
-first, by the rule for rows in memory (:mod:`rocpath.jumps`).
+first, by the rule for rows in memory (:class:`rocpath.breakpoints.Jumps`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AUCBlender: a blend of any models with a large AUC, as a scikit-learn classifier."""
+"""AUCBlender: a blend of any models, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -17,18 +17,24 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocpath.arguments import describe, finite_number
-from rocpath.binary_labels import row_weights
-from rocpath.partial_auc import region_border
+from rocpath.arguments import (
+    describe,
+    finite_number,
+    group_numbers,
+    refuse_one_class,
+    region_border,
+    row_weights,
+)
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import (
+    copied_frame_rows,
     fold_of_rows,
     portfolio,
     scored_members,
     split_folds,
 )
-from rocpath.ranking.scores import LogOddsClassifier, class_scores, refuse_one_class
+from rocpath.ranking.scores import LogOddsClassifier, class_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,63 +43,63 @@ if TYPE_CHECKING:
 
     from rocpath.ranking.members import ExcludedModel, Splits
 
-# A model that ranks all rows right is no surprise if the others come as near as this.
+# A perfect model is not suspicious if all others have at least this AUC.
 _EASY = 0.99
-_FOLDS_OF_SCORES = 5  # to judge weights of fitted models by, as ``cv`` is by default
+_FOLDS_OF_SCORES = 5  # to evaluate weights of fitted models, the default of ``cv``
 
 
 class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Blend the scores of any models such that the area under the ROC curve is large.
+    """Blend of any models that maximizes the area under the ROC curve.
 
-    Every model scores rows that it was not fitted to, by cross-validation. Scores are
-    put on a common scale, the mean of their log-odds and ranks, and added with weights
-    from 0 up that sum to one: those of logistic stacking, and those to which exact
-    searches for the best AUC (:func:`best_auc_step`) lead from there, each counting by
-    its AUC on rows held out.
-    The models are then fitted to all rows. Of more than 20,000 rows of a class, the
-    others are left out when stacking, and of more than 3,000 when searching, judging.
+    The models are cross-validated, and their held-out scores are put on a common scale,
+    the mean of their log-odds and ranks. The blend is a weighted sum with non-negative
+    weights that sum to one: an average of the weights of logistic stacking and of those
+    found from there by exact searches for the largest AUC (:func:`best_auc_step`), each
+    weighted by its cross-validated AUC. The models are then fitted to all rows.
 
-    With more than two classes there is one blend for each class against the rest.
+    Each class is subsampled to at most 20,000 rows for stacking and to at most 3,000
+    rows for the search and for cross-validation of the weights. With more than two
+    classes there is one blend for each class against the rest.
 
     Parameters
     ----------
     estimators : list of (name, estimator), optional
-        Classifiers with ``predict_proba`` or ``decision_function``. By default a linear
-        ranking, trees, boosting, splines and kernels, as far as they suit the table.
-        One that fails is left out with a warning.
+        Classifiers with ``predict_proba`` or ``decision_function``. The default is a
+        linear ranking, trees, boosting, splines and kernels, as far as they suit the
+        size of the table. A model that fails is excluded with a warning.
     cv : int, splitter, iterable or "prefit"
-        The folds, as in scikit-learn; a number of them is shuffled, and lowered to that
-        of the rows of the rarest class. With "prefit" the estimators are fitted
-        already, and X and y of ``fit`` are rows that they have not seen.
+        Cross-validation folds, as in scikit-learn. An integer means shuffled,
+        stratified folds, at most as many as the rarest class has rows; rows with the
+        same features, or of the same group, are in the same fold. With "prefit" the
+        estimators have been fitted, and X and y of ``fit`` must be other rows.
     max_fpr : float, optional
-        Blend for the area left of this false positive rate instead of all of AUC.
+        Maximum false positive rate: the partial AUC up to this rate replaces AUC.
     timeout : float, optional
-        Seconds that a model may take; one that takes longer is stopped and left out
-        with a warning. Each model then runs in a process of its own.
+        Maximum number of seconds for each model; one that takes longer is stopped and
+        excluded with a warning. Each model then runs in a process of its own.
     n_jobs : int, optional
-        Processes for the folds of a model.
+        Number of processes for the folds of a model.
     random_state : int, RandomState or None
-        Decides about the folds, the rows used, and the default estimators.
+        Seed of the folds, of subsampling and of the default estimators.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
-        The labels, sorted; the last of two is the positive class.
+        Sorted labels; the last of two is the positive class.
     weights_ : array, shape (n_members,) or (n_classes, n_members)
-        Weights of the models, from 0 up, of sum one.
+        Non-negative weights of the models, which sum to one.
     member_names_ : list of str
-        The models in the blend.
+        Names of the models in the blend.
     estimators_ : list of estimators
         The models, fitted to all rows; empty after ``fit_scores``.
     excluded_ : dict
-        By name, why a model is not in the blend.
+        Reason of each excluded model, by name.
     history_ : list of BlendHistory
-        For each blend, what was tried and its AUC on rows held out; with ``max_fpr``,
-        the area left of it.
+        For each blend, what was tried and its cross-validated AUC.
     n_features_in_ : int
-        Number of columns of X; of the scores, after ``fit_scores``.
+        Number of columns of X, or of the scores after ``fit_scores``.
     feature_names_in_ : array of str
-        Their names, where X has names.
+        Names of the columns, if X has names.
 
     Examples
     --------
@@ -138,19 +144,27 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         Parameters
         ----------
         X : array, data frame or sparse matrix, shape (n_samples, n_features)
-            Features. A data frame reaches the estimators as it is.
+            Features. A data frame is passed to the estimators unchanged.
         y : array-like, shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
-            How much each row counts, for the blend and for models that take weights.
+            Weights of the rows, for the blend and for models that accept weights.
         groups : array-like, shape (n_samples,), optional
-            Rows of one group are held out together.
+            Groups of dependent rows, such as the rows of one patient. Group by the unit
+            you want to generalize to: folds keep groups together, and standard errors
+            treat a group as one observation. By default, rows with the same features
+            form a group.
+
+        Returns
+        -------
+        self
         """
         self._check_settings()
         X, label = self._checked(X, y)
         weight = self._set_classes(label, sample_weight)
         rng = check_random_state(self.random_state)
-        folds = self._folds(label, groups, rng)
+        group, copies = group_numbers(groups, len(label)), copied_frame_rows(X)
+        folds = self._folds(label, group, copies, rng)
         members, excluded = scored_members(
             self._named_estimators(X, rng),
             X,
@@ -160,11 +174,12 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             n_jobs=self.n_jobs,
             timeout=self.timeout,
         )
-        self._tell(excluded, is_any_left=bool(members))
+        self._report_excluded(excluded, is_any_left=bool(members))
         self.member_names_ = [member.name for member in members]
         self.estimators_ = [member.estimator for member in members]
         scores = np.stack([member.score for member in members], axis=-1)
-        return self._blend(scores, label, weight, fold_of_rows(folds), rng)
+        group = copies if group is None else group
+        return self._blend(scores, label, weight, group, fold_of_rows(folds), rng)
 
     def fit_scores(
         self,
@@ -173,26 +188,30 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit the weights alone, to scores of rows that the models were not fitted to.
+        """Fit only the weights, to held-out scores of the models.
 
-        What predicts afterwards takes scores of the same models instead of features.
-        ``estimators`` are not used, and ``cv`` only decides how weights are judged.
+        Prediction methods then take scores of the same models instead of features.
+        ``estimators`` is ignored, and ``cv`` is used to evaluate weights only.
 
         Parameters
         ----------
         S : array or data frame, shape (n_samples, n_members)
-            A column for each model, on any scale; large for the last class.
+            One column of scores for each model, larger for the last class.
         y : array-like, shape (n_samples,)
             Labels of two classes.
         sample_weight, groups
-            As for ``fit``.
+            As for ``fit``; by default all rows are independent.
+
+        Returns
+        -------
+        self
         """
         self._check_settings()
         S, label = validate_data(self, S, y, dtype=np.float64, ensure_all_finite=False)
         weight = self._set_classes(label, sample_weight)
         if self.classes_.size > 2:
             raise ValueError(
-                f"y must hold two classes, got {self.classes_.size}: "
+                f"y must have two classes, got {self.classes_.size}: "
                 f"{describe(self.classes_.tolist())}."
             )
         names = getattr(self, "feature_names_in_", range(S.shape[1]))
@@ -201,13 +220,16 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         self.excluded_: dict[str, str] = {}
         _check_finite(S[:, None, :], self.member_names_)
         rng = check_random_state(self.random_state)
-        folds = self._folds(label, groups, rng)
-        return self._blend(S[:, None, :], label, weight, fold_of_rows(folds), rng)
+        # Rows with equal scores are not copies.
+        group, alone = group_numbers(groups, len(label)), np.arange(len(label))
+        fold = fold_of_rows(self._folds(label, group, alone, rng))
+        group = alone if group is None else group
+        return self._blend(S[:, None, :], label, weight, group, fold, rng)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Predict log-odds: of the second class, or of each class against the rest.
+        """Predict log-odds of the second class, or of each class against the rest.
 
-        After ``fit_scores`` X are scores of the models.
+        After ``fit_scores``, X must be scores of the models.
         """
         check_is_fitted(self)
         if self.estimators_:
@@ -224,7 +246,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
 
     def __sklearn_tags__(self) -> Any:
-        """Take what an estimator takes: others are left out."""
+        """Accept what any estimator accepts: those that fail are excluded."""
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for _, model in self.estimators or []]
         tags.input_tags.sparse = not inner or any(one.sparse for one in inner)
@@ -232,7 +254,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         return tags
 
     def _checked(self, X: Any, y: Any = "no_validation") -> tuple[Any, Any]:
-        """Check the features, and the labels where they are given."""
+        """Check the features and, in ``fit``, the labels."""
         is_fit = not isinstance(y, str)
         if not hasattr(X, "columns"):
             checked = validate_data(
@@ -245,7 +267,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
                 reset=is_fit,
             )
             return checked if is_fit else (checked, None)
-        # Columns of a data frame may be of any type; its members know what to do.
+        # Columns of a data frame may be of any type that the members accept.
         validate_data(self, X, y, reset=is_fit, skip_check_array=True)
         if is_fit:
             y = column_or_1d(y, warn=True)
@@ -265,7 +287,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         missing = np.setdiff1d(self.classes_, counted[n_rows > 1])
         if missing.size:
             raise ValueError(
-                "y must hold two rows of every class with a positive weight, got fewer "
+                "y must have two rows of every class with a positive weight, got fewer "
                 f"of class {missing.tolist()[0]!r}."
             )
         return weight
@@ -293,11 +315,15 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             raise ValueError(f"timeout must be positive, got {self.timeout}.")
 
     def _folds(
-        self, label: NDArray[Any], groups: ArrayLike | None, rng: np.random.RandomState
+        self,
+        label: NDArray[Any],
+        groups: NDArray[np.intp] | None,
+        copies: NDArray[np.intp],
+        rng: np.random.RandomState,
     ) -> Splits:
-        # Of models that are fitted already only the weights are left to be judged.
+        # Of models that have been fitted only the weights are cross-validated.
         cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
-        return split_folds(cv, label, groups, rng)
+        return split_folds(cv, label, groups, copies, rng)
 
     def _named_estimators(
         self, X: Any, rng: np.random.RandomState
@@ -307,15 +333,17 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         seed = rng.randint(2**31 - 1)
         return portfolio(*X.shape, is_dense=not sparse.issparse(X), random_state=seed)
 
-    def _tell(self, excluded: Sequence[ExcludedModel], *, is_any_left: bool) -> None:
-        """Warn of every model that is left out, or raise if all are."""
+    def _report_excluded(
+        self, excluded: Sequence[ExcludedModel], *, is_any_left: bool
+    ) -> None:
+        """Warn of every excluded model, or raise if none is left."""
         self.excluded_ = {one.name: one.reason for one in excluded}
         if not is_any_left:
             reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in excluded)
             raise ValueError(f"every model failed: {reasons}") from excluded[0].error
         for one in excluded:
             warnings.warn(
-                f"the blend leaves out {one.name!r}: {one.reason}",
+                f"the blend excludes {one.name!r}: {one.reason}",
                 UserWarning,
                 stacklevel=3,
             )
@@ -325,6 +353,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         scores: NDArray[np.float64],
         label: NDArray[Any],
         weight: NDArray[np.float64],
+        group: NDArray[np.intp],
         fold: NDArray[np.intp],
         rng: np.random.RandomState,
     ) -> Self:
@@ -339,6 +368,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
                 weight[is_counted],
                 rng,
                 region_border(self.max_fpr),
+                group[is_counted],
             )
             self._blends.append(fit_blend(rows, fold[is_counted]))
             self._suspect(self._blends[-1].history.member_auc)
@@ -348,20 +378,20 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         return self
 
     def _suspect(self, member_auc: NDArray[np.float64]) -> None:
-        """Warn if one model is perfect where another is not nearly so."""
+        """Warn if one model is perfect and another is not nearly so."""
         is_perfect = member_auc == 1.0
         if is_perfect.any() and member_auc.min() < _EASY:
             name = self.member_names_[int(is_perfect.argmax())]
             warnings.warn(
-                f"{name!r} ranks all rows held out without an error, but other models "
-                "do not: was it fitted to these rows, or does a column tell the label?",
+                f"{name!r} ranks all held-out rows without an error, but other models "
+                "do not: was it fitted to them, or does a column reveal the label?",
                 UserWarning,
                 stacklevel=4,
             )
 
 
 def _check_finite(scores: NDArray[np.float64], names: Sequence[str]) -> None:
-    """Raise if a score of (rows, columns, models) is not finite, and say which."""
+    """Raise if a score of (rows, columns, models) is not finite."""
     is_bad = ~np.isfinite(scores)
     if is_bad.any():
         row, column, model = (int(place[0]) for place in np.nonzero(is_bad))

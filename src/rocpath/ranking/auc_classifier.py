@@ -1,4 +1,4 @@
-"""AUCClassifier: linear rankings with the interface of scikit-learn."""
+"""AUCClassifier: linear rankings as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.arguments import finite_vector, refuse_masked, whole_number
-from rocpath.binary_labels import row_weights
+from rocpath.arguments import (
+    finite_vector,
+    group_numbers,
+    refuse_masked,
+    refuse_one_class,
+    region_border,
+    row_weights,
+    whole_number,
+)
 from rocpath.matrices import weighted_sums
-from rocpath.partial_auc import region_border
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Settings, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows
-from rocpath.ranking.scores import LogOddsClassifier, refuse_one_class
+from rocpath.ranking.scores import LogOddsClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,69 +34,69 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
     from rocpath.ranking.fit import Candidate, Ranking
 
-_SMALLEST_WIDTH = 0.001  # of which the grid has 160,000 cells
+_SMALLEST_WIDTH = 0.001  # for which the grid has 160,000 cells
 
 
 class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
-    """Classify by a linear ranking with a large area under the ROC curve.
+    """Linear classifier that maximizes the area under the ROC curve.
 
-    The start is an average of linear models that minimize a logistic loss, a
-    class-balanced one of columns with clipped tails, and a class-balanced squared hinge
-    loss, each with many sizes of an L2 term; a model counts by its AUC on rows held
-    out. From there the AUC itself is climbed: smoothed, over all columns at once, if
-    each class has ten rows for every column; and by globally best AUC steps
-    (:func:`best_auc_step`) along single columns. It goes as far, halfway or all the
-    way, as the rows held out say that it helps. Columns are standardized inside; sparse
-    data of more than 200 columns stay sparse. Of more than 20,000 rows of a class, the
-    others are left out when climbing, and of more than 3,000 when choosing.
+    The model is an average of linear models that minimize a logistic loss, a
+    class-balanced logistic loss with clipped columns, and a class-balanced squared
+    hinge loss, each with seven L2 penalties. The weight of a model in the average
+    depends on its cross-validated AUC. Then AUC itself is increased: smoothed AUC, over
+    all columns at once, if each class has at least ten rows per column; and exact AUC,
+    by globally best steps (:func:`best_auc_step`) along single columns. An ascent is
+    used only as far as it improves cross-validated AUC.
 
-    With more than two classes, one ranking is fitted for each class against the rest.
+    Columns are standardized internally; sparse data with more than 200 columns remain
+    sparse. Each class is subsampled to at most 20,000 rows for the ascent and to at
+    most 3,000 rows for cross-validation. With more than two classes, one ranking is
+    fitted for each class against the rest.
 
     Parameters
     ----------
     n_folds : int
-        Parts of the rows, each held out once; only two of them if the rows to choose
-        by have more than ten million entries.
+        Number of cross-validation folds. Rows with the same features, or of the same
+        group, are in the same fold. If the rows used for cross-validation have more
+        than ten million entries, only two of the folds are fitted.
     widths : tuple of float
-        Over which the AUC is smoothed, one after the other, in standard deviations of
-        the predictions, at least 0.001, until one gains nothing; empty for no
-        smoothing.
+        Smoothing bandwidths, applied in sequence until one gains nothing, in standard
+        deviations of the predictions, at least 0.001; empty for no smoothed ascent.
     n_rounds : int
-        Most rounds of steps along single columns, up to 64 of them a round; the first
-        that gains nothing is the last.
+        Maximum number of coordinate-ascent passes, over at most 64 columns each. The
+        first pass that gains nothing is the last.
     max_fpr : float, optional
-        Rank for the area left of this false positive rate, of all AUCs above: it is
-        climbed, and decides on rows held out.
+        Maximum false positive rate: the partial AUC up to this rate replaces AUC, in
+        cross-validation and in the ascent.
     class_weight : dict, "balanced" or None
-        Weights of the classes. They do not change the rankings, but probabilities and
-        predicted classes.
+        Weights of the classes. They affect probabilities and predicted classes, but not
+        the rankings.
     warm_start : bool
-        Climb from the last fit, if it was to as many columns and the same classes,
-        instead of from new convex starts.
+        Whether to start the ascent from the previous fit instead of from new initial
+        models, if that had the same columns and classes.
     random_state : int, RandomState or None
-        Decides which rows are held out and the order of columns.
+        Seed of the folds, of subsampling and of the order of columns.
     verbose : bool
-        Show progress on standard error.
+        Whether to show progress on standard error.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
-        The labels, sorted; the last of two is the positive class.
+        Sorted labels; the last of two is the positive class.
     coef_ : array, shape (1, n_features) or (n_classes, n_features)
-        Weights of the columns as given, such that predictions are log-odds; at most
-        1e308, which a column with a smaller deviation than 1e-308 may need.
+        Weights of the original columns, scaled such that predictions are log-odds; at
+        most 1e308, which columns with a standard deviation below 1e-308 may need.
     intercept_ : array, shape (1,) or (n_classes,)
-        Constants. AUC does not depend on them: both are chosen such that the logistic
-        function of the decision function fits the labels of the rows held out (Platt).
+        Constants. Scale and constant do not affect AUC: both are fitted to held-out
+        scores such that the decision function is the log-odds (Platt scaling).
     n_iter_ : int
-        The largest of the ``chosen`` stages in ``history_``; 0 for the start.
+        Largest of the ``chosen`` stages in ``history_``; 0 without an ascent.
     history_ : list of History
-        For each ranking, what was tried and its AUC on the rows held out; with
-        ``max_fpr``, the area left of it, which is at most ``max_fpr``.
+        For each ranking, what was tried and its cross-validated AUC.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of str, shape (n_features,)
-        Their names, where X has names.
+        Names of the columns, if X has names.
 
     Examples
     --------
@@ -125,7 +131,11 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the rankings.
 
@@ -136,7 +146,16 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         y : array-like, shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
-            How much each row counts; rows of weight 0 are left out.
+            Weights of the rows; rows of weight 0 are excluded.
+        groups : array-like, shape (n_samples,), optional
+            Groups of dependent rows, such as the rows of one patient. Group by the unit
+            you want to generalize to: folds keep groups together, and standard errors
+            treat a group as one observation. By default, rows with the same features
+            form a group.
+
+        Returns
+        -------
+        self
         """
         refuse_masked("X", X)
         refuse_masked("y", y)
@@ -144,14 +163,23 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
         check_classification_targets(y)
-        X, y, weight = _counted_rows(X, np.asarray(y), sample_weight)
-        classes, place = np.unique(y, return_inverse=True)
+        y = np.asarray(y)
+        weight, group = (
+            row_weights(sample_weight, y.size),
+            group_numbers(groups, y.size),
+        )
+        is_counted = weight > 0
+        # Not kept with a weight of 0: they would still affect quantiles and folds.
+        if not is_counted.all():
+            X, y, weight = X[is_counted], y[is_counted], weight[is_counted]
+            group = None if group is None else group[is_counted]
+        classes, index = np.unique(y, return_inverse=True)
         refuse_one_class(classes)
-        # For the log-odds alone: AUC and the rankings do not see how often a class is.
-        class_weight = self._factors(classes, y) * np.bincount(place, weight)
+        # For the log-odds only: the rankings do not depend on class frequencies.
+        class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
         show = _show if self.verbose else None
-        searched = self._search(X, classes, place, weight, show)
+        searched = self._search(X, classes, index, weight, show, group)
         for k, (rows, candidate) in enumerate(searched):
             coef = candidate.refitted(rows)
             of_classes = self._class_weights(class_weight, k)
@@ -165,19 +193,22 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self,
         X: Matrix,
         classes: NDArray[Any],
-        place: NDArray[np.intp],
+        index: NDArray[np.intp],
         weight: NDArray[np.float64],
         progress: Callable[[str], None] | None,
+        group: NDArray[np.intp] | None = None,
     ) -> Iterator[tuple[LabeledRows, Candidate]]:
         """Fit a candidate for each ranking, given the index of each label's class."""
-        # Asked before ``classes_`` changes, which are those of the last fit until then.
+        # Before ``classes_`` changes, which are those of the previous fit until then.
         before = self._coef_before(classes, X.shape[1])
         max_fpr = region_border(self.max_fpr)
         self.classes_: NDArray[Any] = classes
         rng = check_random_state(self.random_state)
         for k in range(self._n_rankings):
-            is_positive = self._is_positive(k)[place]
-            rows = LabeledRows.with_random_ranks(X, is_positive, weight, rng, max_fpr)
+            is_positive = self._is_positive(k)[index]
+            rows = LabeledRows.with_random_ranks(
+                X, is_positive, weight, rng, max_fpr, group
+            )
             given = None if before is None else before[k]
             yield rows, search_ranking(rows, self._settings(k, rng, progress), given)
 
@@ -200,7 +231,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = max(history.chosen for history in self.history_)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict log-odds: of the second class, or of each class against the rest."""
+        """Predict log-odds of the second class, or of each class against the rest."""
         check_is_fitted(self)
         refuse_masked("X", X)
         X = validate_data(
@@ -213,7 +244,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell that sparse matrices are welcome."""
+        """Declare that sparse matrices are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -234,11 +265,11 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     def _coef_before(
         self, classes: NDArray[Any], n_features: int
     ) -> NDArray[np.float64] | None:
-        """Return the last fit's coef, if asked for and of use."""
+        """Return the weights of the previous fit, if they are to be used."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
-        is_alike = np.array_equal(self.classes_, classes)
-        return self.coef_ if is_alike and self.coef_.shape[1] == n_features else None
+        is_same = np.array_equal(self.classes_, classes)
+        return self.coef_ if is_same and self.coef_.shape[1] == n_features else None
 
     def _settings(
         self,
@@ -246,10 +277,10 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         rng: np.random.RandomState,
         progress: Callable[[str], None] | None,
     ) -> Settings:
-        def show(doing: str) -> None:
+        def show(message: str) -> None:
             if progress is not None:
                 which = f"class {k + 1} of {self._n_rankings}: "
-                progress((which if self._n_rankings > 1 else "") + doing)
+                progress((which if self._n_rankings > 1 else "") + message)
 
         widths = finite_vector("widths", self.widths)
         if not (widths >= _SMALLEST_WIDTH).all():
@@ -267,18 +298,6 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _show(doing: str) -> None:
-    sys.stderr.write(f"\r{doing:<60}")
+def _show(message: str) -> None:
+    sys.stderr.write(f"\r{message:<60}")
     sys.stderr.flush()
-
-
-def _counted_rows(
-    X: Matrix, y: NDArray[Any], sample_weight: ArrayLike | None
-) -> tuple[Matrix, NDArray[Any], NDArray[np.float64]]:
-    """Leave out rows of weight 0."""
-    weight = row_weights(sample_weight, y.size)
-    is_counted = weight > 0
-    # Not kept with a weight of 0: they would still decide about quantiles and folds.
-    if is_counted.all():
-        return X, y, weight
-    return X[is_counted], y[is_counted], weight[is_counted]

@@ -1,4 +1,4 @@
-"""The one judge of models: their AUC on rows held out, and how sure differences are."""
+"""Cross-validated AUC of models, and the standard errors of differences."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MANY_ENTRIES = 10**7  # of which two folds take long enough
+_MANY_ENTRIES = 10**7  # above which only two folds are fitted, to limit the time
 _SMALLEST_SLOPE = 1e-3  # of log-odds: the order of scores must survive rounding
-_FARTHEST_SCORE = 5.0  # standard deviations; farther scores count as that far
+_LARGEST_SCORE = 5.0  # standard deviations at which scores are clipped for log-odds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossValidatedAUC:
-    """AUC of several models, each by its scores of rows that it was not fitted to.
+    """AUC of several models on held-out rows.
 
     Attributes
     ----------
     auc : array, shape (n_models,)
-        Mean over the folds. Scores of different folds are not compared: they come from
-        different fits.
-    influence : array, shape (n_rows, n_models)
-        Of each row on that mean.
+        Mean over the folds. Scores of different folds are not compared, since they come
+        from different fits.
+    influence : array, shape (n_clusters, n_models)
+        Influence of each cluster of dependent rows on that mean.
     """
 
     auc: NDArray[np.float64]
@@ -42,26 +42,26 @@ class CrossValidatedAUC:
     def from_scores(
         cls,
         score: NDArray[np.float64],
-        is_positive: NDArray[np.bool_],
-        sample_weight: NDArray[np.float64],
+        rows: LabeledRows,
         fold: NDArray[np.intp],
-        max_fpr: float | None = None,
     ) -> CrossValidatedAUC:
-        """Judge the columns of held-out scores; every fold has rows of both classes."""
+        """Evaluate columns of held-out scores; every fold must have both classes."""
         folds = np.unique(fold)
         auc = np.zeros(score.shape[1])
         influence = np.zeros(score.shape)
         for one in folds:
             is_out = fold == one
-            label, weight = is_positive[is_out], sample_weight[is_out]
+            label, weight = rows.is_positive[is_out], rows.sample_weight[is_out]
             for model in range(score.shape[1]):
                 area, on_rows = auc_with_influence(
-                    score[is_out, model], label, weight, max_fpr=max_fpr or 1.0
+                    score[is_out, model], label, weight, max_fpr=rows.max_fpr or 1.0
                 )
                 auc[model] += area / folds.size
                 # Of the mean over folds; folds share no rows, so their variances add.
                 influence[is_out, model] = on_rows / folds.size
-        return cls(auc, influence)
+        _, cluster = np.unique(rows.clusters, return_inverse=True)
+        by_cluster = [np.bincount(cluster, on_rows) for on_rows in influence.T]
+        return cls(auc, np.column_stack(by_cluster))
 
     def gain(self, over: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gain of each model over one of them, and its standard error."""
@@ -69,10 +69,10 @@ class CrossValidatedAUC:
         return self.auc - self.auc[over], np.sqrt((difference**2).sum(axis=0))
 
     def shares(self, n_errors: float, least: float) -> NDArray[np.float64]:
-        """Weight models by how surely they are not worse than the best one.
+        """Weight models by their distance to the best one in standard errors.
 
-        A model that is behind by so many standard errors has exp(-1/2) of the weight of
-        the best; weights below the least one are dropped.
+        A model that is behind by ``n_errors`` standard errors has exp(-1/2) of the
+        weight of the best; weights below ``least`` are set to zero.
         """
         gain, error = self.gain(int(self.auc.argmax()))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -84,7 +84,7 @@ class CrossValidatedAUC:
 
 
 class HeldOutScores(NamedTuple):
-    """Rows, and the standardized scores of models that were not fitted to them."""
+    """Rows and their standardized held-out scores."""
 
     rows: LabeledRows
     score: NDArray[np.float64]
@@ -92,28 +92,29 @@ class HeldOutScores(NamedTuple):
     def log_odds(
         self, model: LinearModel, class_weight: tuple[float, float]
     ) -> LinearModel:
-        """Turn a model of such scores into one of log-odds that fit the rows (Platt).
+        """Turn a model of such scores into one of log-odds (Platt scaling).
 
-        The weights are the sums over all negatives and over all positives.
+        ``class_weight`` holds the total weights of negatives and of positives.
         """
         rows, (negative, positive) = self.rows, class_weight
         weight = 2.0 * rows.balanced_weight
         weight *= np.where(rows.is_positive, positive, negative) / (positive + negative)
-        # A few far scores would else make the slope that of their distance.
-        near = np.clip(self.score, -_FARTHEST_SCORE, _FARTHEST_SCORE)[:, None]
+        # Otherwise a few outliers would determine the slope.
+        near = np.clip(self.score, -_LARGEST_SCORE, _LARGEST_SCORE)[:, None]
         column = Columns.as_given(1)
         problem = ConvexProblem(near, column, np.inf, rows.sign, weight, "logistic")
-        # A little l2: scores that separate the classes have no largest likelihood.
+        # A small L2 term: scores that separate the classes have no finite maximum
+        # likelihood estimate.
         (((slope,), constant),) = problem.solutions([1e-3])
         if slope < _SMALLEST_SLOPE:
-            # Held-out scores that rank no better than chance tell the share alone.
+            # Held-out scores no better than chance support only the class frequencies.
             slope, constant = _SMALLEST_SLOPE, np.log(positive) - np.log(negative)
         intercept = float(slope * model.intercept + constant)
         return LinearModel(slope * model.coef, intercept)
 
 
 class Folds(NamedTuple):
-    """Rows held out in turn, and the others."""
+    """Rows, the fold in which each is held out, and the training rows of the folds."""
 
     rows: LabeledRows
     fold: NDArray[np.intp]
@@ -121,36 +122,59 @@ class Folds(NamedTuple):
 
     @classmethod
     def from_rows(cls, rows: LabeledRows, n_folds: int) -> Folds:
-        """Deal rows out by their ranks; of very many entries only two parts."""
-        # Ranks are random within a class: each fold gets its part of both.
-        fold = rows.rank % n_folds
-        n_tried = 2 if rows.X.size > _MANY_ENTRIES else n_folds
-        return cls(rows, fold, [rows.take(fold != k) for k in range(n_tried)])
+        """Split the rows into stratified folds that keep clusters together."""
+        fold = joined_folds(stratified_folds(rows, n_folds), rows)
+        n_fitted = 2 if rows.X.size > _MANY_ENTRIES else int(fold.max()) + 1
+        return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
 
     def evaluate(
         self, coefs: Sequence[Sequence[NDArray[np.float64]]]
     ) -> CrossValidatedAUC:
-        """Judge models, of which each of the first folds has its own fit."""
+        """Evaluate models, given their fits to the training rows of the first folds."""
         is_out = self.fold < len(coefs)
         score = np.zeros((len(self.rows), len(coefs[0])))
         for k, of_fold in enumerate(coefs):
             here = self.fold == k
             score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
-        out = self.rows.take(is_out)
         return CrossValidatedAUC.from_scores(
-            score[is_out],
-            out.is_positive,
-            out.sample_weight,
-            self.fold[is_out],
-            out.max_fpr,
+            score[is_out], self.rows.take(is_out), self.fold[is_out]
         )
 
     def held_out_scores(self, coefs: Sequence[NDArray[np.float64]]) -> HeldOutScores:
-        """Return the rows held out with the scores of one model, standardized."""
-        # Rows of folds that were not tried have no score, and are left out.
+        """Return the standardized held-out scores of one model."""
+        # Rows of folds that were not fitted have no score, and are excluded.
         score = np.full(len(self.rows), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
             here = self.fold == k
             score[here] = self.rows.take(here).predictions(train.standardized(coef))
         is_out = np.isfinite(score)
         return HeldOutScores(self.rows.take(is_out), score[is_out])
+
+
+def stratified_folds(rows: LabeledRows, n_folds: int) -> NDArray[np.intp]:
+    """Assign clusters to folds with about equal numbers of rows of both classes."""
+    _, first, cluster = np.unique(rows.clusters, return_index=True, return_inverse=True)
+    if first.size == len(rows):
+        # Ranks are random within a class: each fold gets its share of both.
+        return np.asarray(rows.rank % n_folds)
+    n_positive = np.bincount(cluster, rows.is_positive)
+    n_negative = np.bincount(cluster, ~rows.is_positive)
+    # From the largest cluster to the smallest, and back and forth over the folds; the
+    # rank of the first row makes the order of equal clusters random.
+    order = np.lexsort((rows.rank[first], -n_negative, -n_positive))
+    there_and_back = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])
+    fold = np.empty(first.size, dtype=np.intp)
+    fold[order] = np.resize(there_and_back, first.size)
+    return fold[cluster]
+
+
+def joined_folds(fold: NDArray[np.intp], rows: LabeledRows) -> NDArray[np.intp]:
+    """Join folds until each has rows of both classes, and number them from 0."""
+    joined = np.full_like(fold, -1)
+    number = 0
+    for one in np.unique(fold):
+        joined[fold == one] = number
+        number += np.unique(rows.is_positive[joined == number]).size == 2
+    # The remaining rows are all of one class: they join the last fold.
+    joined[joined == number] = number - 1
+    return joined if number > 1 else rows.rank % 2

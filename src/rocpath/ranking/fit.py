@@ -10,13 +10,14 @@ columns.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rocpath.matrices import Columns, LinearModel
-from rocpath.ranking.auc_ascent import Ascent, TriedStage, tried_climbs
+from rocpath.ranking.auc_ascent import Ascent, TriedStage, ascend, tried_stages
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, clipping
 from rocpath.ranking.cross_validation import Folds, HeldOutScores
 from rocpath.ranking.initial_models import (
@@ -36,24 +37,24 @@ if TYPE_CHECKING:
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # Changes of AUC below are those on new rows of 54 tables, by benchmarks/constants.py.
-# Rows of a class, to hold some out. With 7 to 20 positives, 20 lost .0017 ± .0011; 5
-# gained .0013 ± .0018 and took half as long again.
+# Minimum number of rows of a class for cross-validation. With 7 to 20 positives, 20
+# lost .0017 ± .0011; 5 gained .0013 ± .0018 and took half as long again.
 _FEWEST_OF_A_CLASS = 10
-# Rows of a class for each column, below which moving all columns may overfit. Three
-# tables felt 3 or 30 instead, and AUC changed by .0001 ± .0001.
+# Rows of a class for each column, below which a smoothed ascent may overfit. Three
+# tables were affected by 3 or 30 instead, and AUC changed by .0001 ± .0001.
 _FEWEST_FOR_A_COLUMN = 10
-_MOST_TO_CLIMB = 20_000  # of a class; the AUC of so many has an error below 0.003
-# Rows of a class in what is fitted for every fold and l2: 300 took .4 of the time, but
-# lost .0007 ± .0004.
+_MOST_TO_FIT = 20_000  # rows of a class; their AUC has a standard error below 0.003
+# Rows of a class that are fitted for every fold and L2 penalty: 300 took .4 of the
+# time, but lost .0007 ± .0004.
 _MOST_TO_TRY = 3_000
-# A start half a standard error behind the best counts exp(-1/2) as much. On 64 tables
-# one standard error ranked as well but less evenly, the best start alone worse.
+# A model half a standard error behind the best has exp(-1/2) of its share. On 64 tables
+# one standard error ranked as well but less evenly, the best model alone worse.
 _ERRORS_BEHIND = 0.5
 _LEAST_SHARE = 0.05  # less changes no ranking, but costs a fit
 
 
 class Settings(NamedTuple):
-    """How to fit a ranking."""
+    """Settings of the search for a ranking."""
 
     n_folds: int
     ascent: Ascent
@@ -61,25 +62,25 @@ class Settings(NamedTuple):
 
 
 class History(NamedTuple):
-    """How a ranking was found; AUC and errors are those on rows held out.
+    """What was tried to find a ranking; all AUC values are cross-validated.
 
     Attributes
     ----------
     initial_models : list of InitialModel
-        The starts tried; empty where one was given.
-    initial_auc : array, shape (n_starts,)
-        Mean over the folds.
-    share : array, shape (n_starts,)
-        Of each start in the average.
+        Initial models; empty if initial weights were given.
+    initial_auc : array, shape (n_models,)
+        Mean AUC over the folds.
+    share : array, shape (n_models,)
+        Weight of each model in the average.
     stage_auc : array, shape (n_stages,)
-        Mean over the folds, of the averaged start, and halfway and all the way to the
-        end of every climb: of the smoothed AUC, over width after width, and of the AUC
-        itself, round after round, each up to the first that gained nothing. Gains of
-        climbs that lost on two folds are those on the two.
+        Mean AUC over the folds of the average, and halfway and all the way to the end
+        of each ascent: on smoothed AUC after each bandwidth, and on AUC itself after
+        each pass, up to the first that gained nothing. An ascent that lost AUC on two
+        folds was not evaluated on the others.
     stage_error : array, shape (n_stages,)
-        Standard error of the gain over the averaged start.
+        Standard error of the difference to the average.
     chosen : int
-        The stage taken.
+        Index of the stage used; 0 for the average.
     """
 
     initial_models: list[InitialModel]
@@ -108,7 +109,7 @@ class Candidate(NamedTuple):
         Center and scale of the columns.
     initial_coef, coef : array, shape (n_features,)
         Averaged initial model, and the model after the ascent.
-    scored : HeldOutScores
+    scores : HeldOutScores
         Cross-validated scores, to which the log-odds are fitted.
     history : History
         What was tried.
@@ -118,7 +119,7 @@ class Candidate(NamedTuple):
     columns: Columns
     initial_coef: NDArray[np.float64]
     coef: NDArray[np.float64]
-    scored: HeldOutScores
+    scores: HeldOutScores
     history: History
 
     @property
@@ -134,7 +135,7 @@ class Candidate(NamedTuple):
         return self.history.initial_models[int(self.history.share.argmax())]
 
     def refitted(self, all_rows: LabeledRows) -> NDArray[np.float64]:
-        """Refit the best initial model to all rows, where no ascent step was kept."""
+        """Refit the best initial model to all rows, unless an ascent is used."""
         best = self.best_initial_model
         # An ascent depends on the rows it was made on; an initial model can use all.
         if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
@@ -149,7 +150,7 @@ class Candidate(NamedTuple):
 
         The log-odds fit held-out scores: a model is too confident on its own rows.
         """
-        model = self.scored.log_odds(self.rows.standardized(coef), class_weight)
+        model = self.scores.log_odds(self.rows.standardized(coef), class_weight)
         return Ranking(self.columns.unscaled(*model), self.history)
 
 
@@ -160,15 +161,18 @@ def search_ranking(
 ) -> Candidate:
     """Fit a linear ranking; a given coef replaces the initial models."""
     with _blas_threads(all_rows):
-        some = all_rows.subsampled(_MOST_TO_CLIMB)
+        some = all_rows.subsampled(_MOST_TO_FIT)
         # By plain weights: with class-balanced ones a rare category, seen among few
         # positives, got a large coefficient.
         columns = Columns.from_matrix(some.X, some.sample_weight)
         if given is not None:
             given = columns.scaled_coef(given)
         rows = some.scaled(columns)
-        fitted = _fit_scaled(rows, settings, given)
-        return Candidate(rows, columns, *fitted)
+        if rows.n_unique_minority < _FEWEST_OF_A_CLASS:
+            return Candidate(rows, columns, *_fit_default(rows, given))
+        # Copies are found once, for all subsets.
+        rows = replace(rows, group=rows.clusters)
+        return Candidate(rows, columns, *_fit_scaled(rows, settings, given))
 
 
 def _blas_threads(rows: LabeledRows) -> threadpool_limits:
@@ -178,11 +182,11 @@ def _blas_threads(rows: LabeledRows) -> threadpool_limits:
 
 
 class _Fitted(NamedTuple):
-    """The averaged start, the coef after a climb, scores held out, and how it went."""
+    """The last four attributes of `Candidate`."""
 
-    start: NDArray[np.float64]
+    initial_coef: NDArray[np.float64]
     coef: NDArray[np.float64]
-    scored: HeldOutScores
+    scores: HeldOutScores
     history: History
 
 
@@ -190,59 +194,53 @@ def _fit_scaled(
     rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None
 ) -> _Fitted:
     """Fit a coef to scaled columns."""
-    n_different = rows.n_unique_minority(max(_FEWEST_OF_A_CLASS, settings.n_folds))
-    if n_different < _FEWEST_OF_A_CLASS:
-        return _plain(rows, given)
     few = rows.subsampled(_MOST_TO_TRY)
-    ascent = _suited(settings.ascent, rows)
-    starts = initial_models(rows.X.shape[1]) if given is None else []
-    folds = Folds.from_rows(few, min(settings.n_folds, n_different))
-    settings.progress("choosing a start")
     clip_bound = clipping(few.X)
+    ascent = _suited(settings.ascent, rows)
+    models = initial_models(rows.X.shape[1]) if given is None else []
+    folds = Folds.from_rows(few, min(settings.n_folds, few.n_unique_minority))
+    settings.progress("cross-validating initial models")
     fitted = [
-        fit_initial_models(train, starts, clip_bound, given) for train in folds.train
+        fit_initial_models(train, models, clip_bound, given) for train in folds.train
     ]
-    judged = folds.evaluate(fitted)
-    share = judged.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    settings.progress("climbing on parts of the rows")
-    first = [
+    evaluated = folds.evaluate(fitted)
+    share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
+    settings.progress("cross-validating the ascent on AUC")
+    averages = [
         average(coefs, share, train)
         for coefs, train in zip(fitted, folds.train, strict=True)
     ]
-    tried = [TriedStage(None, first, 0.0, 0.0), *tried_climbs(folds, ascent, first)]
-    # The start gains 0 with error 0: a stage must be better by its standard error.
+    tried = [TriedStage(None, averages, 0.0, 0.0)]
+    tried += tried_stages(folds, ascent, averages)
+    # The average gains 0 with error 0: a stage must be better by its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
-    settings.progress("climbing on all rows")
-    # What counts nothing need not be fitted to all rows.
-    used = [start for start, part in zip(starts, share, strict=False) if part > 0]
-    start = average(
-        fit_initial_models(rows, used, clip_bound, given), share[share > 0], rows
-    )
+    settings.progress("fitting all rows")
+    # Models without a share need not be fitted to all rows.
+    used = [model for model, part in zip(models, share, strict=False) if part > 0]
+    coefs = fit_initial_models(rows, used, clip_bound, given)
+    initial_coef = average(coefs, share[share > 0], rows)
     stage = tried[chosen].stage
-    coef = start if stage is None else stage.reached(ascent, start, rows)
-    initial_auc = folds.evaluate([[one] for one in first]).auc
-    history = History(
-        starts,
-        judged.auc,
-        share,
-        stage_auc=initial_auc + [one.gain for one in tried],
-        stage_error=np.array([one.error for one in tried]),
-        chosen=chosen,
-    )
-    return _Fitted(start, coef, folds.held_out_scores(tried[chosen].coefs), history)
+    coef = initial_coef if stage is None else ascend(ascent, stage, rows, initial_coef)
+    stage_auc = folds.evaluate([[one] for one in averages]).auc
+    stage_auc = stage_auc + [one.gain for one in tried]
+    errors = np.array([one.error for one in tried])
+    history = History(models, evaluated.auc, share, stage_auc, errors, chosen)
+    scores = folds.held_out_scores(tried[chosen].coefs)
+    return _Fitted(initial_coef, coef, scores, history)
 
 
 def _suited(ascent: Ascent, rows: LabeledRows) -> Ascent:
-    """Move all columns at once only where each class has many rows for a column."""
+    """Omit the smoothed ascent where a class has few rows for each column."""
     has_few = rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
     return ascent._replace(widths=()) if has_few else ascent
 
 
-def _plain(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
-    """Fit a regularized model, for too few rows to hold some out."""
-    starts = [DEFAULT_INITIAL_MODEL] if given is None else []
-    (coef,) = fit_initial_models(rows, starts, np.full(rows.X.shape[1], np.inf), given)
-    score = rows.predictions(rows.standardized(coef))
+def _fit_default(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
+    """Fit one regularized model, for too few rows to cross-validate."""
+    models = [DEFAULT_INITIAL_MODEL] if given is None else []
+    no_bound = np.full(rows.X.shape[1], np.inf)
+    (coef,) = fit_initial_models(rows, models, no_bound, given)
+    scores = HeldOutScores(rows, rows.predictions(rows.standardized(coef)))
     nothing = np.zeros(0)
-    history = History(starts, nothing, np.ones(1), nothing, nothing, 0)
-    return _Fitted(coef, coef, HeldOutScores(rows, score), history)
+    history = History(models, nothing, np.ones(1), nothing, nothing, 0)
+    return _Fitted(coef, coef, scores, history)

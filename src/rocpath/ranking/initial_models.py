@@ -1,4 +1,4 @@
-"""The starts of a ranking: what they are, how they are fitted and averaged."""
+"""Initial models of a ranking: their losses, how they are fitted and averaged."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from rocpath.ranking.convex_problem import Blocks
     from rocpath.ranking.labeled_rows import LabeledRows
 
-# From weights held near 0 to weights nearly free; AUC on rows held out says which.
+# From strong to hardly any regularization; cross-validated AUC chooses.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
 class InitialModel(NamedTuple):
-    """A loss, whether classes count alike and tails are clipped for it, and its l2."""
+    """A loss, whether it balances classes and clips columns, and its L2 penalty."""
 
     loss: Loss
     is_balanced: bool
@@ -46,7 +46,7 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("logistic", True, True),
     ("squared_hinge", True, False),
 )
-# For too few rows to choose by. With 7 to 20 positives on 54 tables
+# For too few rows to cross-validate. With 7 to 20 positives on 54 tables
 # (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
 # .0016 ± .0012.
 DEFAULT_INITIAL_MODEL = InitialModel(
@@ -55,7 +55,7 @@ DEFAULT_INITIAL_MODEL = InitialModel(
 
 
 def initial_models(n_features: int) -> list[InitialModel]:
-    """List the starts; tails are clipped only in the dense rows of few columns."""
+    """List the models; columns are clipped only in dense tables with few columns."""
     has_few = n_features <= MOST_COLUMNS_FOR_NEWTON
     return [
         InitialModel(loss, is_balanced, is_clipped and has_few, l2)
@@ -66,39 +66,38 @@ def initial_models(n_features: int) -> list[InitialModel]:
 
 def fit_initial_models(
     rows: LabeledRows,
-    starts: Sequence[InitialModel],
+    models: Sequence[InitialModel],
     clip_bound: NDArray[np.float64],
     given: NDArray[np.float64] | None,
 ) -> list[NDArray[np.float64]]:
-    """Fit the starts, in order, to scaled columns."""
+    """Fit the models, in order, to scaled columns; a given coef replaces them."""
     if given is not None:
         return [given]
     back = None
-    # Tails are clipped in single columns, and only where those are few.
     if rows.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
         X, back = row_space(rows.X)
         rows = replace(rows, X=X)
-    # Dense rows have been centered before; sparse ones are in every product.
+    # Dense rows have been centered before; sparse ones are centered in every product.
     center = np.zeros(rows.X.shape[1])
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
     columns = Columns(center, np.ones(center.size))
-    coefs = [model.coef for model in _solved(rows, columns, starts, clip_bound)]
+    coefs = [model.coef for model in _solved(rows, columns, models, clip_bound)]
     return coefs if back is None else list(np.array(coefs) @ back)
 
 
 def _solved(
     rows: LabeledRows,
     columns: Columns,
-    starts: Sequence[InitialModel],
+    models: Sequence[InitialModel],
     clip_bound: NDArray[np.float64],
     near: LinearModel | None = None,
 ) -> Iterator[LinearModel]:
-    """Solve the problems of the starts, from a near solution if one is known."""
+    """Solve the problems of the models, from a nearby solution if one is known."""
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
-    # Three kinds of start on two kinds of rows, clipped or not: scaled once each.
+    # Three kinds of models use two kinds of rows, clipped or not: each is scaled once.
     blocks: dict[bool, Blocks] = {}
-    for kind, of_kind in itertools.groupby(starts, key=lambda start: start[:3]):
+    for kind, of_kind in itertools.groupby(models, key=lambda model: model[:3]):
         loss, is_balanced, is_clipped = kind
         problem = ConvexProblem(
             rows.X,
@@ -110,7 +109,7 @@ def _solved(
         )
         if is_clipped not in blocks and rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON:
             blocks[is_clipped] = problem.blocks()
-        l2s = [start.l2 for start in of_kind]
+        l2s = [model.l2 for model in of_kind]
         yield from problem.solutions(l2s, near, blocks.get(is_clipped))
 
 
@@ -119,20 +118,23 @@ def average(
     share: NDArray[np.float64],
     rows: LabeledRows,
 ) -> NDArray[np.float64]:
-    """Average models whose predictions have the same spread."""
-    parts = zip(share, coefs, strict=True)
-    # A model with less l2 has longer predictions, but is not more right for that.
-    scaled = [part * rows.standardized(coef).coef for part, coef in parts if part > 0]
+    """Average models, scaled such that their predictions have the same spread."""
+    # A model with less regularization has larger predictions, but is not better.
+    scaled = [
+        weight * rows.standardized(coef).coef
+        for weight, coef in zip(share, coefs, strict=True)
+        if weight > 0
+    ]
     return np.asarray(np.sum(scaled, axis=0))
 
 
 def refit_initial_model(
     rows: LabeledRows,
     columns: Columns,
-    start: InitialModel,
+    model: InitialModel,
     coef: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Fit a start to all of very many rows, a block of scaled ones at a time."""
+    """Refit a model to all rows, one block of scaled rows at a time."""
     clip_bound = clipping(rows.X)
-    (model,) = _solved(rows, columns, [start], clip_bound, columns.unscaled(coef))
-    return columns.scaled_coef(model.coef)
+    (refitted,) = _solved(rows, columns, [model], clip_bound, columns.unscaled(coef))
+    return columns.scaled_coef(refitted.coef)

@@ -1,4 +1,4 @@
-"""Members of a blend: their scores on rows held out, and a portfolio to begin with."""
+"""Members of a blend: their cross-validated scores, and the default models."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from rocpath.arguments import whole_number
+from rocpath.matrices import copied_rows, equal_rows
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.scores import class_scores, score_columns, score_method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Estimators = Sequence[tuple[str, Any]]
     Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
-# Rows up to which a kernel machine, quadratic in them, takes no longer than trees.
+# Number of rows up to which a kernel machine takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
-# Columns up to which splines of each are not the dearest member.
+# Number of columns up to which splines are not the slowest member.
 _MOST_COLUMNS_FOR_SPLINES = 100
 
 
 def portfolio(
     n_rows: int, n_columns: int, *, is_dense: bool, random_state: int
 ) -> list[tuple[str, Any]]:
-    """Choose members that suit the size of a table; values may be missing."""
+    """Return the default models for a table of this size; values may be missing."""
     trees = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=random_state)
     members = [
         ("linear", make_pipeline(_imputer(), AUCClassifier(random_state=random_state))),
         ("trees", make_pipeline(_imputer(), trees)),
     ]
-    # Boosting of scikit-learn and splines would make a sparse matrix dense.
+    # Boosting and splines of scikit-learn require dense data.
     if is_dense:
         boosting = HistGradientBoostingClassifier(random_state=random_state)
         members.append(("boosting", boosting))
@@ -61,22 +62,21 @@ def portfolio(
         members.append(("splines", curves))
     if n_rows <= _MOST_ROWS_FOR_KERNELS:
         scaler = StandardScaler(with_mean=is_dense)
-        # Its distances to the border are scores enough: probabilities of an SVC would
-        # take five fits more.
+        # The decision function is enough: probabilities of an SVC take five more fits.
         kernels = SVC(class_weight="balanced", random_state=random_state)
         members.append(("kernels", make_pipeline(_imputer(), scaler, kernels)))
     return members
 
 
 def _imputer() -> SimpleImputer:
-    # A column without any value must not change the number of columns.
+    # An empty column must not change the number of columns.
     return SimpleImputer(strategy="median", keep_empty_features=True)
 
 
 class Member(NamedTuple):
-    """A fitted model and its scores of rows that it was not fitted to.
+    """A fitted model and its cross-validated scores.
 
-    One column for two classes, else one for each class.
+    Scores have one column for two classes, otherwise one for each class.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Member(NamedTuple):
 
 
 class ExcludedModel(NamedTuple):
-    """A model that cannot be blended, and why."""
+    """A model that is excluded from the blend, and the reason."""
 
     name: str
     reason: str
@@ -102,10 +102,10 @@ def scored_members(
     n_jobs: int | None,
     timeout: float | None,
 ) -> tuple[list[Member], list[ExcludedModel]]:
-    """Score rows by every model, fitted without them, and fit it to all rows.
+    """Cross-validate the scores of every model, and fit it to all rows.
 
-    Without folds the models are fitted already, to other rows. A model that fails or
-    takes too long is left out.
+    Without folds the models have been fitted to other rows. A model that fails or
+    exceeds the time limit is excluded.
     """
     members: list[Member] = []
     excluded: list[ExcludedModel] = []
@@ -116,14 +116,14 @@ def scored_members(
             if timeout is None:
                 fitted, score = _scored(*given)
             else:
-                # Only a process can be stopped; joblib makes one if it may have two.
+                # Only a process can be stopped; joblib starts one if two are allowed.
                 workers = Parallel(n_jobs=2, timeout=timeout)
                 ((fitted, score),) = workers([delayed(_scored)(*given)])
             _check_scores(score, 1 if n_columns == 2 else n_columns)
         except (TimeoutError, multiprocessing.TimeoutError) as error:
             reason = f"it took more than {timeout:g} s"
             excluded.append(ExcludedModel(name, reason, error))
-        # Anything may go wrong inside a model that is not ours.
+        # Any exception may come from a third-party model.
         except Exception as error:
             excluded.append(
                 ExcludedModel(name, f"{type(error).__name__}: {error}", error)
@@ -142,12 +142,12 @@ def _scored(
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[np.float64]]:
     if folds is None:
-        # Another order of classes would turn its scores upside down.
+        # Another order of classes would reverse its scores.
         known = getattr(estimator, "classes_", None)
         if known is not None and not np.array_equal(known, np.unique(y)):
             raise ValueError(f"it was fitted to classes {known.tolist()}")
         return estimator, class_scores(estimator, X)
-    # A model that takes no weights may still rank well: it is fitted without.
+    # A model that does not accept weights may still rank well.
     key = None if sample_weight is None else _weight_parameter(estimator)
     params = {} if key is None else {key: sample_weight}
     held_out = cross_val_predict(
@@ -163,7 +163,7 @@ def _scored(
 
 
 def _weight_parameter(estimator: Any) -> str | None:
-    """Return the name under which ``fit`` takes weights; a pipeline's last step may."""
+    """Return the name of the weight argument of ``fit``, or None."""
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
         inner = _weight_parameter(last)
@@ -174,7 +174,7 @@ def _weight_parameter(estimator: Any) -> str | None:
 def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
     if score.shape[1] != n_columns:
         raise ValueError(
-            f"it gave {score.shape[1]} scores a row instead of {n_columns}"
+            f"it returned {score.shape[1]} scores per row instead of {n_columns}"
         )
     is_bad = ~np.isfinite(score).all(axis=1)
     if is_bad.any():
@@ -185,36 +185,48 @@ def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
 def split_folds(
     cv: Any,
     y: NDArray[Any],
-    groups: ArrayLike | None,
+    groups: NDArray[np.intp] | None,
+    copies: NDArray[np.intp],
     rng: np.random.RandomState,
 ) -> Splits:
-    """Split rows into folds, or raise if models cannot be fitted without each."""
+    """Split rows into folds, or raise if a training set lacks a class."""
     if isinstance(cv, numbers.Integral):
         n_folds = whole_number("cv", cv, least=2)
-        # Every fold needs rows of every class, or it could not be judged.
+        # Every fold needs rows of every class to be evaluated.
         n_folds = min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
+        if groups is None and np.unique(copies).size < copies.size:
+            groups = copies
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(n_folds, shuffle=True, random_state=rng.randint(2**31 - 1))
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y, groups))
-    # A row held out twice would count twice; one held out never has no score.
+    # A row in two test folds would count twice; one in none has no score.
     n_times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
     if (n_times != 1).any():
         row = int((n_times != 1).argmax())
         raise ValueError(
-            f"cv must hold every row out once, got row {row} {n_times[row]} times."
+            f"cv must have every row in one test fold, got row {row} in {n_times[row]}."
         )
     for number, (train, _) in enumerate(folds):
         missing = np.setdiff1d(y, y[train])
         if missing.size:
             raise ValueError(
-                "cv must leave rows of every class to fit models to, got none of class "
-                f"{missing.tolist()[0]!r} without fold {number}."
+                "cv must have rows of every class in every training set, got none of "
+                f"class {missing.tolist()[0]!r} in that of fold {number}."
             )
     return folds
 
 
+def copied_frame_rows(X: Any) -> NDArray[np.intp]:
+    """Return a number for each row of a table of any types that equal rows share."""
+    if not hasattr(X, "columns"):
+        return copied_rows(equal_rows(X))
+    columns = [np.asarray(X[name]).astype(str) for name in X.columns]
+    codes = [np.unique(column, return_inverse=True)[1] for column in columns]
+    return copied_rows(equal_rows(np.column_stack(codes)))
+
+
 def fold_of_rows(folds: Splits) -> NDArray[np.intp]:
-    """Return the number of the fold that holds each row."""
+    """Return the test fold of each row."""
     fold = np.empty(sum(len(test) for _, test in folds), dtype=np.intp)
     for number, (_, test) in enumerate(folds):
         fold[test] = number

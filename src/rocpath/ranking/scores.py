@@ -1,4 +1,4 @@
-"""Scores of classifiers: how to ask for them, and what log-odds predict."""
+"""Scores of classifiers, and predictions from log-odds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 
-from rocpath.arguments import describe
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,38 +16,29 @@ MARGIN_FIRST = ("decision_function", "predict_proba")
 
 
 def score_method(estimator: Any, methods: tuple[str, str] = PROBABILITY_FIRST) -> str:
-    """Return the first of the methods that the estimator has, or raise."""
+    """Return the first of the methods that the estimator implements, or raise."""
     for name in methods:
         if hasattr(estimator, name):
             return name
     raise TypeError(
-        f"estimator {type(estimator).__name__} has neither predict_proba nor "
-        "decision_function"
+        "estimator must have predict_proba or decision_function, got "
+        f"{type(estimator).__name__}"
     )
 
 
 def class_scores(
     estimator: Any, X: Any, methods: tuple[str, str] = PROBABILITY_FIRST
 ) -> NDArray[np.float64]:
-    """Score rows: one column for two classes, else one for each class."""
+    """Score rows: one column for two classes, otherwise one for each class."""
     return score_columns(getattr(estimator, score_method(estimator, methods))(X))
 
 
 def score_columns(score: Any) -> NDArray[np.float64]:
-    """Return scores as columns; the second of two says what the first one does."""
+    """Return scores as columns; of two columns only the second is kept."""
     columns = np.asarray(score, dtype=np.float64)
     if columns.ndim == 1:
         return columns[:, None]
     return columns[:, 1:] if columns.shape[1] == 2 else columns
-
-
-def refuse_one_class(counted: NDArray[Any]) -> None:
-    """Raise if there are no two classes among the labels of rows that count."""
-    if counted.size < 2:
-        raise ValueError(
-            "y must hold at least two classes with a positive weight, got one class: "
-            f"{describe(counted.tolist())}."
-        )
 
 
 class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
@@ -71,7 +60,7 @@ class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict probabilities: the logistic function of the log-odds.
 
-        With more than two classes they are divided by their sum.
+        With more than two classes they are normalized to sum to one.
         """
         score = self.decision_function(X)
         if score.ndim == 1:
