@@ -63,7 +63,6 @@ numpydoc_validation_exclude = {
     r"\.LearnedDetector\.(predict_penalty|segment)$",
     # Modules take the parameters of their functions; the protocol documents a model's.
     r"\.torch\.\w+\.forward$",
-    r"\.LastLayer\.(predict|evaluate|descent_direction|step|quadratic)$",
 }
 
 sphinx_gallery_conf = {

@@ -70,8 +70,8 @@ def test_operators_pass_opcheck():
     ):
         torch.library.opcheck(aum_of_labels, arguments)
     torch.library.opcheck(aum_of_breakpoints, (scores, *columns))
-    torch.library.opcheck(checked_labels, (target, None))
-    torch.library.opcheck(checked_labels, (target.bool(), weight))
+    torch.library.opcheck(checked_labels, (target, None, None))
+    torch.library.opcheck(checked_labels, (target.bool(), weight, None))
 
 
 # The tracer of torch 2.13 uses functions that torch itself deprecates. The default
@@ -210,7 +210,7 @@ def test_invalid_input_raises(loss):
         ((scores, target, weight * math.nan), ValueError, "must be finite"),
         ((scores, target, 0 * weight), ValueError, "must have a positive entry"),
         ((scores[:0], target[:0]), ValueError, "scores must have at least one entry"),
-        ((scores[None], target[None]), ValueError, r"scores must have shape \(n_exam"),
+        ((scores[None, None], target), ValueError, r"scores must have shape \(n_exam"),
         ((target, target), TypeError, "scores must be floating-point"),
         (([0.0], target), TypeError, "scores must be a tensor, got list"),
         ((scores, [0, 1, 0, 1]), TypeError, "target must be a tensor, got list"),

@@ -7,6 +7,7 @@ import rocpath as rp
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import rocpath.torch as rt  # noqa: E402
+from rocpath.torch.last_layer import _LastLayer  # noqa: E402
 
 
 def make_network(seed=0):
@@ -37,12 +38,12 @@ def auc_of(network, X, y):
 def test_layer_predictions_equal_network_predictions():
     network, (X, _) = make_network(), make_rows(50, 0)
     network.eval()
-    layer = rt.LastLayer(network, X)
-    predicted = layer.predict(layer.start).predictions[0]
+    layer = _LastLayer(network, X)
+    predicted = layer.model.predict(layer.initial).predictions[0]
     scores = network(X).detach().double().numpy()
     # Up to the scale and the bias.
     assert np.corrcoef(predicted, scores)[0, 1] == pytest.approx(1.0, abs=1e-9)
-    same = layer.write(layer.start, 0.0)(X).detach().double().numpy()
+    same = layer.write(layer.initial, 0.0)(X).detach().double().numpy()
     # Scores are centered, which does not change AUC.
     np.testing.assert_allclose(same, scores - scores.mean(), atol=1e-5)
 

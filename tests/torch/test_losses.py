@@ -226,29 +226,3 @@ def test_the_smoothed_auc_approaches_the_partial_auc(max_fpr):
     ahead = scores[target == 1][:, None] - counted
     expected = np.mean((ahead < 0) + 0.5 * (ahead == 0))
     assert loss.item() == pytest.approx(expected, abs=1e-12)
-
-
-@given(st.lists(batches(), min_size=1, max_size=4))
-def test_the_metric_is_the_auc_of_all_batches(several):
-    metric = rt.BinaryAUC()
-    for scores, target, _ in several:
-        metric.update(as_tensor(scores), torch.tensor(target))
-    scores = [score for batch in several for score in batch[0]]
-    target = [label for batch in several for label in batch[1]]
-    bp = rp.ErrorBreakpoints.from_labels(target)
-    assert metric.compute() == pytest.approx(rp.auc(bp, scores), abs=1e-15)
-    assert len(metric) == len(scores)
-    metric.reset()
-    assert math.isnan(metric.compute())
-
-
-def test_the_metric_keeps_nine_bytes_an_example():
-    metric = rt.BinaryAUC()
-    target = torch.arange(1000) % 2
-    for k in range(200):
-        metric.update(torch.full((1000,), float(k)), target)
-    kept = sum(
-        array.nbytes for array in vars(metric).values() if hasattr(array, "nbytes")
-    )
-    assert kept <= 9 * 9 / 8 * 200_000
-    assert metric.compute() == 0.5

@@ -6,7 +6,7 @@ not finite, the loss and its gradient are NaN, as for torch's own losses.
 """
 
 from rocpath.torch.aum import AUMLoss, aum_loss
-from rocpath.torch.last_layer import LastLayer, refine_last_layer
+from rocpath.torch.last_layer import refine_last_layer
 from rocpath.torch.metric import BinaryAUC
 from rocpath.torch.pairwise import PairwiseSquaredHinge, pairwise_squared_hinge
 from rocpath.torch.smoothed import SmoothedAUCLoss, smoothed_auc_loss
@@ -14,7 +14,6 @@ from rocpath.torch.smoothed import SmoothedAUCLoss, smoothed_auc_loss
 __all__ = [
     "AUMLoss",
     "BinaryAUC",
-    "LastLayer",
     "PairwiseSquaredHinge",
     "SmoothedAUCLoss",
     "aum_loss",

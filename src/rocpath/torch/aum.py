@@ -11,6 +11,7 @@ loss whose gradient is unbiased for any batch.
 
 # No postponed annotations here: torch reads the types of an operator at once.
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -21,12 +22,18 @@ from rocpath.arguments import finite_number
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.torch.batch import (
     Batch,
+    LabelLoss,
+    LabelOptions,
+    Reduction,
     checked_batch,
     checked_scores,
     class_shares,
+    has_both_classes,
     like_scores,
     loop_over_batch,
     nan_unless_finite,
+    reduce_labels,
+    single_thread,
 )
 
 _N_BINS = 4096  # of the histogram of one round
@@ -41,6 +48,9 @@ def aum_loss(
     margin: float = 1.0,
     sample_weight: Tensor | None = None,
     breakpoints: ErrorBreakpoints | None = None,
+    label_weight: Tensor | None = None,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the AUM of a batch; its gradient is the mean one-sided derivative.
 
@@ -49,22 +59,29 @@ def aum_loss(
 
     Parameters
     ----------
-    scores : Tensor, shape (n_examples,) or (n_examples, 1)
+    scores : Tensor, shape (n_examples,) or (n_examples, n_labels)
         Predictions.
     target : Tensor of the shape of scores, optional
         Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
         Position of the breakpoints of labels: +margin for positives and -margin for
         negatives. With 0 the loss has a trivial minimum, where all scores are equal.
-    sample_weight : Tensor of the shape of scores, optional
+    sample_weight : Tensor of the shape of scores or (n_examples,), optional
         Weight of each example within its class.
     breakpoints : ErrorBreakpoints, optional
         Error functions to use instead of labels, for example those of changepoint
         penalties.
+    label_weight : Tensor, shape (n_labels,), optional
+        Weights of the labels in the reduction; equal by default.
+    ignore_index : int, optional
+        Target value of entries that are ignored, for example -1 for missing labels.
+    reduction : {"mean", "sum", "none"}
+        Reduction over the labels that have both classes in the batch; ``"none"``
+        returns one loss per label. A single label has nothing to reduce.
 
     Returns
     -------
-    Tensor, shape ()
+    Tensor, shape () or (n_labels,)
         Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
@@ -80,20 +97,29 @@ def aum_loss(
     if breakpoints is None:
         if target is None:
             raise ValueError("target or breakpoints must be given, got neither.")
-        batch = checked_batch(scores, target, sample_weight)
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        batch = checked_batch(scores, target, sample_weight, options)
         margin = finite_number("margin", margin)
-        known = aum_of_labels(batch.score.detach(), *batch[1:], margin)
-        return like_scores(_KnownGradient.apply(batch.score, *known), scores)
+        known = aum_of_labels(batch.score.detach(), *batch[1:3], margin)
+        loss = _KnownGradient.apply(batch.score, *known)
+        if loss.ndim:
+            loss = reduce_labels(loss, options, has_both_classes(batch))
+        return like_scores(loss, scores)
     for name, given in (("target", target), ("sample_weight", sample_weight)):
         if given is not None:
             raise ValueError(f"{name} must not be given together with breakpoints.")
     score = checked_scores(scores)
+    if score.ndim > 1:
+        raise ValueError(
+            "scores must have one column with breakpoints, got shape "
+            f"{tuple(scores.shape)}."
+        )
     columns = _breakpoint_tensors(breakpoints, score)
     known = aum_of_breakpoints(score.detach(), *columns)
     return like_scores(_KnownGradient.apply(score, *known), scores)
 
 
-class AUMLoss(nn.Module):
+class AUMLoss(LabelLoss):
     """AUM as a module: with the threshold as a parameter, or exact for each batch.
 
     Given the share of positives, the loss of a batch is a mean over its examples: a
@@ -105,11 +131,14 @@ class AUMLoss(nn.Module):
 
     Parameters
     ----------
-    positive_share : float, optional
-        Share of positives in the training set. By default the loss is
-        :func:`aum_loss` of each batch and has no parameters.
+    positive_share : float or sequence of float, optional
+        Share of positives in the training set, of each label if there are several. By
+        default the loss is :func:`aum_loss` of each batch and has no parameters.
     margin : float
         Position of the breakpoints, as in :func:`aum_loss`.
+    label_weight, ignore_index, reduction
+        Same as for :func:`aum_loss`. With ``positive_share`` the reduction is over all
+        labels with an entry in the batch.
 
     Examples
     --------
@@ -122,20 +151,29 @@ class AUMLoss(nn.Module):
     ['threshold']
     """
 
+    _share: Tensor
+
     def __init__(
-        self, positive_share: float | None = None, margin: float = 1.0
+        self,
+        positive_share: float | Sequence[float] | None = None,
+        margin: float = 1.0,
+        *,
+        label_weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(label_weight, ignore_index, reduction)
         self.margin = finite_number("margin", margin)
-        self.positive_share = None
+        self.positive_share = positive_share
         if positive_share is not None:
-            share = finite_number("positive_share", float(positive_share))
-            if not 0 < share < 1:
+            share = torch.as_tensor(positive_share, dtype=torch.float64)
+            if share.ndim > 1 or not bool(((share > 0) & (share < 1)).all()):
                 raise ValueError(
-                    f"positive_share must be between 0 and 1, got {share}."
+                    "positive_share must be a number between 0 and 1, or one for each "
+                    f"label, got {positive_share}."
                 )
-            self.positive_share = share
-            self.threshold = nn.Parameter(torch.zeros(()))
+            self.register_buffer("_share", share, persistent=False)
+            self.threshold = nn.Parameter(torch.zeros(share.shape))
 
     def forward(
         self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
@@ -143,28 +181,75 @@ class AUMLoss(nn.Module):
         """Compute the loss of a batch."""
         if self.positive_share is None:
             return aum_loss(
-                scores, target, margin=self.margin, sample_weight=sample_weight
+                scores,
+                target,
+                margin=self.margin,
+                sample_weight=sample_weight,
+                **self.options,
             )
-        score, is_positive, weight = checked_batch(scores, target, sample_weight)
+        options = LabelOptions(**self.options)
+        batch = checked_batch(scores, target, sample_weight, options)
+        n_labels = scores.shape[1] if batch.score.ndim == 2 else 1
+        if self.threshold.numel() not in (1, n_labels):
+            raise ValueError(
+                f"scores must have {self.threshold.numel()} columns, as many as "
+                f"positive_share, got shape {tuple(scores.shape)}."
+            )
+        loss, is_present = self._each_label(batch)
+        return like_scores(reduce_labels(loss, options, is_present), scores)
+
+    def _each_label(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the loss of each label, and whether it has an entry in the batch."""
+        score, is_positive, weight, is_ignored = batch
+        share = self._share.to(score.dtype)
+        threshold: Tensor = self.threshold
+        if score.ndim == 2 or share.numel() == 1:
+            share, threshold = share[..., None], threshold[..., None]
         # A positive lacks T - c to reach the margin, a negative c - T.
         sign = torch.where(is_positive, 1.0, -1.0)
-        shortfall = torch.relu(self.margin - sign * (score + self.threshold))
-        share = self.positive_share
+        shortfall = torch.relu(self.margin - sign * (score + threshold))
         each = torch.where(is_positive, shortfall / share, shortfall / (1 - share))
         if weight is not None:
             each = each * weight
-        return like_scores(nan_unless_finite(each.mean(), score), scores)
+        n_rows = torch.full_like(score[..., 0], score.shape[-1])
+        if is_ignored is not None:
+            n_rows = (~is_ignored).sum(-1).to(score.dtype)
+        loss = each.sum(-1) / n_rows.clamp(min=1.0)
+        return nan_unless_finite(loss, score), n_rows > 0
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        return f"positive_share={self.positive_share}, margin={self.margin}"
+        settings = f"positive_share={self.positive_share}, margin={self.margin}"
+        return settings + super().extra_repr()
 
 
 @torch.library.custom_op("rocpath::aum_of_labels", mutates_args=())
 def aum_of_labels(
     score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
 ) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its gradient by a selection, in linear time."""
+    """Compute AUM and its gradient along the last axis, in linear time."""
+    with single_thread(score.device):
+        if score.ndim == 1:
+            return _aum_by_selection(score, is_positive, weight, margin)
+        # Many small batches, of several labels or networks, take one sort.
+        if score.shape[-1] <= _FEW:
+            return _aum_of_rows(Batch(score, is_positive, weight), margin)
+        rows = [
+            aum_of_labels(
+                score[k],
+                is_positive[k],
+                weight if weight is None else weight[k],
+                margin,
+            )
+            for k in range(score.shape[0])
+        ]
+        area, slope = zip(*rows, strict=True)
+        return torch.stack(area), torch.stack(slope)
+
+
+def _aum_by_selection(
+    score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
+) -> tuple[Tensor, Tensor]:
     # In place from here on: allocating memory costs more than writing to it.
     threshold = torch.where(
         is_positive, score.new_tensor(margin), score.new_tensor(-margin)
@@ -203,12 +288,13 @@ def aum_of_breakpoints(
     # Non-monotone errors may have many levels, which no single selection finds.
     if not bool(torch.isfinite(score).all()):
         return _nan_area(score)
-    area, slope = _aum_by_sorting(value - score[example], fp, tp)
-    return area, torch.zeros_like(score).index_add_(0, example, slope)
+    with single_thread(score.device):
+        area, slope = _aum_by_sorting(value - score[example], fp, tp)
+        return area, torch.zeros_like(score).index_add_(0, example, slope)
 
 
 def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
-    return score.new_empty(()), torch.empty_like(score)
+    return score.new_empty(score.shape[:-1]), torch.empty_like(score)
 
 
 for _operator in (aum_of_labels, aum_of_breakpoints):
@@ -225,20 +311,29 @@ def _(
     weight: Tensor | None,
     margin: float,
 ) -> Any:
-    # Stacked networks have many small batches: one sort of all rows is one call.
     columns = [
         one.movedim(dim, 0) if dim is not None else one
         for one, dim in zip((score, is_positive, weight), in_dims[:3], strict=True)
         if one is not None
     ]
-    shape = (info.batch_size, columns[0].shape[-1])
-    batch = Batch(*(one.expand(shape) for one in columns), *[None] * (weight is None))
+    shape = torch.broadcast_shapes(
+        (info.batch_size, *[1] * (columns[0].ndim - 1)), *(one.shape for one in columns)
+    )
+    # All leading axes, of batches and of labels, become one.
+    rows = [one.expand(shape).reshape(-1, shape[-1]) for one in columns]
+    area, slope = aum_of_labels(*rows, *[None] * (weight is None), margin)
+    return (area.reshape(shape[:-1]), slope.reshape(shape)), (0, 0)
+
+
+def _aum_of_rows(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
     positive, negative = class_shares(batch)
     threshold = torch.where(batch.is_positive, margin, -margin) - batch.score
+    # Several labels arrive transposed, which would slow down the search of ties.
+    threshold = threshold.contiguous()
     area, slope = _aum_by_sorting(threshold, negative, positive)
     is_finite = torch.isfinite(batch.score).all(-1)
     area = torch.where(is_finite, area, torch.nan)
-    return (area, torch.where(is_finite[:, None], slope, torch.nan)), (0, 0)
+    return area, torch.where(is_finite[..., None], slope, torch.nan)
 
 
 # Separate from the operators: torch.func does not support gradients that are
@@ -254,12 +349,15 @@ class _KnownGradient(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(inputs[2])
+        ctx.save_for_backward(inputs[0], inputs[2])
 
     @staticmethod
     def backward(ctx: Any, *grad: Any) -> Any:
-        (slope,) = ctx.saved_tensors
-        return grad[0] * slope, None, None
+        score, slope = ctx.saved_tensors
+        # So that second derivatives exist: they are zero.
+        if torch.is_grad_enabled():
+            slope = slope + 0.0 * score
+        return grad[0][..., None] * slope, None, None
 
 
 def _nan_area(score: Tensor) -> tuple[Tensor, Tensor]:

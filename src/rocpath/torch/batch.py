@@ -1,53 +1,146 @@
 """A batch of scores and binary labels: checked, and as shares of the two classes."""
 
 # No postponed annotations here: torch reads the types of an operator at once.
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from rocpath.arguments import one_of
+
+Reduction = Literal["mean", "sum", "none"]
+
+_SOFT_LABELS = (
+    "; AUC is not defined for soft labels: round them, or pass each row twice, with "
+    "targets 1 and 0 and with sample_weight p and 1 - p"
+)
+
+
+class LabelOptions(NamedTuple):
+    """How the losses of several labels are combined."""
+
+    label_weight: Tensor | None = None
+    ignore_index: int | None = None
+    reduction: Reduction = "mean"
+
+    def check(self) -> None:
+        """Raise unless the options are valid; the label weights are checked later."""
+        one_of("reduction", self.reduction, ("mean", "sum", "none"))
+        if self.ignore_index in (0, 1):
+            raise ValueError(
+                f"ignore_index must not be a label, 0 or 1, got {self.ignore_index}."
+            )
 
 
 class Batch(NamedTuple):
-    """Scores, labels and perhaps weights, in full precision."""
+    """Scores, labels and perhaps weights in full precision, examples last.
+
+    One-dimensional for one label; of shape (n_labels, n_examples) for several.
+    """
 
     score: Tensor
     is_positive: Tensor
     weight: Tensor | None
+    is_ignored: Tensor | None = None
+
+
+class LabelLoss(nn.Module):
+    """A loss with the options of several labels as its settings."""
+
+    label_weight: Tensor | None
+
+    def __init__(
+        self,
+        label_weight: Tensor | None,
+        ignore_index: int | None,
+        reduction: Reduction,
+    ) -> None:
+        super().__init__()
+        LabelOptions(label_weight, ignore_index, reduction).check()
+        self.register_buffer("label_weight", label_weight)
+        self.ignore_index = ignore_index
+        self.reduction: Reduction = reduction
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options, as keyword arguments of a loss."""
+        names = ("label_weight", "ignore_index", "reduction")
+        return {name: getattr(self, name) for name in names}
+
+    def extra_repr(self) -> str:
+        """Describe the settings that are not the default."""
+        defaults = {"ignore_index": None, "reduction": "mean"}
+        return "".join(
+            f", {name}={getattr(self, name)!r}"
+            for name, default in defaults.items()
+            if getattr(self, name) != default
+        )
 
 
 def checked_batch(
-    scores: Tensor, target: Tensor, sample_weight: Tensor | None
+    scores: Tensor,
+    target: Tensor,
+    sample_weight: Tensor | None,
+    options: LabelOptions = LabelOptions(),  # noqa: B008
 ) -> Batch:
     """Return a batch, or raise."""
+    options.check()
     score = checked_scores(scores)
+    _check_tensor("target", target)
     _check_shape("target", target, scores)
-    weight = None
-    if sample_weight is not None:
-        _check_shape("sample_weight", sample_weight, scores)
-        weight = sample_weight.detach().reshape(-1).to(score.dtype)
-    return Batch(score, checked_labels(target.reshape(-1), weight), weight)
+    is_ignored = None
+    if options.ignore_index is not None:
+        is_ignored = target == options.ignore_index
+        target = target.masked_fill(is_ignored, 0)
+    weight = _checked_weight(scores, sample_weight, score.dtype)
+    label_weight = options.label_weight
+    if label_weight is not None:
+        _check_tensor("label_weight", label_weight)
+        if score.ndim == 1:
+            raise ValueError(
+                "label_weight must be None for a single label, got scores of shape "
+                f"{tuple(scores.shape)}."
+            )
+        if label_weight.shape != scores.shape[1:]:
+            raise ValueError(
+                "label_weight must have one entry for each column of scores, got shape "
+                f"{tuple(label_weight.shape)} for scores of shape "
+                f"{tuple(scores.shape)}."
+            )
+    is_positive = checked_labels(target, weight, label_weight)
+    columns = [is_positive, weight, is_ignored]
+    batch = Batch(score, *(_examples_last(one, score) for one in columns))  # type: ignore[arg-type]
+    if batch.is_ignored is None:
+        return batch
+    # Ignored entries have weight 0, and a score that can be anything, even NaN.
+    weight = torch.ones_like(score) if batch.weight is None else batch.weight
+    return batch._replace(
+        score=score.masked_fill(batch.is_ignored, 0.0),
+        weight=weight.masked_fill(batch.is_ignored, 0.0),
+    )
 
 
 def checked_scores(scores: Tensor) -> Tensor:
-    """Return scores as a vector in full precision, or raise."""
-    if not isinstance(scores, Tensor):
-        raise TypeError(f"scores must be a tensor, got {type(scores).__name__}.")
+    """Return scores in full precision, examples last, or raise."""
+    _check_tensor("scores", scores)
     if not scores.is_floating_point():
         raise TypeError(f"scores must be floating-point, got {scores.dtype}.")
-    if scores.ndim != 1 and not (scores.ndim == 2 and scores.shape[1] == 1):
+    if scores.ndim not in (1, 2):
         raise ValueError(
-            "scores must have shape (n_examples,) or (n_examples, 1), got "
+            "scores must have shape (n_examples,) or (n_examples, n_labels), got "
             f"{tuple(scores.shape)}."
         )
-    if scores.shape[0] == 0:
+    if scores.numel() == 0:
         raise ValueError(
             f"scores must have at least one entry, got shape {tuple(scores.shape)}."
         )
     # In float32, sums of a million shares would lose the small ones; but Apple's GPUs
     # do not support float64.
     has_float64 = scores.device.type != "mps"
-    return scores.reshape(-1).to(torch.float64 if has_float64 else torch.float32)
+    score = scores.to(torch.float64 if has_float64 else torch.float32)
+    return score.reshape(-1) if score.ndim == 1 or score.shape[1] == 1 else score.t()
 
 
 def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
@@ -56,10 +149,7 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     The shares of a class sum to one. If a class is absent, all shares are zero, and so
     is every loss that is a sum over pairs.
     """
-    positive = batch.is_positive.to(batch.score.dtype)
-    negative = 1.0 - positive
-    if batch.weight is not None:
-        positive, negative = positive * batch.weight, negative * batch.weight
+    positive, negative = class_weights(batch)
     n_positive = positive.sum(-1, keepdim=True)
     n_negative = negative.sum(-1, keepdim=True)
     has_both = (n_positive > 0) & (n_negative > 0)
@@ -68,6 +158,34 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     positive = positive * (has_both / torch.where(has_both, n_positive, one))
     negative = negative * (has_both / torch.where(has_both, n_negative, one))
     return positive, negative
+
+
+def class_weights(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return the weight of each row as a positive, and as a negative."""
+    positive = batch.is_positive.to(batch.score.dtype)
+    negative = 1.0 - positive
+    if batch.weight is not None:
+        positive, negative = positive * batch.weight, negative * batch.weight
+    return positive, negative
+
+
+def has_both_classes(batch: Batch) -> Tensor:
+    """Return whether rows of both classes have a positive weight, for each label."""
+    positive, negative = class_weights(batch)
+    return (positive > 0).any(-1) & (negative > 0).any(-1)
+
+
+def reduce_labels(loss: Tensor, options: LabelOptions, is_defined: Tensor) -> Tensor:
+    """Combine the losses of several labels, over those where it is defined."""
+    if loss.ndim == 0 or options.reduction == "none":
+        return loss
+    weight = is_defined.to(loss.dtype)
+    if options.label_weight is not None:
+        weight = weight * options.label_weight.detach().to(loss)
+    total = weight.sum()
+    if options.reduction == "sum":
+        return weight @ loss
+    return (weight @ loss) / torch.where(total > 0, total, torch.ones_like(total))
 
 
 def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
@@ -82,31 +200,54 @@ def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
     return loss * (1.0 + (0.0 * score.detach()).sum(-1))
 
 
+@contextmanager
+def single_thread(device: torch.device) -> Iterator[None]:
+    """Run torch's CPU operators on one thread.
+
+    Each of some thirty operators ends with a barrier, where OpenMP threads spin until
+    the last one has finished. On a busy machine one of them is often not running: with
+    three other processes on two cores a million scores took 413 ms on two threads and
+    91 ms on one; on an idle machine 19 and 23 ms.
+    """
+    n_threads = torch.get_num_threads()
+    if device.type != "cpu" or n_threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
+
+
 # An operator, so that torch.compile does not trace checks that depend on values.
 @torch.library.custom_op("rocpath::checked_labels", mutates_args=())
-def checked_labels(target: Tensor, weight: Tensor | None) -> Tensor:
+def checked_labels(
+    target: Tensor, weight: Tensor | None, label_weight: Tensor | None
+) -> Tensor:
     """Return which rows are positive, or raise."""
-    is_positive = target.to(torch.bool, copy=True)
-    if target.dtype != torch.bool:
-        _check_all(
-            "target must be 0 or 1", target, ~is_positive.logical_and(target != 1)
-        )
-    if weight is not None:
-        is_valid = (weight >= 0) & torch.isfinite(weight)
-        _check_all("sample_weight must be finite and non-negative", weight, is_valid)
-        if not bool(weight.any()):
-            raise ValueError("sample_weight must have a positive entry, got only 0.")
-    return is_positive
+    with single_thread(target.device):
+        is_positive = target.to(torch.bool, copy=True)
+        if target.dtype != torch.bool:
+            is_label = ~is_positive.logical_and(target != 1)
+            _check_all("target must be 0 or 1", target, is_label, _SOFT_LABELS)
+        for name, one in (("sample_weight", weight), ("label_weight", label_weight)):
+            if one is not None:
+                is_valid = (one >= 0) & torch.isfinite(one)
+                _check_all(f"{name} must be finite and non-negative", one, is_valid)
+                if not bool(one.any()):
+                    raise ValueError(f"{name} must have a positive entry, got only 0.")
+        return is_positive
 
 
 @checked_labels.register_fake
-def _(target: Tensor, weight: Tensor | None) -> Tensor:
+def _(target: Tensor, weight: Tensor | None, label_weight: Tensor | None) -> Tensor:
     return torch.empty_like(target, dtype=torch.bool)
 
 
 @checked_labels.register_vmap
-def _(info: Any, in_dims: Any, target: Tensor, weight: Tensor | None) -> Any:
-    return checked_labels(target, weight), in_dims[0]
+def _(info: Any, in_dims: Any, *arguments: Any) -> Any:
+    return checked_labels(*arguments), in_dims[0]
 
 
 def loop_over_batch(operator: Any) -> Callable[..., Any]:
@@ -128,16 +269,43 @@ def loop_over_batch(operator: Any) -> Callable[..., Any]:
     return rule
 
 
-def _check_all(rule: str, tensor: Tensor, is_valid: Tensor) -> None:
+def _checked_weight(
+    scores: Tensor, sample_weight: Tensor | None, dtype: torch.dtype
+) -> Tensor | None:
+    if sample_weight is None:
+        return None
+    _check_tensor("sample_weight", sample_weight)
+    weight = sample_weight.detach().to(dtype)
+    # One weight for each example serves all of its labels.
+    if scores.ndim == 2 and weight.ndim == 1:
+        weight = weight[:, None]
+        if weight.shape[0] == scores.shape[0]:
+            return weight.expand(scores.shape)
+    _check_shape("sample_weight", sample_weight, scores)
+    return weight
+
+
+def _examples_last(column: Tensor | None, score: Tensor) -> Tensor | None:
+    if column is None:
+        return None
+    return column.reshape(-1) if score.ndim == 1 else column.t()
+
+
+def _check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") -> None:
     if not bool(is_valid.all()):
-        first = int((~is_valid).reshape(-1).nonzero()[0])
-        value = tensor.reshape(-1)[first].item()
-        raise ValueError(f"{rule}, got {value} at index {first}.")
+        first = (~is_valid).nonzero()[0].tolist()
+        value = tensor[tuple(first)].item()
+        index = first[0] if len(first) == 1 else tuple(first)
+        remedy = remedy if 0 < value < 1 else ""
+        raise ValueError(f"{rule}, got {value} at index {index}{remedy}.")
+
+
+def _check_tensor(name: str, tensor: Tensor) -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
 
 
 def _check_shape(name: str, tensor: Tensor, scores: Tensor) -> None:
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
     if tensor.shape != scores.shape:
         raise ValueError(
             f"{name} must have the shape of scores, {tuple(scores.shape)}, got "

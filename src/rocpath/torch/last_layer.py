@@ -19,49 +19,27 @@ from rocpath.step_choice import best_auc
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.descent import State
     from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
 _BATCH_SIZE = 1024  # rows per forward pass: inner layers may be wide
 _TOLERANCE = 1e-5  # of AUC, in the search for a step
 
 
-class LastLayer:
-    """The last layer of a network, as a `Model` of the descent loop.
+class _LastLayer:
+    """The last layer of a network, and the linear model of its inputs.
 
     The parameters are the weights of the layer, each multiplied by the standard
     deviation of its input, so that directions do not depend on the units of the
     inputs. They are normalized to length one, which does not change AUC; ``write``
     restores their scale.
-
-    Parameters
-    ----------
-    model : nn.Module
-        Network that ends in an ``nn.Linear`` with one output.
-    *samples : Tensor
-        Inputs of the network: training rows, then perhaps validation rows.
-
-    Attributes
-    ----------
-    start : array
-        Current parameters of the layer.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from rocpath.torch import LastLayer
-    >>> network = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 1))
-    >>> layer = LastLayer(network, torch.tensor([[1.0, 0.0], [-2.0, 3.0]]))
-    >>> layer.predict(layer.start).predictions[0].shape
-    (2,)
     """
 
-    def __init__(self, model: nn.Module, *samples: Tensor) -> None:
-        self._network = model
-        self._layer = _find_layer(model, samples[0][:2])
-        features = [_features(model, self._layer, X) for X in samples]
+    def __init__(self, network: nn.Module, *samples: Tensor) -> None:
+        self._network = network
+        self._layer = _find_layer(network, samples[0][:2])
+        features = [_features(network, self._layer, X) for X in samples]
         self._columns = Columns.from_matrix(features[0])
-        self._linear = LinearPredictor(
+        self.model = LinearPredictor(
             # Of unit length: AUM alone would shrink the weights (`LinearPredictor`).
             tuple(self._columns.scaled(X) for X in features),
             unit_norm=True,
@@ -74,49 +52,15 @@ class LastLayer:
                 "model must have nonzero weights in its last layer, got scores that "
                 "are all equal."
             )
-        self.start = scaled / self._length
+        self.initial = scaled / self._length
 
-    def predict(self, parameters: NDArray[np.float64]) -> State:
-        """Return the predictions of the given parameters."""
-        return self._linear.predict(parameters)
-
-    def evaluate(self, parameters: NDArray[np.float64]) -> State:
-        """Return the predictions of the given parameters as a NumPy product."""
-        return self._linear.evaluate(parameters)
-
-    def descent_direction(
-        self, state: State, gradient: NDArray[np.float64]
-    ) -> State | None:
-        """Return the direction of steepest descent of the parameters, or None."""
-        return self._linear.descent_direction(state, gradient)
-
-    def step(self, state: State, direction: State, size: float) -> State:
-        """Take a step along a direction."""
-        return self._linear.step(state, direction, size)
-
-    def quadratic(self, state: State, direction: State | None) -> Quadratic:
-        """Return the quadratic term added to AUM: none."""
-        return self._linear.quadratic(state, direction)
-
-    def write(self, parameters: ArrayLike, constant: float) -> nn.Module:
-        """Return a copy of the network with other parameters in its last layer.
-
-        Parameters
-        ----------
-        parameters : array-like
-            New parameters, on the scale of ``start``.
-        constant : float
-            Constant added to the predictions, if the layer has a bias.
-
-        Returns
-        -------
-        nn.Module
-        """
+    def write(self, parameters: NDArray[np.float64], constant: float) -> nn.Module:
+        """Return a copy of the network with other parameters in its last layer."""
         network = copy.deepcopy(self._network)
         named = {module: name for name, module in self._network.named_modules()}
         layer = cast("nn.Linear", network.get_submodule(named[self._layer]))
         weight, bias = self._columns.unscaled(
-            self._length * np.asarray(parameters), self._length * constant
+            self._length * parameters, self._length * constant
         )
         # The weight of a constant input is not identified, so it is kept.
         kept = np.where(np.isinf(self._columns.scale), self._weight, 0.0)
@@ -188,11 +132,11 @@ def refine_last_layer(
             )
         samples.append(_checked_sample("validation X", *validation))
     inputs, bps = zip(*samples, strict=True)
-    layer = LastLayer(model, *inputs)
+    layer = _LastLayer(model, *inputs)
     history = descend(
         ArraySamples(bps, _best_auc),
-        layer,
-        layer.start,
+        layer.model,
+        layer.initial,
         max_steps=max_steps,
         patience=None if validation is None else patience,
         criterion="auc",

@@ -1,23 +1,57 @@
-"""AUC over batches."""
+"""AUC as a metric over batches, epochs and processes."""
 
-import math
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.partial_auc import rate_up_to_one
 from rocpath.roc import auc
 from rocpath.torch.batch import checked_batch
 
-_GROWTH = 9 / 8  # so that what is kept takes little more than its 9 bytes a row
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocpath.auc_statistics.results import AUCInterval
+
+try:
+    from torchmetrics import Metric
+except ImportError:
+    from rocpath.torch.plain_metric import Metric  # type: ignore[assignment]
+
+# Sign, exponent and eleven digits of a float32: all that float16 and bfloat16 have.
+_BITS_DROPPED = 12
+_N_BUCKETS = 2 ** (32 - _BITS_DROPPED)
 
 
-class BinaryAUC:
-    """Collect scores and labels of batches, and compute their AUC exactly.
+class BinaryAUC(Metric):
+    """Compute the exact AUC of all batches, ties counting one half.
 
-    Scores are kept as float64 on the CPU: 9 bytes an example, and an eighth more for
-    the batches to come.
+    If torchmetrics is installed this is a :class:`torchmetrics.Metric`, which
+    ``MetricCollection`` and Lightning's ``self.log`` accept; otherwise it has the same
+    methods: ``update``, ``compute``, ``reset``, ``forward``, ``merge_state``, ``to``
+    and ``state_dict``. In a distributed run, ``compute`` returns the AUC of all
+    processes.
+
+    Parameters
+    ----------
+    max_fpr : float, optional
+        Largest false positive rate of the partial AUC; by default the full AUC.
+    standardized : bool
+        Whether to rescale the partial AUC so that 0.5 is chance and 1 is perfect, as
+        scikit-learn and torchmetrics do.
+    buckets : bool
+        Whether to count scores in 2²⁰ buckets instead of keeping them: 16 MB for any
+        number of examples, instead of 9 bytes per example (16 with weights). float16
+        and bfloat16 scores have their own buckets, so that the AUC is exact; for other
+        scores it is within ``error_bound()`` of the exact AUC.
+    **kwargs
+        Options of :class:`torchmetrics.Metric`, such as ``dist_sync_on_step``.
 
     Examples
     --------
@@ -26,24 +60,46 @@ class BinaryAUC:
     >>> metric = BinaryAUC()
     >>> metric.update(torch.tensor([0.1, 0.8]), torch.tensor([0, 1]))
     >>> metric.update(torch.tensor([0.4, 0.3]), torch.tensor([0, 1]))
-    >>> metric.compute()
+    >>> metric.compute().item()
     0.75
     """
 
-    def __init__(self) -> None:
-        self.reset()
+    score: Any
+    signed_weight: Any
+    bucket_weight: Tensor
+    n_rounded: Tensor
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound, plot_upper_bound = 0.0, 1.0
 
-    def reset(self) -> None:
-        """Forget all batches."""
-        self._score = np.empty(0, dtype=np.float64)
-        self._is_positive = np.empty(0, dtype=np.bool_)
-        self._size = 0
+    def __init__(
+        self,
+        max_fpr: float | None = None,
+        *,
+        standardized: bool = False,
+        buckets: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        rate_up_to_one("max_fpr", max_fpr)
+        self.max_fpr = max_fpr
+        self.standardized = standardized
+        self.buckets = buckets
+        if buckets:
+            size = (2, _N_BUCKETS)
+            zeros = torch.zeros(size, dtype=torch.float64)
+            self.add_state("bucket_weight", zeros, dist_reduce_fx="sum")
+            count = torch.zeros((), dtype=torch.float64)
+            self.add_state("n_rounded", count, dist_reduce_fx="sum")
+        else:
+            self.add_state("score", [], dist_reduce_fx="cat")
+            # The weight, negative for negatives: one byte per example without weights.
+            self.add_state("signed_weight", [], dist_reduce_fx="cat")
 
-    def __len__(self) -> int:
-        """Return the number of examples."""
-        return self._size
-
-    def update(self, scores: Tensor, target: Tensor) -> None:
+    def update(
+        self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
+    ) -> None:
         """Add a batch.
 
         Parameters
@@ -51,38 +107,128 @@ class BinaryAUC:
         scores : Tensor, shape (n_examples,) or (n_examples, 1)
             Finite predictions.
         target : Tensor of the shape of scores
-            Labels 0 and 1, of any type.
+            Labels 0 and 1, of any dtype.
+        sample_weight : Tensor of the shape of scores, optional
+            Weights of the examples. Examples of weight 0 are dropped.
         """
-        checked_batch(scores, target, None)
-        score = scores.detach().reshape(-1).to("cpu", torch.float64)
-        if not bool(torch.isfinite(score).all()):
-            worst = int((~torch.isfinite(score)).nonzero()[0])
+        batch = checked_batch(scores.detach(), target, sample_weight)
+        if batch.score.ndim > 1:
             raise ValueError(
-                f"scores must be finite, got {score[worst].item()} at index {worst}."
+                "scores must have one column, got shape "
+                f"{tuple(scores.shape)}; use one BinaryAUC for each label."
             )
-        end = self._size + score.numel()
-        if end > self._score.size:
-            # In proportion, so that each row is copied a bounded number of times.
-            n_reserved = max(end, math.ceil(_GROWTH * self._size), 1024)
-            self._score = np.resize(self._score, n_reserved)
-            self._is_positive = np.resize(self._is_positive, n_reserved)
-        self._score[self._size : end] = score.numpy()
-        is_positive = target.detach().reshape(-1).to("cpu", torch.bool)
-        self._is_positive[self._size : end] = is_positive.numpy()
-        self._size = end
+        if not bool(torch.isfinite(batch.score).all()):
+            first = int((~torch.isfinite(batch.score)).nonzero()[0])
+            value = batch.score[first].item()
+            raise ValueError(f"scores must be finite, got {value} at index {first}.")
+        score, is_positive, weight, _ = batch
+        signed = 2 * is_positive.to(torch.int8) - 1
+        if weight is not None:
+            is_counted = weight > 0
+            score, signed = score[is_counted], (signed * weight)[is_counted]
+        if self.buckets:
+            self._count(score, signed)
+        else:
+            self.score.append(score)
+            self.signed_weight.append(signed)
 
-    def compute(self) -> float:
-        """Compute the AUC of all batches, ties counting one half.
+    def _count(self, score: Tensor, signed_weight: Tensor) -> None:
+        # Adding 0 turns -0 into 0, which is the same score.
+        single = (score + 0.0).float()
+        bits = single.view(torch.int32).long() & 0xFFFFFFFF
+        # Floats rank as their bits do, except that negative ones are reversed.
+        key = torch.where(bits >> 31 == 1, ~bits & 0xFFFFFFFF, bits | 0x80000000)
+        is_positive = (signed_weight > 0).long()
+        index = is_positive * _N_BUCKETS + (key >> _BITS_DROPPED)
+        weight = signed_weight.abs().to(self.bucket_weight.dtype)
+        flat = self.bucket_weight.view(-1)
+        flat.index_add_(0, index.to(flat.device), weight.to(flat.device))
+        has_digits = (bits & (2**_BITS_DROPPED - 1)) != 0
+        is_rounded = has_digits | (single.double() != score.double())
+        self.n_rounded += is_rounded.sum().to(self.n_rounded)
+
+    def compute(self) -> Tensor:
+        """Compute the AUC of all batches, or NaN without both classes.
 
         Returns
         -------
-        float
-            NaN while there are not two classes.
+        Tensor, shape ()
         """
-        is_positive = self._is_positive[: self._size]
-        # The first batches of an epoch may have one class; a metric must not raise
-        # there.
-        if is_positive.all() or not is_positive.any():
-            return float("nan")
-        bp = ErrorBreakpoints.from_labels(is_positive, denominator="count")
-        return auc(bp, self._score[: self._size])
+        score, is_positive, weight = self._rows()
+        value = float("nan")
+        # The first batches of an epoch may have one class, where a metric must not
+        # raise.
+        if is_positive.any() and not is_positive.all():
+            bp = ErrorBreakpoints.from_labels(
+                is_positive,
+                sample_weight=weight,
+                denominator="count" if weight is None else "rate",
+            )
+            value = auc(bp, score, max_fpr=self.max_fpr, standardized=self.standardized)
+        has_float64 = self.device.type != "mps"
+        dtype = torch.float64 if has_float64 else torch.float32
+        return torch.tensor(value, dtype=dtype, device=self.device)
+
+    def compute_interval(self, *, confidence: float = 0.95) -> AUCInterval:
+        """Compute the AUC of all batches with a confidence interval.
+
+        Parameters
+        ----------
+        confidence : float
+            Confidence level.
+
+        Returns
+        -------
+        AUCInterval
+            Interval of :func:`rocpath.auc_interval`; ``standardized`` is not applied.
+        """
+        if self.buckets:
+            raise ValueError(
+                "buckets must be False for an interval: counts do not keep the rows."
+            )
+        with self.sync_context(dist_sync_fn=getattr(self, "dist_sync_fn", None)):
+            score, is_positive, weight = self._rows()
+        return auc_interval(
+            is_positive,
+            score,
+            confidence=confidence,
+            max_fpr=self.max_fpr,
+            sample_weight=weight,
+        )
+
+    def error_bound(self) -> float:
+        """Return the largest possible difference between ``compute`` and the exact AUC.
+
+        It is 0 unless ``buckets`` is true and some score has more than eleven binary
+        digits: pairs of such scores in one bucket then count one half.
+        """
+        if not self.buckets:
+            return 0.0
+        if self.max_fpr is not None:
+            raise ValueError(f"max_fpr must be None for a bound, got {self.max_fpr}.")
+        with self.sync_context(dist_sync_fn=getattr(self, "dist_sync_fn", None)):
+            negative, positive = self.bucket_weight.cpu().numpy()
+            n_rounded = float(self.n_rounded)
+        n_pairs = negative.sum() * positive.sum()
+        if n_rounded == 0 or n_pairs == 0:
+            return 0.0
+        return 0.5 * float(negative @ positive / n_pairs)
+
+    def _rows(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
+        """Return scores, labels and weights; in buckets, one row for each count."""
+        if self.buckets:
+            counts = self.bucket_weight.cpu().numpy()
+            label, bucket = np.nonzero(counts)
+            return bucket.astype(np.float64), label == 1, counts[label, bucket]
+        score = _concatenate(self.score).double().numpy()
+        signed = _concatenate(self.signed_weight).numpy()
+        is_weighted = signed.dtype != np.int8
+        return score, signed > 0, np.abs(signed) if is_weighted else None
+
+
+def _concatenate(state: Any) -> Tensor:
+    # After synchronization torchmetrics holds one tensor instead of a list.
+    tensors = [state] if isinstance(state, Tensor) else state
+    return torch.cat([one.cpu() for one in tensors]) if tensors else torch.zeros(0)

@@ -10,14 +10,19 @@ All terms have the same sign, so no digits cancel, however far scores are from z
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rocpath.arguments import finite_number
 from rocpath.torch.batch import (
+    LabelLoss,
+    LabelOptions,
+    Reduction,
     checked_batch,
     class_shares,
+    has_both_classes,
     like_scores,
     nan_unless_finite,
+    reduce_labels,
 )
 
 
@@ -27,23 +32,33 @@ def pairwise_squared_hinge(
     *,
     margin: float = 1.0,
     sample_weight: Tensor | None = None,
+    label_weight: Tensor | None = None,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the mean over pairs of ``max(0, margin - positive + negative) ** 2``.
 
     Parameters
     ----------
-    scores : Tensor, shape (n_examples,) or (n_examples, 1)
+    scores : Tensor, shape (n_examples,) or (n_examples, n_labels)
         Predictions.
     target : Tensor of the shape of scores
         Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
         Required difference between a positive and a negative score.
-    sample_weight : Tensor of the shape of scores, optional
+    sample_weight : Tensor of the shape of scores or (n_examples,), optional
         Weight of each example within its class.
+    label_weight : Tensor, shape (n_labels,), optional
+        Weights of the labels in the reduction; equal by default.
+    ignore_index : int, optional
+        Target value of entries that are ignored, for example -1 for missing labels.
+    reduction : {"mean", "sum", "none"}
+        Reduction over the labels that have both classes in the batch; ``"none"``
+        returns one loss per label. A single label has nothing to reduce.
 
     Returns
     -------
-    Tensor, shape ()
+    Tensor, shape () or (n_labels,)
         Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
@@ -54,29 +69,36 @@ def pairwise_squared_hinge(
     >>> pairwise_squared_hinge(scores, torch.tensor([0, 0, 1])).item()
     3.25
     """
-    batch = checked_batch(scores, target, sample_weight)
+    options = LabelOptions(label_weight, ignore_index, reduction)
+    batch = checked_batch(scores, target, sample_weight, options)
     positive, negative = class_shares(batch)
     # With negatives raised by the margin, a pair costs its squared distance if the
     # negative is above the positive.
     raised = finite_number("margin", margin) * ~batch.is_positive
     position, order = (batch.score + raised).sort(descending=True)
-    gap = position[:-1] - position[1:]
-    start = position.new_zeros(1)
-    above = negative[order].cumsum(0)[:-1]
+    gap = position[..., :-1] - position[..., 1:]
+    start = position.new_zeros((*position.shape[:-1], 1))
+    above = negative.gather(-1, order).cumsum(-1)[..., :-1]
     # B and A of the recursion above, as cumulative sums that autograd differentiates.
-    distance = torch.cat((start, (above * gap).cumsum(0)))
-    square = torch.cat((start, (gap * (distance[:-1] + distance[1:])).cumsum(0)))
-    loss = nan_unless_finite(positive[order] @ square, batch.score)
+    distance = torch.cat((start, (above * gap).cumsum(-1)), dim=-1)
+    both = distance[..., :-1] + distance[..., 1:]
+    square = torch.cat((start, (gap * both).cumsum(-1)), dim=-1)
+    loss = (positive.gather(-1, order) * square).sum(-1)
+    loss = nan_unless_finite(loss, batch.score)
+    if loss.ndim:
+        loss = reduce_labels(loss, options, has_both_classes(batch))
     return like_scores(loss, scores)
 
 
-class PairwiseSquaredHinge(nn.Module):
+class PairwiseSquaredHinge(LabelLoss):
     """:func:`pairwise_squared_hinge` as a module.
 
     Parameters
     ----------
     margin : float
         Required difference between a positive and a negative score.
+    label_weight, ignore_index, reduction
+        Same as for :func:`pairwise_squared_hinge`.
 
     Examples
     --------
@@ -87,8 +109,15 @@ class PairwiseSquaredHinge(nn.Module):
     0.25
     """
 
-    def __init__(self, margin: float = 1.0) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        margin: float = 1.0,
+        *,
+        label_weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(label_weight, ignore_index, reduction)
         self.margin = finite_number("margin", margin)
 
     def forward(
@@ -96,9 +125,13 @@ class PairwiseSquaredHinge(nn.Module):
     ) -> Tensor:
         """Compute the loss of a batch."""
         return pairwise_squared_hinge(
-            scores, target, margin=self.margin, sample_weight=sample_weight
+            scores,
+            target,
+            margin=self.margin,
+            sample_weight=sample_weight,
+            **self.options,
         )
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        return f"margin={self.margin}"
+        return f"margin={self.margin}" + super().extra_repr()

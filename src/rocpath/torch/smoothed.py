@@ -8,15 +8,20 @@ read the smoothed distribution of the negatives from it.
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from rocpath.arguments import finite_number
 from rocpath.torch.batch import (
+    LabelLoss,
+    LabelOptions,
+    Reduction,
     checked_batch,
     class_shares,
+    has_both_classes,
     like_scores,
     nan_unless_finite,
+    reduce_labels,
 )
 
 _FEW = 256  # rows up to which a sum over pairs is faster than a grid
@@ -32,6 +37,9 @@ def smoothed_auc_loss(
     *,
     max_fpr: float | None = None,
     sample_weight: Tensor | None = None,
+    label_weight: Tensor | None = None,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute one minus a smoothed AUC, which has a gradient.
 
@@ -42,7 +50,7 @@ def smoothed_auc_loss(
 
     Parameters
     ----------
-    scores : Tensor, shape (n_examples,) or (n_examples, 1)
+    scores : Tensor, shape (n_examples,) or (n_examples, n_labels)
         Predictions.
     target : Tensor of the shape of scores
         Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
@@ -51,12 +59,19 @@ def smoothed_auc_loss(
     max_fpr : float, optional
         Largest false positive rate of the partial AUC, which compares positives with
         the highest-scoring negatives only. The area is divided by ``max_fpr``.
-    sample_weight : Tensor of the shape of scores, optional
+    sample_weight : Tensor of the shape of scores or (n_examples,), optional
         Weight of each example within its class.
+    label_weight : Tensor, shape (n_labels,), optional
+        Weights of the labels in the reduction; equal by default.
+    ignore_index : int, optional
+        Target value of entries that are ignored, for example -1 for missing labels.
+    reduction : {"mean", "sum", "none"}
+        Reduction over the labels that have both classes in the batch; ``"none"``
+        returns one loss per label. A single label has nothing to reduce.
 
     Returns
     -------
-    Tensor, shape ()
+    Tensor, shape () or (n_labels,)
         Loss, in the dtype of the scores or in float32 if that is narrower.
 
     Examples
@@ -73,14 +88,22 @@ def smoothed_auc_loss(
     width = _positive("width", width)
     if max_fpr is not None and _positive("max_fpr", max_fpr) > 1:
         raise ValueError(f"max_fpr must be at most 1, got {max_fpr}.")
-    batch = checked_batch(scores, target, sample_weight)
-    wrong = _wrong_pairs if batch.score.numel() <= _FEW else _wrong_on_grid
-    loss = wrong(batch.score, *class_shares(batch), width, max_fpr)
+    options = LabelOptions(label_weight, ignore_index, reduction)
+    batch = checked_batch(scores, target, sample_weight, options)
+    wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW else _wrong_on_grid
+    columns = batch.score, *class_shares(batch)
+    if batch.score.ndim == 1:
+        loss = wrong(*columns, width, max_fpr)
+    else:
+        labels = zip(*columns, strict=True)
+        loss = torch.stack([wrong(*one, width, max_fpr) for one in labels])
     loss = nan_unless_finite(loss, batch.score)
+    if loss.ndim:
+        loss = reduce_labels(loss, options, has_both_classes(batch))
     return like_scores(loss, scores)
 
 
-class SmoothedAUCLoss(nn.Module):
+class SmoothedAUCLoss(LabelLoss):
     """:func:`smoothed_auc_loss` as a module.
 
     Parameters
@@ -89,6 +112,8 @@ class SmoothedAUCLoss(nn.Module):
         Standard deviation of the smoothing, in the units of the scores.
     max_fpr : float, optional
         Largest false positive rate of the partial AUC.
+    label_weight, ignore_index, reduction
+        Same as for :func:`smoothed_auc_loss`.
 
     Examples
     --------
@@ -99,8 +124,16 @@ class SmoothedAUCLoss(nn.Module):
     0.5
     """
 
-    def __init__(self, width: float = 1.0, max_fpr: float | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        width: float = 1.0,
+        max_fpr: float | None = None,
+        *,
+        label_weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(label_weight, ignore_index, reduction)
         self.width = width
         self.max_fpr = max_fpr
 
@@ -114,11 +147,13 @@ class SmoothedAUCLoss(nn.Module):
             self.width,
             max_fpr=self.max_fpr,
             sample_weight=sample_weight,
+            **self.options,
         )
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        return f"width={self.width}, max_fpr={self.max_fpr}"
+        settings = f"width={self.width}, max_fpr={self.max_fpr}"
+        return settings + super().extra_repr()
 
 
 def _positive(name: str, number: float) -> float:

@@ -1,0 +1,314 @@
+"""BinaryAUC in loops, with torchmetrics and Lightning, and in several processes."""
+
+import math
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rocpath as rp
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import rocpath.torch as rt  # noqa: E402
+
+
+def make_rows(n=500, seed=0):
+    rng = np.random.default_rng(seed)
+    target = rng.random(n) < 0.2
+    return torch.tensor(rng.normal(size=n).round(1) + target), torch.tensor(target)
+
+
+def updated(metric, scores, target, *rest, size=64):
+    for batch in zip(
+        *(one.split(size) for one in (scores, target, *rest)), strict=True
+    ):
+        metric.update(*batch)
+    return metric
+
+
+@given(st.integers(0, 100), st.integers(1, 200))
+def test_the_metric_is_the_auc_of_all_batches(seed, size):
+    scores, target = make_rows(seed=seed)
+    metric = updated(rt.BinaryAUC(), scores, target, size=size)
+    assert metric.compute().item() == rp.auc(
+        rp.ErrorBreakpoints.from_labels(target.numpy()), scores.numpy()
+    )
+
+
+def test_one_class_is_nan_and_reset_forgets():
+    metric = rt.BinaryAUC()
+    metric.update(torch.tensor([0.5, 1.0]), torch.tensor([1, 1]))
+    assert math.isnan(metric.compute())
+    metric.update(torch.tensor([0.0]), torch.tensor([0]))
+    assert metric.compute() == 1.0
+    metric.reset()
+    metric.update(torch.tensor([0.0, 1.0]), torch.tensor([1, 0]))
+    assert metric.compute() == 0.0
+
+
+def test_calling_the_metric_returns_the_auc_of_the_batch():
+    metric = rt.BinaryAUC()
+    assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
+    assert metric(torch.tensor([0.4, 0.3]), torch.tensor([0, 1])) == 0.0
+    # Of the four pairs, 0.3 of a positive against 0.4 of a negative is wrong.
+    assert metric.compute() == 0.75
+
+
+def test_weights_equal_repeated_rows_and_weight_zero_is_dropped():
+    scores, target = make_rows(60)
+    weight = torch.arange(60) % 3
+    metric = updated(rt.BinaryAUC(), scores, target, weight.double(), size=7)
+    index = torch.arange(60).repeat_interleave(weight)
+    repeated = updated(rt.BinaryAUC(), scores[index], target[index])
+    assert metric.compute().item() == pytest.approx(
+        repeated.compute().item(), rel=1e-14
+    )
+
+
+@pytest.mark.parametrize("standardized", [False, True])
+def test_partial_auc(standardized):
+    scores, target = make_rows()
+    metric = rt.BinaryAUC(0.1, standardized=standardized)
+    bp = rp.ErrorBreakpoints.from_labels(target.numpy())
+    expected = rp.auc(bp, scores.numpy(), max_fpr=0.1, standardized=standardized)
+    computed = updated(metric, scores, target).compute().item()
+    assert computed == pytest.approx(expected, rel=1e-14)
+
+
+def test_interval_is_that_of_all_rows():
+    scores, target = make_rows()
+    interval = updated(rt.BinaryAUC(), scores, target).compute_interval(confidence=0.9)
+    expected = rp.auc_interval(target.numpy(), scores.numpy(), confidence=0.9)
+    assert (interval.low, interval.high) == (expected.low, expected.high)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_buckets_are_exact_for_short_floats(dtype):
+    # All finite values of the type, both zeros and the smallest numbers included.
+    bits = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16)
+    scores = bits.view(dtype)
+    scores = scores[scores.isfinite()]
+    target = torch.randint(0, 2, scores.shape, generator=torch.manual_seed(0))
+    metric = rt.BinaryAUC(buckets=True)
+    metric.update(scores, target)
+    bp = rp.ErrorBreakpoints.from_labels(target.numpy())
+    assert metric.compute().item() == rp.auc(bp, scores.double().numpy())
+    assert metric.error_bound() == 0.0
+
+
+@given(st.integers(0, 30), st.sampled_from([1e-3, 1.0, 1e4]))
+def test_buckets_are_within_their_error_bound(seed, scale):
+    rng = np.random.default_rng(seed)
+    target = rng.random(3000) < 0.3
+    # Near 1, where a bucket is 2**-11 wide, so that it contains many scores.
+    scores = scale * (1.0 + 0.01 * (rng.normal(size=3000) + target))
+    metric = rt.BinaryAUC(buckets=True)
+    updated(metric, torch.tensor(scores), torch.tensor(target))
+    exact = rp.auc(rp.ErrorBreakpoints.from_labels(target), scores)
+    assert 0 < metric.error_bound() < 0.05
+    assert abs(metric.compute().item() - exact) <= metric.error_bound()
+
+
+def test_buckets_have_a_fixed_size():
+    metric = rt.BinaryAUC(buckets=True)
+    size = metric.bucket_weight.nbytes
+    for seed in range(20):
+        metric.update(*make_rows(10_000, seed=seed))
+    assert metric.bucket_weight.nbytes == size == 2**24
+
+
+def test_rows_take_nine_bytes_without_weights():
+    metric = updated(rt.BinaryAUC(), *make_rows(2000))
+    kept = sum(one.nbytes for one in [*metric.score, *metric.signed_weight])
+    assert kept == 9 * 2000
+
+
+@pytest.mark.parametrize("buckets", [False, True])
+def test_merged_metrics_have_the_rows_of_both(buckets):
+    scores, target = make_rows()
+    one, two = (rt.BinaryAUC(buckets=buckets) for _ in range(2))
+    updated(one, scores[:300], target[:300])
+    updated(two, scores[300:], target[300:])
+    one.merge_state(two)
+    both = updated(rt.BinaryAUC(buckets=buckets), scores, target)
+    assert one.compute() == both.compute()
+
+
+def test_states_keep_their_precision():
+    scores, target = make_rows()
+    metric = updated(rt.BinaryAUC(), scores, target).half().to("cpu")
+    assert torch.cat(list(metric.score)).dtype == torch.float64
+
+
+def test_invalid_input_raises():
+    one = torch.tensor([1])
+    invalid = [
+        (lambda: rt.BinaryAUC(max_fpr=1.5), "max_fpr must be"),
+        (
+            lambda: rt.BinaryAUC().update(torch.zeros(3, 2), torch.zeros(3, 2)),
+            "one BinaryAUC for each label",
+        ),
+        (lambda: rt.BinaryAUC().update(torch.tensor([math.nan]), one), "got nan at"),
+        (
+            lambda: rt.BinaryAUC(max_fpr=0.5, buckets=True).error_bound(),
+            "max_fpr must be None",
+        ),
+    ]
+    for call, message in invalid:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_torchmetrics_collections_accept_the_metric():
+    torchmetrics = pytest.importorskip("torchmetrics")
+    scores, target = make_rows()
+    collection = torchmetrics.MetricCollection(
+        {"ours": rt.BinaryAUC(), "theirs": torchmetrics.AUROC(task="binary")}
+    )
+    assert isinstance(collection["ours"], torchmetrics.Metric)
+    # Probabilities: theirs applies a sigmoid to batches with other scores only.
+    updated(collection, torch.sigmoid(scores), target.int())
+    value = collection.compute()
+    assert value["ours"].item() == pytest.approx(value["theirs"].item(), abs=1e-6)
+    metric = collection["ours"].clone()
+    metric.persistent(True)
+    restored = rt.BinaryAUC()
+    restored.persistent(True)
+    restored.load_state_dict(metric.state_dict())
+    assert "signed_weight" in metric.state_dict()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_lightning_logs_the_auc_of_the_epoch(tmp_path):
+    lightning = pytest.importorskip("lightning")
+    scores, target = make_rows(256)
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+            self.auc = rt.BinaryAUC()
+
+        def training_step(self, batch, _):
+            return self.layer(batch[0]).square().mean()
+
+        def validation_step(self, batch, _):
+            self.auc.update(batch[0].squeeze(1), batch[1])
+            self.log("auc", self.auc, on_epoch=True)
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.0)
+
+    data = torch.utils.data.TensorDataset(scores.float()[:, None], target)
+    loader = torch.utils.data.DataLoader(data, batch_size=50)
+    trainer = lightning.Trainer(
+        max_epochs=2,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        default_root_dir=tmp_path,
+    )
+    trainer.fit(Module(), loader, loader)
+    bp = rp.ErrorBreakpoints.from_labels(target.numpy())
+    expected = rp.auc(bp, scores.float().double().numpy())
+    assert trainer.callback_metrics["auc"].item() == pytest.approx(expected, abs=1e-6)
+
+
+PROGRAM = """
+    import sys
+    {block}
+    import numpy as np, torch
+    import torch.distributed as dist
+    import rocpath.torch as rt
+    rank = int(sys.argv[1])
+    address = "tcp://127.0.0.1:" + sys.argv[2]
+    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    rng = np.random.default_rng(0)
+    target = rng.random(301) < 0.2
+    scores = rng.normal(size=301) + target
+    # Processes of different size, in batches of different size.
+    mine = slice(0, 200) if rank == 0 else slice(200, 301)
+    for buckets in (False, True):
+        metric = rt.BinaryAUC(buckets=buckets)
+        columns = torch.tensor(scores[mine]), torch.tensor(target[mine])
+        for batch in zip(*(one.split(70) for one in columns)):
+            metric.update(*batch)
+        print(repr(metric.compute().item()))
+        if not buckets:
+            print(repr(metric.compute_interval().low))
+        print(sum(one.numel() for one in metric.score) if not buckets else 0)
+    dist.destroy_process_group()
+"""
+WITHOUT_TORCHMETRICS = "sys.modules['torchmetrics'] = None"
+
+
+def run_processes(block):
+    """Run the program in two processes, and return what each of them prints."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    program = textwrap.dedent(PROGRAM).format(block=block)
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(rank), port],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        for rank in range(2)
+    ]
+    finished = [one.communicate(timeout=120) for one in started]
+    for (_, error), process in zip(finished, started, strict=True):
+        assert process.returncode == 0, error
+    return [out.split() for out, _ in finished]
+
+
+@pytest.mark.parametrize("block", ["", WITHOUT_TORCHMETRICS], ids=["with", "without"])
+def test_two_processes_compute_the_auc_of_both(block):
+    if not block:
+        pytest.importorskip("torchmetrics")
+    rng = np.random.default_rng(0)
+    target = rng.random(301) < 0.2
+    scores = rng.normal(size=301) + target
+    area = rp.auc(rp.ErrorBreakpoints.from_labels(target), scores)
+    low = rp.auc_interval(target, scores).low
+    for rank, printed in enumerate(run_processes(block)):
+        exact, bound, n_kept, in_buckets, _ = printed
+        assert float(exact) == area
+        assert float(bound) == pytest.approx(low, rel=1e-12)
+        # Afterwards each process has its own rows again.
+        assert int(n_kept) == (200 if rank == 0 else 101)
+        assert float(in_buckets) == pytest.approx(area, abs=1e-3)
+
+
+def test_without_torchmetrics_the_methods_are_the_same(tmp_path):
+    program = f"""
+        import sys
+        {WITHOUT_TORCHMETRICS}
+        import torch, rocpath.torch as rt
+        metric = rt.BinaryAUC()
+        assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
+        metric.update(torch.tensor([0.4, 0.3]), torch.tensor([0, 1]))
+        assert metric.compute() == 0.75
+        other = rt.BinaryAUC()
+        other.load_state_dict(metric.state_dict())
+        other.merge_state(metric)
+        assert other.to(torch.float16).compute() == 0.75
+        assert len(other.score) == 4 and other.score[0].dtype == torch.float64
+        other.reset()
+        assert other.compute().isnan()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
