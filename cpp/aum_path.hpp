@@ -75,8 +75,10 @@ class AUMPathSearch {
   }
 };
 
-inline AUMPath aum_path(const ErrorLines& lines, double max_step, Interrupt interrupt) {
-  return AUMPathSearch(lines, std::move(interrupt)).run(lines, max_step);
+inline AUMPath aum_path(const ErrorLines& lines, double max_step, const Interrupt& interrupt) {
+  return with_certain_sums(lines, [&](const ErrorLines& some) {
+    return AUMPathSearch(some, interrupt).run(some, max_step);
+  });
 }
 
 }  // namespace rocpath

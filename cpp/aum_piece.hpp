@@ -8,7 +8,7 @@
 namespace rocpath {
 
 // AUM(s) = intercept_sum + s * slope_sum, sums over lines of weight * intercept and weight * slope
-// (eq. AUM_s). A line's weight is the fall of min(FP, FN) from below it to above it.
+// (eq. AUM_s). A line's weight is the decrease of min(FP, FN) from below it to above it.
 class AUMPiece {
  public:
   CompensatedSum intercept_sum;
@@ -25,8 +25,15 @@ class AUMPiece {
   void add(DoubleDouble weight, double intercept, double slope) {
     intercept_sum.add(weight * intercept);
     slope_sum.add(weight * slope);
-    intercept_size_ += std::fabs(weight.high * intercept);
-    slope_size_ += std::fabs(weight.high * slope);
+    intercept_size_ += size_of_product(weight.high, intercept);
+    slope_size_ += size_of_product(weight.high, slope);
+  }
+
+  // Not zero unless a factor is, so that a sum without terms is known from one that underflows.
+  static double size_of_product(double a, double b) {
+    const double size = std::fabs(a * b);
+    if (size == 0.0 && a != 0.0 && b != 0.0) return std::numeric_limits<double>::denorm_min();
+    return size;
   }
 
   void add(const AUMPiece& other) {
@@ -43,60 +50,50 @@ class AUMPiece {
     slope_size_ += other.slope_size_;
   }
 
-  // Right to 100 bits or so of the sizes of its terms, unless it is in doubt.
   double slope() const { return slope_sum.value(); }
 
-  // Is the slope too small to tell its sign, for cancellation or because terms may underflow?
-  bool is_slope_in_doubt() const {
-    return std::fabs(slope_sum.value()) <= std::max(0x1p-70 * slope_size_, 0x1p-900);
+  // Is the slope too small for its sign to be certain, or for its digits? By cancellation, or
+  // because terms may underflow.
+  bool is_sign_in_doubt() const { return is_slope_below(rounding); }
+  bool is_slope_in_doubt() const { return is_slope_below(few_digits); }
+
+  // AUM on this piece, if it is not in doubt.
+  double at(double step) const {
+    // Each fma rounds once, after the cancellation: as accurate as double-double here.
+    const DoubleDouble& slope = slope_sum.parts();
+    const DoubleDouble& intercept = intercept_sum.parts();
+    return std::fma(step, slope.high, intercept.high) + std::fma(step, slope.low, intercept.low);
   }
 
-  // AUM where the slope is zero, whatever rounding has left of it.
-  double flat_value() const {
-    const double value = intercept_sum.value();
-    return std::fabs(value) <= rounding * intercept_size_ ? 0.0 : value;
+  // Does cancellation, underflow or overflow leave AUM fewer digits than a float64 has?
+  bool is_in_doubt_at(double step) const {
+    if (is_empty()) return false;
+    return !(std::fabs(at(step)) > few_digits * (intercept_size_ + slope_size_ * step) + smallest);
   }
 
-  // Is the sum zero, but for the rounding of the few terms it was made of?
-  bool is_nothing() const {
-    constexpr double noise = 0x1p-98;
-    return std::fabs(slope_sum.value()) <= noise * slope_size_ &&
-           std::fabs(intercept_sum.value()) <= noise * intercept_size_;
+  // Is the sum so small that it may be zero?
+  bool may_be_zero() const {
+    return is_sign_in_doubt() &&
+           std::fabs(intercept_sum.value()) <= rounding * intercept_size_ + smallest;
   }
 
   // Sums of the sizes of the terms.
   double intercept_size() const { return intercept_size_; }
   double slope_size() const { return slope_size_; }
-
-  double at(double step) const {
-    // Each fma rounds once, after the cancellation: as accurate as double-double here.
-    const DoubleDouble& slope = slope_sum.parts();
-    const DoubleDouble& intercept = intercept_sum.parts();
-    const double value =
-        std::fma(step, slope.high, intercept.high) + std::fma(step, slope.low, intercept.low);
-    if (!std::isfinite(value)) return step * slope.high + intercept.high;
-    return std::fabs(value) <= rounding * (intercept_size_ + slope_size_ * step) ? 0.0 : value;
-  }
+  bool is_empty() const { return intercept_size_ == 0.0 && slope_size_ == 0.0; }
 
  private:
-  // What millions of double-double additions may be off by, relative to the sizes of the terms. An
-  // AUM below that is zero: it is only ever reported, no decision depends on it.
-  static constexpr double rounding = 0x1p-90;
+  // How far 2^25 double-double additions may be off, relative to the sizes of the terms; and how
+  // small a sum may be that is then right to 53 bits.
+  static constexpr double rounding = 0x1p-80;
+  static constexpr double few_digits = 0x1p-27;
+  static constexpr double smallest = 0x1p-900;  // below it, products may underflow
   double intercept_size_ = 0.0;
   double slope_size_ = 0.0;
-};
 
-// AUM at a kink. The float64 step may lie on either side of the exact one: where AUM is flat on one
-// side, it has the flat value there; otherwise, of the two pieces, the upper one holds on both
-// sides of a convex kink, and the lower one on both sides of a concave kink.
-inline double aum_at_kink(const AUMPiece& before, double slope_before, const AUMPiece& after,
-                          double slope_after, double step) {
-  if (slope_after == 0.0) return after.flat_value();
-  if (slope_before == 0.0) return before.flat_value();
-  const double right = after.at(step);
-  if (slope_after == slope_before) return right;
-  const double left = before.at(step);
-  return slope_after >= slope_before ? std::max(left, right) : std::min(left, right);
-}
+  bool is_slope_below(double share) const {
+    return slope_size_ != 0.0 && !(std::fabs(slope_sum.value()) > share * slope_size_ + smallest);
+  }
+};
 
 }  // namespace rocpath

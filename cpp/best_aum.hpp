@@ -10,6 +10,8 @@
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
 
+#include <optional>
+
 #include "searchable_lines.hpp"
 #include "sweep.hpp"
 
@@ -20,37 +22,17 @@ inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
   FirstMinimum first_min;
   sweep(lines, {.max_step = max_step}, interrupt, [&](const SweepRow& row) {
-    first_min.pass(row.step, row.aum, row.aum_slope_after);
+    first_min.pass(row.step, row.aum_slope_after);
     return !first_min.is_over();
   });
   return first_min;
 }
 
-// AUM at a step and its slope just after; the sign of the slope is exact. Lines in any order.
-struct AUMAfter {
-  double value;
-  double slope;
-};
-
-inline AUMAfter aum_after(ErrorLines lines, double step) {
-  lines.from = step;
-  sort_lines(lines);
-  const OrderState state(lines);
-  return {state.aum().at(step) / lines.divisor, state.slope()};
-}
-
-// The minimum that was found among some lines. Where AUM falls up to the end, its value there is
-// computed anew: carried on from the last row it would keep the rounding of a larger one.
-inline BestAUM best_of(const FirstMinimum& first, const ErrorLines& lines, double end,
-                       const StepScale& scale) {
-  BestAUM best = first.best(end, scale);
-  if (!first.is_reached()) best.value = aum_after(lines, best.step).value;
-  return best;
-}
-
 inline BestAUM first_min_aum_step(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
-  return best_of(first_min_aum(lines, max_step, interrupt), lines, max_step, StepScale(lines));
+  const FirstMinimum first_min = first_min_aum(lines, max_step, interrupt);
+  return best_float64(first_min.steps(max_step), max_step, StepScale(lines),
+                      [&](double step) { return aum_at(lines, step); });
 }
 
 template <SearchableLines AllLines>
@@ -65,15 +47,17 @@ class AUMSearch {
   BestAUM run() const {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
     const FirstMinimum first = walked(near);
-    BestAUM best = best_of(first, near.lines, max_step_, scale_);
-    best.value = std::max(best.value, 0.0);  // convex AUM is, but for rounding
+    StepRange steps = first.steps(max_step_);
     // A flat minimum may go on beyond the range.
+    std::optional<Near> rest;
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
-      const FirstMinimum rest = walked(find(lines_, {near.steps.high, max_step_}, Slope::rising));
-      best.interval.high = rest.best(max_step_, scale_).interval.high;
-      best.step = scale_.inside(best.interval, best.step);
+      rest = find(lines_, {near.steps.high, max_step_}, Slope::rising);
+      steps.high = walked(*rest).steps(max_step_).high;
     }
-    return best;
+    const double last_near = std::nextafter(near.steps.high, 2.0 * near.steps.high);
+    return best_float64(steps, max_step_, scale_, [&](double step) {
+      return aum_at(step <= last_near ? near.lines : rest->lines, step);
+    });
   }
 
  private:
@@ -101,9 +85,12 @@ class AUMSearch {
 
   ErrorLines all_lines() const { return collapse(lines_, Box{{0.0, 0.0}}); }
 
-  // The slope of AUM just after a step; its sign is exact.
+  // A number with the sign of the slope of AUM just after a step.
   static double slope_after(const ErrorLines& lines, double step) {
-    return aum_after(near_level(lines, {step, step}, true), step).slope;
+    ErrorLines near = near_level(lines, {step, step}, true);
+    near.from = step;
+    sort_lines(near);
+    return OrderState(near).slope_sign();
   }
 
   // Halve the range, and forget lines away from the level, until few are left.
@@ -217,5 +204,12 @@ class AUMSearch {
     return first_min_aum(near.lines, near.steps.high, interrupt_);
   }
 };
+
+// The best AUM step of monotone errors.
+template <SearchableLines Lines>
+BestAUM best_aum_step(const Lines& lines, double max_step, const Interrupt& interrupt) {
+  return with_certain_sums(
+      lines, [&](const Lines& some) { return AUMSearch(some, max_step, interrupt).run(); });
+}
 
 }  // namespace rocpath

@@ -95,7 +95,7 @@ Array<std::uint32_t> sorted_order(const Array<double>& key) {
 
 nb::dict best_aum_step(const Lines& lines, double max_step) {
   return to_dict(
-      released([&] { return rocpath::AUMSearch(lines.arrays(), max_step, SignalCheck()).run(); }));
+      released([&] { return rocpath::best_aum_step(lines.arrays(), max_step, SignalCheck()); }));
 }
 
 nb::dict first_min_aum(const Lines& lines, double max_step) {

@@ -80,6 +80,32 @@ class ExactSum {
     add_product(parts.low, a);
   }
 
+  void add(ExactSum other) {
+    other.carry();
+    carry();
+    for (std::size_t k = 0; k < digit.size(); ++k) digit[k] += other.digit[k];
+  }
+
+  // Add another sum times a number. What would lie below 2^-2252 is dropped.
+  void add_multiple(ExactSum other, double factor) {
+    if (factor == 0.0 || other.sign() == 0) return;
+    const bool is_negative = other.make_positive() != (factor < 0.0);
+    int exponent = 0;
+    const auto factor_digits = static_cast<uint128>(std::abs(whole_digits(factor, exponent)));
+    carry();
+    for (std::size_t k = 0; k < digit.size(); ++k) {
+      if (other.digit[k] == 0) continue;
+      uint128 product = static_cast<uint128>(other.digit[k]) * factor_digits;
+      int position = digit_bits * static_cast<int>(k) + exponent;
+      if (position < 0) {
+        product = position > -128 ? product >> -position : 0;
+        position = 0;
+      }
+      add_word(static_cast<std::uint64_t>(product), position, is_negative);
+      add_word(static_cast<std::uint64_t>(product >> 64), position + 64, is_negative);
+    }
+  }
+
   // -1, 0 or 1.
   int sign() {
     carry();
@@ -88,19 +114,17 @@ class ExactSum {
     return 0;
   }
 
-  // The sum to about 64 bits; zero only if the sum is zero.
+  // The sum to 53 bits; zero only if it is zero, however small.
   double value() {
-    const int its_sign = sign();
-    if (its_sign == 0) return 0.0;
-    if (its_sign < 0) {
-      for (std::int64_t& one : digit) one = -one;
-      carry();
-    }
+    if (sign() == 0) return 0.0;
+    const double its_sign = make_positive() ? -1.0 : 1.0;
     std::size_t top = digit.size() - 1;
     while (digit[top] == 0 && top > 2) --top;
-    double size = 0.0;
-    for (std::size_t k = top + 1; k-- > top - 2;) size = size * 0x1p32 + double(digit[k]);
-    size = std::ldexp(size, digit_bits * static_cast<int>(top - 2) - lowest_exponent);
+    uint128 leading = 0;
+    for (std::size_t k = top + 1; k-- > top - 2;)
+      leading = (leading << digit_bits) + static_cast<uint128>(digit[k]);
+    const double size = std::ldexp(static_cast<double>(leading),
+                                   digit_bits * static_cast<int>(top - 2) - lowest_exponent);
     return its_sign * std::fmax(size, std::numeric_limits<double>::denorm_min());
   }
 
@@ -110,6 +134,14 @@ class ExactSum {
   static constexpr int lowest_exponent = 2252;
   static constexpr int digit_bits = 32;
   std::array<std::int64_t, 138> digit{};
+
+  // Returns whether it was negative.
+  bool make_positive() {
+    if (sign() >= 0) return false;
+    for (std::int64_t& one : digit) one = -one;
+    carry();
+    return true;
+  }
 
   static std::int64_t whole_digits(double a, int& exponent) {
     const double fraction = std::frexp(a, &exponent);

@@ -6,56 +6,66 @@
 namespace rocpath {
 
 struct BestAUM {
-  StepRange interval{};  // all steps with the smallest AUM
-  double step = 0.0;     // one of them, inside if there is an inside
-  double value = 0.0;
+  StepRange interval{};  // the float64 numbers nearest to the ends of the smallest AUM, or the step
+  double step = 0.0;     // strictly inside the interval, or its only point
+  double value = 0.0;    // AUM at that float64
 };
 
-// A stretch on which AUM does not change, after it fell and before it rises; its start alone where
-// AUM rises at once. For convex AUM the first minimum is the global one, otherwise a local one.
+// A stretch on which AUM does not change, after it decreased and before it increases; its start
+// alone where AUM increases at once. For convex AUM the first minimum is the global one, otherwise
+// a local one.
 class FirstMinimum {
  public:
   // From this row to the next one AUM has this slope, whose sign is exact.
-  void pass(double step, double aum, double slope) {
+  void pass(double step, double slope) {
     if (slope < 0.0) {
       is_reached_ = false;
     } else if (!is_reached_) {
       is_reached_ = true;
-      flat_from_ = step;
-      value_ = aum;
+      low_ = step;
     }
     if (slope > 0.0 && !is_over_) {
       is_over_ = true;
-      flat_to_ = step;
+      high_ = step;
     }
-    step_ = step;
-    aum_ = aum;
-    slope_ = slope;
   }
 
-  bool is_reached() const { return is_reached_; }  // AUM does not fall after the last row
-  bool is_over() const { return is_over_; }        // it has risen
+  bool is_reached() const { return is_reached_; }  // AUM does not decrease after the last row
+  bool is_over() const { return is_over_; }        // it has increased
 
-  // The minimum, if AUM goes on as it does after the last row up to the step `end`.
-  BestAUM best(double end, const StepScale& scale) const {
-    if (!is_reached_) {
-      // Where AUM falls without an end, lines cross beyond all float64 steps.
-      const double last = std::min(end, std::numeric_limits<double>::max());
-      return {{last, last}, last, aum_ + slope_ * (last - step_)};
-    }
-    const StepRange flat{flat_from_, is_over_ ? flat_to_ : end};
-    return {flat, scale.inside(flat, flat.low), value_};
+  // The stretch, if AUM goes on as it does after the last row up to the step `end`. Where AUM
+  // decreases without an end, lines cross beyond all float64 steps.
+  StepRange steps(double end) const {
+    const double last = std::min(end, std::numeric_limits<double>::max());
+    if (!is_reached_) return {last, last};
+    return {low_, is_over_ ? high_ : end};
   }
 
  private:
   bool is_reached_ = false;
   bool is_over_ = false;
-  double flat_from_ = 0.0;
-  double flat_to_ = 0.0;
-  double value_ = 0.0;
-  double step_ = 0.0;  // the last row
-  double aum_ = 0.0;
-  double slope_ = 0.0;
+  double low_ = 0.0;
+  double high_ = 0.0;
 };
+
+// The float64 step to return for a minimum of AUM. Every float64 strictly between the numbers that
+// are nearest to its ends has exactly the smallest AUM. Where there is none, the minimum lies
+// between two neighboring float64 numbers, and AUM at these may differ by much: by
+// |slope| * ulp(step). Then each is tried.
+template <class AUMAt>
+BestAUM best_float64(StepRange steps, double max_step, const StepScale& scale, AUMAt aum_at) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double after_low = std::nextafter(steps.low, infinity);
+  if (after_low < steps.high) return {steps, scale.inside(steps, after_low), aum_at(after_low)};
+  BestAUM best{{}, steps.low, aum_at(steps.low)};
+  for (const double step :
+       {steps.high, std::nextafter(steps.low, -infinity), std::nextafter(steps.high, infinity)}) {
+    if (!(step >= 0.0 && step <= max_step && std::isfinite(step)) || step == steps.low) continue;
+    const double value = aum_at(step);
+    if (value < best.value - 0x1p-51 * std::fabs(best.value)) best = {{}, step, value};
+  }
+  best.interval = {best.step, best.step};
+  return best;
+}
 
 }  // namespace rocpath

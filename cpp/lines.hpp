@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "aum_piece.hpp"
+#include "exact_aum.hpp"
 #include "sorting.hpp"
 
 namespace rocpath {
@@ -60,6 +62,10 @@ inline double largest_size(std::span<const double> numbers) {
   return largest.value();
 }
 
+// What is known of the sums of lines outside of a box: double-double numbers that may be rounded,
+// or are not, or exact sums beside them.
+enum class OutsideSums { rounded, unrounded, exact };
+
 // The input: four arrays of the same length.
 struct LineArrays {
   std::span<const double> intercept;
@@ -69,6 +75,7 @@ struct LineArrays {
   double fp_unit;
   double tp_unit;
   double divisor = 1.0;  // of AUM: the unit of rates is no float64 number
+  OutsideSums outside_sums = OutsideSums::unrounded;
 
   std::size_t size() const { return intercept.size(); }
   ErrorLine operator[](std::size_t k) const { return {{intercept[k], slope[k]}, fp[k], tp[k]}; }
@@ -84,6 +91,8 @@ struct ErrorLines {
   ErrorSums total;   // of all lines, including those outside
   ErrorSums below;   // of the lines outside that stay below
   AUMPiece outside;  // contribution of the lines outside to AUM
+  OutsideSums outside_sums = OutsideSums::unrounded;
+  std::shared_ptr<const ExactAUM> exact_outside;  // the same as `outside`, for OutsideSums::exact
   bool is_outside_monotone = true;
   double from = 0.0;
 
@@ -99,6 +108,7 @@ struct ErrorLines {
     }
     below = others.below;
     outside = others.outside;
+    exact_outside = others.exact_outside;
   }
   void take_outside(const LineArrays&) {}
 
@@ -108,6 +118,12 @@ struct ErrorLines {
     total += part.total;
     below += part.below;
     outside.add(part.outside);
+    if (part.exact_outside) add_exact_outside(*part.exact_outside);
+  }
+
+  void add_exact_outside(ExactAUM sums) {
+    if (exact_outside) sums.add(*exact_outside);
+    exact_outside = std::make_shared<const ExactAUM>(std::move(sums));
   }
 
   // Let every line count several times, by multiplying the units. Sums over the lines outside

@@ -5,6 +5,8 @@
 // forget them: what is left is the same problem on fewer lines.
 #pragma once
 
+#include <optional>
+
 #include "crossings.hpp"
 #include "level.hpp"
 
@@ -18,14 +20,16 @@ struct Box {
   double highest = std::numeric_limits<double>::infinity();
 };
 
-// The lowest and the highest place of a line within a range of steps, up to the float64 after its
-// end: crossings whose nearest float64 is the end may lie that far.
+// The lowest and the highest place of a line within a range of steps, from the float64 before it to
+// the float64 after it: crossings whose nearest float64 is an end of the range may lie that far.
 class LinePlaces {
  public:
-  explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)), low_(steps.low) {
+  explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
+    low_ = steps.low > 0.0 ? std::nextafter(steps.low, 0.0) : steps.low;
     // A little more than the reciprocal, so that the range is covered.
-    high_ = std::nextafter(is_finite_ ? steps.high : 1.0 / steps.low, infinity);
+    high_ =
+        std::nextafter(is_finite_ ? steps.high : std::nextafter(1.0 / low_, infinity), infinity);
   }
 
   struct Places {
@@ -40,7 +44,7 @@ class LinePlaces {
     return {std::min(first, last), std::max(first, last)};
   }
 
-  double end() const { return high_; }
+  double width() const { return high_ - low_; }
 
  private:
   bool is_finite_;
@@ -69,8 +73,9 @@ class JumpSums {
   }
 
   AUMPiece times(double unit) const {
-    return AUMPiece(intercept_.sum() * unit, slope_.sum() * unit, intercept_size_ * std::fabs(unit),
-                    slope_size_ * std::fabs(unit));
+    return AUMPiece(intercept_.sum() * unit, slope_.sum() * unit,
+                    AUMPiece::size_of_product(intercept_size_, unit),
+                    AUMPiece::size_of_product(slope_size_, unit));
   }
 
  private:
@@ -80,7 +85,60 @@ class JumpSums {
   double slope_size_ = 0.0;
 };
 
+// Is every number a whole number of such a small unit that double-double sums of it are exact?
+template <class Get>
+bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
+  LargestSize largest;
+  for (std::size_t k = 0; k < size; ++k) largest.add(get(k));
+  if (largest.value() == 0.0) return true;
+  constexpr int sum_bits = 95;  // what a block of `collapse` leaves of 106
+  const int exponent = std::ilogb(largest.value()) + 1 + count_bits - sum_bits;
+  if (exponent < -1022) return false;
+  const double unit = std::ldexp(1.0, exponent);
+  for (std::size_t k = 0; k < size; ++k)
+    if (std::fmod(get(k), unit) != 0.0) return false;
+  return true;
+}
+
 }  // namespace detail
+
+// Are the sums of lines outside of any box exact in double-double arithmetic? They are for lines of
+// few digits, as integers and tenths have.
+template <class Lines>
+bool are_sums_unrounded(const Lines& lines) {
+  ErrorSums sizes;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const ErrorLine& line = lines[k];
+    sizes += {std::abs(line.fp), std::abs(line.tp)};
+  }
+  const auto digits = [](double unit) {
+    int exponent = 0;
+    const auto whole = static_cast<std::uint64_t>(std::ldexp(std::frexp(unit, &exponent), 53));
+    return 53 - std::countr_zero(whole);
+  };
+  const int count_bits =
+      std::max(digits(lines.fp_unit) + std::bit_width(static_cast<std::uint64_t>(sizes.fp)),
+               digits(lines.tp_unit) + std::bit_width(static_cast<std::uint64_t>(sizes.tp)));
+  return detail::are_sums_unrounded(
+             lines.size(), [&](std::size_t k) { return lines[k].intercept; }, count_bits) &&
+         detail::are_sums_unrounded(
+             lines.size(), [&](std::size_t k) { return lines[k].slope; }, count_bits);
+}
+
+// Call search(lines) with double-double sums of lines outside of boxes; where these leave a sign or
+// digits of AUM in doubt, again with exact sums.
+template <class Lines, class Search>
+auto with_certain_sums(Lines lines, Search search) {
+  if constexpr (requires { lines.outside_sums; }) {
+    lines.outside_sums = OutsideSums::rounded;
+    try {
+      return search(lines);
+    } catch (const SumsInDoubt&) {
+      lines.outside_sums = are_sums_unrounded(lines) ? OutsideSums::unrounded : OutsideSums::exact;
+    }
+  }
+  return search(lines);
+}
 
 // One pass over some lines, and a pure function of them: those that stay outside the box become
 // sums, the others are kept. Parts of the lines can be treated apart and their results added up.
@@ -91,27 +149,39 @@ ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, cons
   result.fp_unit = lines.fp_unit;
   result.tp_unit = lines.tp_unit;
   result.divisor = lines.divisor;
+  result.outside_sums = lines.outside_sums;
   result.from = box.steps.low;
   if (begin == 0) result.take_outside(lines);
   const LinePlaces places(box.steps);
-  detail::JumpSums below;
-  detail::JumpSums above;
-  for (std::size_t k = begin; k < end; ++k) {
-    const ErrorLine& line = lines[k];
-    const auto [lowest, highest] = places(line);
-    result.total += {line.fp, line.tp};
-    if (highest < box.lowest) {
-      result.below += {line.fp, line.tp};
-      below.add(line.fp, line);
-    } else if (lowest > box.highest) {
-      above.add(line.tp, line);
-    } else {
-      result.line.push_back(line);
+  const bool is_exact = lines.outside_sums == OutsideSums::exact;
+  std::optional<ExactAUM> exact;
+  if (is_exact) exact.emplace();
+  // Sums of short blocks are added up in full double-double arithmetic, so that what is rounded
+  // does not grow with the square of the number of lines (AUMPiece::rounding).
+  constexpr std::size_t block = 1024;
+  for (std::size_t first = begin; first < end; first += block) {
+    detail::JumpSums below;
+    detail::JumpSums above;
+    for (std::size_t k = first; k < std::min(first + block, end); ++k) {
+      const ErrorLine& line = lines[k];
+      const auto [lowest, highest] = places(line);
+      result.total += {line.fp, line.tp};
+      const bool is_below = highest < box.lowest;
+      if (is_below || lowest > box.highest) {
+        // Below, min(FP, FN) increases by a line's FP; above, it decreases by its TP.
+        if (is_below) result.below += {line.fp, line.tp};
+        is_below ? below.add(line.fp, line) : above.add(line.tp, line);
+        if (is_exact)
+          exact->add(is_below ? -line.fp : line.tp, is_below ? lines.fp_unit : lines.tp_unit,
+                     line.intercept, line.slope);
+      } else {
+        result.line.push_back(line);
+      }
     }
+    result.outside.add(below.times(-lines.fp_unit));
+    result.outside.add(above.times(lines.tp_unit));
   }
-  // Below, min(FP, FN) rises by a line's FP; above, it falls by its TP.
-  result.outside.add(below.times(-lines.fp_unit));
-  result.outside.add(above.times(lines.tp_unit));
+  if (is_exact) result.add_exact_outside(*exact);
   return result;
 }
 
@@ -135,11 +205,11 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
         .threshold;
   };
   if (steps.low == steps.high && excess == 0.0) {
-    // Up to the next float64 a line moves by less than this.
+    // From the float64 before the step to the one after it a line moves by less than this.
     double steepest = 0.0;
     for (const ErrorLine& line : lines.line) steepest = std::max(steepest, std::fabs(line.slope));
     const double at = level(0.0, [](const auto& p) { return p.lowest; });
-    const double move = steepest * (2.0 * (places.end() - steps.low)) + 0x1p-52 * std::fabs(at);
+    const double move = steepest * (2.0 * places.width()) + 0x1p-52 * std::fabs(at);
     return {steps, at - move, at + move};
   }
   return {steps, level(-excess, [](const auto& p) { return p.lowest; }),

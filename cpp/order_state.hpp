@@ -5,13 +5,14 @@
 //   AUC    = sum_{i,j} fp_i tp_j [T_j < T_i], ties one half, over total FP * total TP  (eq. AUC1)
 // The two sums of AUM are kept in double-double arithmetic and AUC as an integer, so neither
 // accumulates rounding errors, however many crossings are applied. A crossing takes O(1); memory
-// O(B).
+// O(B). Where the sums of AUM cancel, they are computed exactly (exact_aum.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "aum_of_order.hpp"
 #include "ranks.hpp"
 
 namespace rocpath {
@@ -19,12 +20,7 @@ namespace rocpath {
 class OrderState {
  public:
   // Start from the order in which the lines are stored: just after the step `lines.from`.
-  explicit OrderState(const ErrorLines& lines) : lines_(lines), ranks_(lines.size()) {
-    may_underflow_ = std::any_of(lines.line.begin(), lines.line.end(), [](const ErrorLine& line) {
-      return line.slope != 0.0 && std::fabs(line.slope) < 0x1p-800;
-    });
-    renew();
-  }
+  explicit OrderState(const ErrorLines& lines) : lines_(lines), ranks_(lines.size()) { renew(); }
 
   std::span<const std::uint32_t> order() const { return ranks_.order(); }
   const AUMPiece& aum() const { return aum_; }
@@ -36,8 +32,11 @@ class OrderState {
   // How often the two sums of AUM have changed.
   std::uint64_t n_aum_changes() const { return n_aum_changes_; }
 
-  // The slope of AUM; its sign is exact.
-  double slope() const { return aum_.is_slope_in_doubt() ? exact_slope() : aum_.slope(); }
+  // The slope of AUM to the last digits of a float64; its sign is exact.
+  double slope() const { return aum_.is_slope_in_doubt() ? exact_aum().slope() : aum_.slope(); }
+  // A number with the exact sign of the slope, for less.
+  double slope_sign() const { return aum_.is_sign_in_doubt() ? exact_aum().slope() : aum_.slope(); }
+  ExactAUM exact_aum() const { return rocpath::exact_aum(lines_, order()); }
 
   // The paper's update: two neighbors exchange ranks, and only the slot between them changes.
   void swap_neighbors(std::uint32_t lower, std::uint32_t upper) {
@@ -64,27 +63,30 @@ class OrderState {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
   }
 
+  // By how much the slope of AUM may have differed from those before and after the last crossings
+  // while these happened one after the other. A single crossing leaves no room.
+  double slope_room() const { return slope_room_; }
+
   // Apply all crossings of one step; returns the number of groups of lines that meet.
   std::size_t apply(std::span<const Crossing> crossings) {
+    slope_room_ = 0.0;
     if (crossings.size() == 1) {
       swap_neighbors(crossings[0].lower, crossings[0].upper);
       return 1;
     }
     for (const Crossing& crossing : crossings)
       doubled_auc_ += auc_change(lines_.line[crossing.lower], lines_.line[crossing.upper]);
-    AUMPiece change;
     const auto leave = [&](std::size_t first_rank, std::size_t last_rank) {
-      change = {};
-      change.subtract(contribution(first_rank, last_rank));
+      const auto group = order().subspan(first_rank, last_rank + 1 - first_rank);
+      group_before_.assign(group.begin(), group.end());
+      was_one_sided_ = is_one_sided(first_rank, last_rank);
       n_converging_ -= converging_within(first_rank, last_rank);
     };
     const auto arrive = [&](std::size_t first_rank, std::size_t last_rank) {
       fill_slots(first_rank, last_rank);
-      change.add(contribution(first_rank, last_rank));
-      const bool is_nothing = change.is_nothing();
-      if (!is_nothing) aum_.add(change);
-      // A change may be lost where products of denormal slopes underflow.
-      if (!is_nothing || may_underflow_) ++n_aum_changes_;
+      // Where the same error is the smaller one all over the group, its order does not matter.
+      if (!was_one_sided_ || !is_one_sided(first_rank, last_rank))
+        update_aum(first_rank, last_rank);
       n_converging_ += converging_within(first_rank, last_rank);
     };
     return ranks_.apply(crossings, leave, arrive);
@@ -101,6 +103,7 @@ class OrderState {
     }
     ranks_.reorder(order);
     renew();
+    slope_room_ = std::numeric_limits<double>::infinity();
     return n_groups;
   }
 
@@ -119,7 +122,10 @@ class OrderState {
   Vector<Slot> slot_;  // slot r is below rank r; slot B above all lines
   AUMPiece aum_;
   std::uint64_t n_aum_changes_ = 0;
-  bool may_underflow_ = false;
+  std::uint64_t n_updates_ = 0;         // of the sums of AUM, since they were computed anew
+  Vector<std::uint32_t> group_before_;  // lines that meet, in their order before
+  bool was_one_sided_ = false;
+  double slope_room_ = 0.0;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
 
@@ -175,7 +181,66 @@ class OrderState {
     if (minima.high == 0.0) return;
     aum_.add(minima, b.intercept, b.slope);
     aum_.add(-minima, a.intercept, a.slope);
+    count_update();
+  }
+
+  // The same for a group of lines that met, given their order before.
+  void update_aum(std::size_t first_rank, std::size_t last_rank) {
+    const auto group = order().subspan(first_rank, last_rank + 1 - first_rank);
+    const ErrorSums below{slot_[first_rank].fp, slot_[first_rank].tp};
+    AUMPiece change;
+    const auto add = [&](std::int64_t count, double unit, const ErrorLine& line) {
+      change.add(from_integer(count) * unit, line.intercept, line.slope);
+    };
+    const auto subtract = [&](std::int64_t count, double unit, const ErrorLine& line) {
+      add(-count, unit, line);
+    };
+    detail::for_each_aum_term(lines_, below, group, add);
+    detail::for_each_aum_term(lines_, below, group_before_, subtract);
+    slope_room_ += largest_slope_change(group);
+    if (change.may_be_zero() && is_exactly_zero(below, group)) return;
+    aum_.add(change);
+    count_update();
+  }
+
+  // For any order of some lines: no weight exceeds the jumps of its line.
+  double largest_slope_change(std::span<const std::uint32_t> group) const {
+    const auto& line = lines_.line;
+    double jumps = 0.0;
+    double lowest = line[group.front()].slope;
+    double highest = lowest;
+    for (const std::uint32_t k : group) {
+      jumps += std::fabs(static_cast<double>(line[k].fp)) * lines_.fp_unit +
+               std::fabs(static_cast<double>(line[k].tp)) * lines_.tp_unit;
+      lowest = std::min(lowest, line[k].slope);
+      highest = std::max(highest, line[k].slope);
+    }
+    return jumps * (highest - lowest);
+  }
+
+  bool is_exactly_zero(ErrorSums below, std::span<const std::uint32_t> group) const {
+    ExactAUM change;
+    const auto add = [&](std::int64_t sign) {
+      return [&change, sign](std::int64_t count, double unit, const ErrorLine& line) {
+        change.add(sign * count, unit, line.intercept, line.slope);
+      };
+    };
+    detail::for_each_aum_term(lines_, below, group, add(1));
+    detail::for_each_aum_term(lines_, below, group_before_, add(-1));
+    return change.is_zero();
+  }
+
+  void count_update() {
     ++n_aum_changes_;
+    constexpr std::uint64_t most = std::uint64_t{1} << 24;  // what the sums can bear
+    if (++n_updates_ > most) compute_aum();
+  }
+
+  // Is the same error the smaller one in all slots around these ranks?
+  bool is_one_sided(std::size_t first_rank, std::size_t last_rank) const {
+    for (std::size_t r = first_rank; r <= last_rank; ++r)
+      if (slot_[r].is_fp_smaller != slot_[r + 1].is_fp_smaller) return false;
+    return true;
   }
 
   // Will the line at this rank, if there is one, meet the one below it? The slot above all lines
@@ -188,16 +253,6 @@ class OrderState {
     std::size_t count = 0;
     for (std::size_t r = first_rank; r <= last_rank + 1; ++r) count += is_converging_below(r);
     return count;
-  }
-
-  // The contribution of the lines at these ranks to AUM.
-  AUMPiece contribution(std::size_t first_rank, std::size_t last_rank) const {
-    AUMPiece piece;
-    for (std::size_t r = first_rank; r <= last_rank; ++r) {
-      const Line& line = lines_.line[ranks_[r]];
-      piece.add(min_error(slot_[r]) - min_error(slot_[r + 1]), line.intercept, line.slope);
-    }
-    return piece;
   }
 
   void fill_slots(std::size_t first_rank, std::size_t last_rank) {
@@ -213,8 +268,7 @@ class OrderState {
     const std::size_t n_lines = lines_.size();
     slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp});
     fill_slots(0, n_lines - 1);
-    aum_ = contribution(0, n_lines - 1);
-    aum_.add(lines_.outside);
+    compute_aum();
     ++n_aum_changes_;
     doubled_auc_ = 0;
     for (std::size_t r = 0; r < n_lines; ++r)
@@ -223,27 +277,13 @@ class OrderState {
     n_converging_ = converging_within(0, n_lines - 1);
   }
 
-  double exact_slope() const {
-    ExactSum sum;
-    const DoubleDouble& outside = lines_.outside.slope_sum.parts();
-    sum.add_product(outside.high, 1.0);
-    sum.add_product(outside.low, 1.0);
-    const auto add = [&](const Slot& slot, double slope) {
-      const bool is_fp = slot.is_fp_smaller;
-      const double unit = is_fp ? lines_.fp_unit : lines_.tp_unit;
-      const DoubleDouble count = from_integer(is_fp ? slot.fp : false_negatives(slot));
-      for (const double part : {count.high, count.low}) {
-        const DoubleDouble product = two_product(part, unit);
-        sum.add_product(product.high, slope);
-        sum.add_product(product.low, slope);
-      }
-    };
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      const double slope = lines_.line[ranks_[r]].slope;
-      add(slot_[r], slope);
-      add(slot_[r + 1], -slope);
-    }
-    return sum.value();
+  void compute_aum() {
+    aum_ = lines_.outside;
+    detail::for_each_aum_term(lines_, lines_.below, order(),
+                              [&](std::int64_t count, double unit, const ErrorLine& line) {
+                                aum_.add(from_integer(count) * unit, line.intercept, line.slope);
+                              });
+    n_updates_ = 0;
   }
 };
 

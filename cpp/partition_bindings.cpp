@@ -78,7 +78,7 @@ nb::dict best_aum_step_of_partitions(
   };
   return to_dict(released([&] {
     const rocpath::PartitionedLines lines{n_lines, sample.arrays(), collapse};
-    return rocpath::AUMSearch(lines, max_step, SignalCheck()).run();
+    return rocpath::best_aum_step(lines, max_step, SignalCheck());
   }));
 }
 

@@ -52,6 +52,7 @@ ErrorLines sample_of(const Lines& lines) {
   SampledLines sampled(lines.size());
   ErrorLines sample = collapse(lines, 0, 0, Box{});
   sample.count_each(sampled.factor());
+  sample.outside_sums = OutsideSums::unrounded;  // whatever they are: a sample need not be exact
   sample.line.resize(sampled.size());
   for (ErrorLine& line : sample.line) {
     line = lines[sampled.next()];

@@ -31,7 +31,7 @@ class StopRule {
     if (++n_rows_ > limits_.max_crossings) return true;
     switch (limits_.stop) {
       case Stop::first_min_aum:
-        first_min_.pass(row.step, row.aum, row.aum_slope_after);
+        first_min_.pass(row.step, row.aum_slope_after);
         // Convex AUM that has stopped decreasing never decreases again; any other may.
         return areas.is_monotone() ? first_min_.is_reached() : first_min_.is_over();
       case Stop::first_max_auc:

@@ -119,10 +119,12 @@ class SweptAreas {
   SweptAUC auc_;
   // AUM and AUC after the last row.
   AUMPiece aum_;
+  std::optional<ExactAUM> exact_aum_;  // the same, once it was asked for
   std::uint64_t n_aum_changes_;
   double slope_;
   int128 doubled_auc_;
   double auc_after_;
+  double aum_at_row_ = 0.0;
   bool has_auc_decreased_ = false;
 
   // A slope that is not zero must not be rounded to zero.
@@ -133,11 +135,11 @@ class SweptAreas {
   }
 
   SweepRow row(double step, int128 quadrupled_auc, std::uint64_t n_groups, std::uint64_t n_swaps) {
-    const double aum = update_aum(step);
+    aum_at_row_ = update_aum(step);
     update_auc();
     const bool is_continuous = quadrupled_auc == 2 * doubled_auc_;
     return {.step = step,
-            .aum = aum,
+            .aum = aum_at_row_,
             .aum_slope_after = slope_,
             .auc = is_continuous ? auc_after_ : 0.5 * auc_.rate(quadrupled_auc),
             .auc_after = auc_after_,
@@ -148,16 +150,34 @@ class SweptAreas {
 
   // Returns AUM at the step. Most crossings are not kinks and leave the two sums as they are.
   double update_aum(double step) {
-    const double slope_before = slope_;
-    const bool is_kink = order_.n_aum_changes() != n_aum_changes_;
-    if (is_kink) slope_ = rate_of(order_.slope());
-    const double aum = aum_at_kink(aum_, slope_before, order_.aum(), slope_, step);
-    if (is_kink) {
-      aum_ = order_.aum();
-      n_aum_changes_ = order_.n_aum_changes();
-    }
-    // The rounded step may put convex AUM just below zero.
-    return (is_monotone_ ? std::max(aum, 0.0) : aum) / lines_.divisor;
+    if (order_.n_aum_changes() == n_aum_changes_) return aum_on_piece(step);
+    n_aum_changes_ = order_.n_aum_changes();
+    const AUMPiece before = std::exchange(aum_, order_.aum());
+    const double slope_before = std::exchange(slope_, rate_of(order_.slope()));
+    exact_aum_.reset();
+    // A crossing may lie on either side of its float64. Where AUM is the same all the way to the
+    // crossing, or from there on, that is AUM at the crossing.
+    if (slope_ == 0.0) return aum_on_piece(step);
+    if (slope_before == 0.0) return aum_at_row_;
+    const double left = before.at(step);
+    const double right = aum_.at(step);
+    // While several crossings round to one float64, AUM may have had other slopes; for less than
+    // 2^-52 of the step.
+    const bool is_rounded = order_.slope_room() * step > std::fabs(right);
+    if (is_rounded || before.is_in_doubt_at(step) || aum_.is_in_doubt_at(step))
+      return aum_at(lines_, step);
+    // Of two pieces, the upper one holds on both sides of a convex kink, the lower one of a concave
+    // kink.
+    return (slope_ >= slope_before ? std::max(left, right) : std::min(left, right)) /
+           lines_.divisor;
+  }
+
+  // Exact sums are kept until the next kink: there may be many rows before it.
+  double aum_on_piece(double step) {
+    if (slope_ == 0.0) step = 0.0;  // the same all over, to the last bit
+    if (!aum_.is_in_doubt_at(step)) return aum_.at(step) / lines_.divisor;
+    if (!exact_aum_) exact_aum_ = order_.exact_aum();
+    return exact_aum_->at(step) / lines_.divisor;
   }
 
   void update_auc() {

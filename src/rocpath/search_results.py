@@ -25,11 +25,12 @@ class BestStep:
         interval has no end, it is near the beginning.
     interval : tuple of two floats
         The stretch around the step on which AUM or AUC keeps the best value; its end
-        may be infinite. Ends are the float64 numbers nearest to crossings.
+        may be infinite. Ends are the float64 numbers nearest to crossings. Where AUM is
+        smallest between two neighboring float64 numbers, both ends are the step.
     value : float
-        AUM or AUC at the step.
+        AUM or AUC of the lines at the step, taken as the float64 number it is.
     bound : float
-        No step has a smaller AUM, or a larger AUC, than this.
+        No float64 step has a smaller AUM, or a larger AUC, than this.
     is_global : bool
         Whether the value is the best of all steps, up to the tolerance asked for;
         otherwise it is the first local minimum, and the bound is trivial.
@@ -51,7 +52,9 @@ class AUMPath:
     step : array, shape (n_rows,)
         Step 0 and the steps where the slope changes, increasing.
     aum : array, shape (n_rows,)
-        AUM at the step. It is linear from row to row.
+        AUM at the step, or at the crossing that the step is rounded from; between the
+        two AUM changes by less than its slope times an ulp of the step. It is linear
+        from row to row.
     aum_slope_after : array, shape (n_rows,)
         Slope of AUM just after the step.
     end : float

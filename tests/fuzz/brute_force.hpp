@@ -76,33 +76,41 @@ class BruteForce {
   }
 
   int slope_sign(std::size_t stretch) const { return sign_of(stretch_[stretch].aum_slope); }
-  // Sign of AUM at a step; and at a point, which need not be a float64.
-  int aum_sign(const Stretch& at, double step) const {
+
+  // AUM on a stretch, at a float64 step or at a point, as a fraction of any length.
+  ExactValue exact_aum(const Stretch& at, double step) const {
     const Digits s = digits_of(step);
-    return compare_products(at.aum_intercept, Int(1), intercept_exponent_, -at.aum_slope,
-                            Int(s.digits), slope_exponent_ + s.exponent);
+    ExactValue value{Wide(at.aum_intercept), intercept_exponent_, divisor_};
+    value.add(Wide(at.aum_slope) * s.digits, slope_exponent_ + s.exponent);
+    value.exponent += jump_exponent_;
+    return value;
   }
-  int aum_sign_at_point(std::size_t k) const {
+  ExactValue exact_aum_at_point(std::size_t k) const {
     const Fraction<Int>& step = point_[k].step;
-    return compare_products(stretch_[k].aum_intercept, step.denominator, 0, -stretch_[k].aum_slope,
-                            step.numerator, 0);
+    ExactValue value{Wide(stretch_[k].aum_intercept) * step.denominator, intercept_exponent_,
+                     divisor_, Wide(step.denominator)};
+    value.add(Wide(stretch_[k].aum_slope) * step.numerator, intercept_exponent_);
+    value.exponent += jump_exponent_;
+    return value;
+  }
+  ExactValue exact_slope(const Stretch& at) const {
+    return {Wide(at.aum_slope), slope_exponent_ + jump_exponent_, divisor_};
   }
 
-  // Rounded to 64 or 113 digits.
-  template <class Real>
-  Real aum(const Stretch& at, double step) const {
-    return scaled<Real>(at.aum_intercept, intercept_exponent_ + jump_exponent_) / divisor_ +
-           static_cast<Real>(step) * slope<Real>(at);
+  // Rounded, and how far that may be off: more than the rounding of the largest term.
+  long double aum(const Stretch& at, double step) const {
+    return scaled(at.aum_intercept, intercept_exponent_ + jump_exponent_) / divisor_ +
+           static_cast<long double>(step) * slope(at);
   }
-  template <class Real>
-  Real slope(const Stretch& at) const {
-    return scaled<Real>(at.aum_slope, slope_exponent_ + jump_exponent_) / divisor_;
+  long double aum_doubt(const Stretch& at, double step) const {
+    const long double first = scaled(at.aum_intercept, intercept_exponent_ + jump_exponent_);
+    const long double second = static_cast<long double>(step) * slope(at);
+    return 8.0L * std::numeric_limits<long double>::epsilon() *
+           (std::fabs(first / divisor_) + std::fabs(second));
   }
-  // No sum of terms of AUM is larger than this; its digits are those of the largest.
-  long double aum_size(double step) const {
-    return intercept_size_ + static_cast<long double>(std::fabs(step)) * slope_size_;
+  long double slope(const Stretch& at) const {
+    return scaled(at.aum_slope, slope_exponent_ + jump_exponent_) / divisor_;
   }
-  long double slope_size() const { return slope_size_; }
 
  private:
   struct ExactLine {
@@ -110,7 +118,6 @@ class BruteForce {
   };
   std::vector<ExactLine> line_;  // distinct, in their order before all points
   int intercept_exponent_ = 0, slope_exponent_ = 0, jump_exponent_ = 0;
-  long double intercept_size_ = 0.0L, slope_size_ = 0.0L;
   Int total_fp_{}, total_tp_{};
   double divisor_;
   std::vector<Pair> pair_;
@@ -118,28 +125,9 @@ class BruteForce {
   std::vector<Stretch> stretch_;
   std::vector<std::size_t> rank_, order_;
 
-  template <class Real>
-  static Real scaled(const Int& x, int exponent) {
-    // The digits beyond the first 64 matter where 113 are asked for.
-    const Rounded high = rounded(x);
-    Real value = static_cast<Real>(high.digits);
-    if constexpr (std::is_same_v<Int, Narrow>) value = static_cast<Real>(x);
-    if constexpr (std::is_same_v<Int, Wide> && !std::is_same_v<Real, long double>) {
-      const Rounded low = rounded(low_part(x, high));
-      return scale_by(value, high.exponent + exponent) +
-             scale_by(static_cast<Real>(low.digits), low.exponent + exponent);
-    }
-    return scale_by(value, high.exponent + exponent);
-  }
-  static Wide low_part(const Wide& x, const Rounded& high) {
-    Wide top = boost::multiprecision::abs(x) >> high.exponent;
-    top <<= high.exponent;
-    return x.sign() < 0 ? Wide(x + top) : Wide(x - top);
-  }
-  // 2^exponent is beyond a double, not beyond these.
-  template <class Real>
-  static Real scale_by(Real x, int exponent) {
-    return x * static_cast<Real>(std::ldexp(1.0L, exponent));
+  static long double scaled(const Int& x, int exponent) {
+    const Rounded top = rounded(x);
+    return std::ldexp(top.digits, top.exponent + exponent);
   }
 
   void read(const Problem& problem) {
@@ -151,7 +139,6 @@ class BruteForce {
     intercept_exponent_ = intercepts.exponent();
     slope_exponent_ = slopes.exponent();
     jump_exponent_ = jumps.exponent();
-    long double jump_size = 0.0L;
     for (std::size_t k = 0; k < problem.size(); ++k) {
       line_.push_back({whole<Int>(problem.intercept[k], intercept_exponent_),
                        whole<Int>(problem.slope[k], slope_exponent_),
@@ -159,12 +146,7 @@ class BruteForce {
                        -whole<Int>(problem.fn_diff[k], jump_exponent_)});
       total_fp_ += line_.back().fp;
       total_tp_ += line_.back().tp;
-      intercept_size_ += std::fabs(problem.intercept[k]);
-      slope_size_ += std::fabs(problem.slope[k]);
-      jump_size += std::fabs(problem.fp_diff[k]) + std::fabs(problem.fn_diff[k]);
     }
-    intercept_size_ *= 2.0L * jump_size;
-    slope_size_ *= 2.0L * jump_size;
     merge_equal();
   }
 

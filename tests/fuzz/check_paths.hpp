@@ -59,7 +59,7 @@ class PathCheck {
       if (!is_there) return fail("aum_path steps", expected_kinks(n_rows), got_steps(got));
       const Kink& kink = got[n_seen++];
       if (!expected_.is_aum(kink.aum, row))
-        fail("aum_path aum", at(row) + expected_.aum_text(row), text(kink.aum));
+        fail("aum_path aum", at(row) + expected_.aum_text(row.step), text(kink.aum));
       if (!expected_.is_slope(kink.aum_slope_after, expected_.after(row)))
         fail("aum_path slope", at(row) + expected_.slope_text(expected_.after(row)),
              text(kink.aum_slope_after));
@@ -105,7 +105,7 @@ class PathCheck {
     const auto& after = expected_.after(row);
     if (got.step != row.step) return fail("sweep step", text(row.step), text(got.step));
     if (!expected_.is_aum(got.aum, row))
-      fail("sweep aum", at(row) + expected_.aum_text(row), text(got.aum));
+      fail("sweep aum", at(row) + expected_.aum_text(row.step), text(got.aum));
     if (!expected_.is_slope(got.aum_slope_after, after))
       fail("sweep slope", at(row) + expected_.slope_text(after), text(got.aum_slope_after));
     // All lines that meet in the row count as tied, though float64 may not hold the exact step.
@@ -161,8 +161,8 @@ class PathCheck {
   // A kink whose two slopes are one float64 need not be listed. The smallest stands for all slopes
   // up to one and a half times as large that are not zero.
   bool is_below_rounding(const ExpectedRow& row) const {
-    const auto before = truth().template slope<long double>(expected_.before(row));
-    const auto after = truth().template slope<long double>(expected_.after(row));
+    const auto before = truth().slope(expected_.before(row));
+    const auto after = truth().slope(expected_.after(row));
     return std::fabs(after - before) <= 0x1p-51L * std::fabs(before) + 1.5L * tiny;
   }
 

@@ -69,7 +69,7 @@ class CoreUnderTest {
   Sweep sweep(const SweepLimits& limits, double max_fpr = 1.0, double min_tpr = 0.0) const {
     Sweep result;
     const auto emit = [&](const rocpath::SweepRow& row) {
-      result.row.push_back({row.step, row.aum * unit_, row.aum_slope_after * unit_, row.auc,
+      result.row.push_back({row.step, row.aum * unit_, slope_in_unit(row.aum_slope_after), row.auc,
                             row.auc_after, row.n_groups, row.n_swaps, row.queue_size});
       return true;
     };
@@ -84,7 +84,7 @@ class CoreUnderTest {
     const auto nothing = [] {};
     const rocpath::LineArrays arrays = this->arrays();
     const rocpath::BestAUM best = is_monotone_
-                                      ? rocpath::AUMSearch(arrays, max_step, nothing).run()
+                                      ? rocpath::best_aum_step(arrays, max_step, nothing)
                                       : rocpath::first_min_aum_step(lines_, max_step, nothing);
     const double value = best.value * unit_;
     return {best.step, best.interval.low, best.interval.high, value, value};
@@ -94,7 +94,7 @@ class CoreUnderTest {
     const rocpath::AUMPath path = rocpath::aum_path(lines_, max_step, [] {});
     std::vector<Kink> kinks;
     for (std::size_t k = 0; k < path.step.size(); ++k)
-      kinks.push_back({path.step[k], path.aum[k] * unit_, path.aum_slope_after[k] * unit_});
+      kinks.push_back({path.step[k], path.aum[k] * unit_, slope_in_unit(path.aum_slope_after[k])});
     return kinks;
   }
 
@@ -126,6 +126,13 @@ class CoreUnderTest {
 
   rocpath::LineArrays arrays() const {
     return {intercept_, slope_, fp_.count, tp_.count, fp_.unit, tp_.unit, divisor_};
+  }
+
+  // A slope that is not zero stays so, however small.
+  double slope_in_unit(double slope) const {
+    const double scaled = slope * unit_;
+    constexpr double smallest = std::numeric_limits<double>::denorm_min();
+    return scaled == 0.0 && slope != 0.0 ? std::copysign(smallest, slope) : scaled;
   }
 
   void scale_up() {

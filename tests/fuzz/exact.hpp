@@ -228,4 +228,46 @@ Int whole(double x, int exponent) {
   return Int(digits.digits) * (Int(1) << shift);
 }
 
+// numerator * 2^exponent / (divisor * denominator), of any length.
+struct ExactValue {
+  Wide numerator;
+  int exponent = 0;
+  double divisor = 1.0;
+  Wide denominator = 1;  // positive
+
+  // Add x * 2^its_exponent / (divisor * denominator).
+  void add(Wide x, int its_exponent) {
+    if (its_exponent > exponent) x <<= its_exponent - exponent;
+    if (its_exponent < exponent) numerator <<= exponent - its_exponent;
+    exponent = std::min(exponent, its_exponent);
+    numerator += x;
+  }
+  int sign() const { return numerator.sign(); }
+
+  // Sign of got - value * (1 + relative) - absolute; `relative` is a power of two or zero.
+  int compare(double got, double relative, double absolute) const {
+    ExactValue difference{0, exponent, 1.0, 1};
+    const auto add = [&](const Wide& factor, double x) {
+      const Digits digits = digits_of(x);
+      difference.add(factor * digits.digits, digits.exponent);
+    };
+    const Wide scale = denominator * whole<Wide>(divisor, 0);
+    add(scale, got);
+    add(-scale, absolute);
+    difference.add(-numerator, exponent);
+    if (relative != 0.0) {
+      const Digits digits = digits_of(relative);
+      difference.add(-numerator * digits.digits, exponent + digits.exponent);
+    }
+    return difference.sign();
+  }
+  // Is a float64 not below, or not above, but for its last two digits and denormal units?
+  bool is_at_most(double got) const {
+    return compare(got, sign() < 0 ? 0x1p-50 : -0x1p-50, -16.0 * tiny) >= 0;
+  }
+  bool is_at_least(double got) const {
+    return compare(got, sign() < 0 ? -0x1p-50 : 0x1p-50, 16.0 * tiny) <= 0;
+  }
+};
+
 }  // namespace fuzz

@@ -1,7 +1,7 @@
 // What is expected of the core, from the brute force: rows of a path, and how near is near enough.
 //
 // Steps, counts, signs and zeros must be exact. Values of AUM, AUC and slopes are float64 and may
-// be off by a few units in their last place, and by 2^-85 of the largest sum they came from.
+// be off by 2^-50 of themselves, or by 16 of the smallest float64; nothing else is allowed for.
 #pragma once
 
 #include "brute_force.hpp"
@@ -26,8 +26,6 @@ template <class Int>
 class Expected {
  public:
   using Stretch = typename BruteForce<Int>::Stretch;
-  // Terms of a sum may be off by the smallest unit, each.
-  static constexpr double underflow = 16 * tiny;
 
   explicit Expected(const Problem& problem) : truth_(problem), is_monotone_(problem.is_monotone()) {
     const std::size_t start = truth_.locate(0.0).stretch;
@@ -54,55 +52,43 @@ class Expected {
     return n;
   }
 
-  // Is it AUM at a step of this stretch?
-  bool is_aum(double got, const Stretch& at, double step) const {
-    if (is_monotone_ && !(got >= 0.0)) return false;
-    if (got == 0.0 && truth_.aum_sign(at, step) == 0) return true;
-    const long double value = truth_.template aum<long double>(at, step);
-    const long double size = truth_.aum_size(step);
-    if (is_near(got, value, size, 0x1p-62L * size)) return is_zero_right(got, value, at, step);
-    const auto exact = truth_.template aum<__float128>(at, step);
-    const auto difference = static_cast<long double>(exact - static_cast<__float128>(got));
-    return is_near(0.0, difference, size, 0.0L, static_cast<long double>(exact)) &&
-           is_zero_right(got, value, at, step);
+  // AUM at a float64 step, exactly.
+  ExactValue exact_aum(double step) const {
+    return truth_.exact_aum(truth_.stretch(truth_.locate(step).stretch), step);
   }
 
-  // AUM at a row, whose float64 step may lie on either side of the exact one: that of a stretch
-  // next to it, where that is not below zero.
+  // Is it AUM of the real lines at this float64 step?
+  bool is_aum(double got, double step) const {
+    if (std::isnan(got) || (is_monotone_ && got < 0.0)) return false;
+    const Stretch& at = truth_.stretch(truth_.locate(step).stretch);
+    const long double value = truth_.aum(at, step);
+    const long double room = 0x1p-51L * std::fabs(value) - truth_.aum_doubt(at, step);
+    if (std::fabs(got - value) <= room) return true;
+    const ExactValue exact = truth_.exact_aum(at, step);
+    if (std::isinf(got)) return got > 0.0 ? exact.is_at_least(largest) : exact.is_at_most(-largest);
+    return exact.is_at_most(got) && exact.is_at_least(got);
+  }
+
+  // Is it AUM at a row: between its crossings, or between these and the float64 that they share?
   bool is_aum(double got, const ExpectedRow& row) const {
-    for (std::size_t k = row.before; k <= row.after; ++k) {
-      const Stretch& at = truth_.stretch(k);
-      if (is_aum(got, at, row.step)) return true;
-      if (truth_.is_monotone() && got == 0.0 && truth_.aum_sign(at, row.step) <= 0) return true;
-    }
-    return false;
-  }
-
-  // AUM at the last step, carried on from a row, and so to the last digits of AUM there.
-  bool is_aum_after(double got, const ExpectedRow& row, double step) const {
-    if (is_monotone_ && got < 0.0) return false;
-    const auto aum = [&](const Stretch& at, double s) {
-      return static_cast<long double>(truth_.template aum<__float128>(at, s));
-    };
-    const long double value = aum(after(row), step);
-    const long double next = aum(after(row), row.step);
-    long double largest_size = std::max(std::fabs(value), std::fabs(next));
-    long double largest_gap = 0.0L;
+    if (is_aum(got, row.step)) return true;
+    if (!std::isfinite(got) || (is_monotone_ && got < 0.0)) return false;
+    const ExactValue at_step = exact_aum(row.step);
+    bool is_above = at_step.is_at_most(got), is_below = at_step.is_at_least(got);
     for (std::size_t k = row.before; k < row.after; ++k) {
-      const long double here = aum(truth_.stretch(k), row.step);
-      largest_size = std::max(largest_size, std::fabs(here));
-      largest_gap = std::max(largest_gap, std::fabs(here - next));
+      const ExactValue at_point = truth_.exact_aum_at_point(k);
+      is_above = is_above || at_point.is_at_most(got);
+      is_below = is_below || at_point.is_at_least(got);
     }
-    const long double room =
-        largest_gap + 0x1p-49L * largest_size + 0x1p-85L * truth_.aum_size(step) + underflow;
-    return std::fabs(got - value) <= room;
+    return is_above && is_below;
   }
 
   bool is_slope(double got, const Stretch& at) const {
-    const long double value = truth_.template slope<long double>(at);
-    if (std::fabs(value) >= underflow && sign_of(at.aum_slope) != (got > 0.0) - (got < 0.0))
-      return false;
-    return is_near(got, value, truth_.slope_size(), 0.0L);
+    const long double value = truth_.slope(at);
+    if (sign_of(at.aum_slope) != (got > 0.0) - (got < 0.0)) return false;
+    if (std::fabs(got - value) <= 0x1p-51L * std::fabs(value)) return true;
+    const ExactValue exact = truth_.exact_slope(at);
+    return exact.is_at_most(got) && exact.is_at_least(got);
   }
 
   long double auc(const Int& doubled) const {
@@ -114,14 +100,12 @@ class Expected {
     return std::fabs(got - value) <= 0x1p-51L * std::fabs(value);
   }
 
-  std::string aum_text(const Stretch& at, double step) const {
-    return text(static_cast<double>(truth_.template aum<__float128>(at, step)));
-  }
-  std::string aum_text(const ExpectedRow& row) const {
-    return aum_text(truth_.stretch(truth_.locate(row.step).stretch), row.step);
+  std::string aum_text(double step) const {
+    const auto& at = truth_.stretch(truth_.locate(step).stretch);
+    return text(static_cast<double>(truth_.aum(at, step))) + " or so at " + text(step);
   }
   std::string slope_text(const Stretch& at) const {
-    return text(static_cast<double>(truth_.template slope<long double>(at)));
+    return text(static_cast<double>(truth_.slope(at)));
   }
   std::string auc_text(const Int& doubled) const { return text(static_cast<double>(auc(doubled))); }
 
@@ -129,23 +113,6 @@ class Expected {
   BruteForce<Int> truth_;
   bool is_monotone_;
   std::vector<ExpectedRow> row_;
-
-  // `doubt` is by how much `value` itself may be off.
-  static bool is_near(double got, long double value, long double size, long double doubt,
-                      long double scale) {
-    const long double room = 0x1p-51L * std::fabs(scale) + 0x1p-85L * size + underflow;
-    return std::fabs(got - value) + doubt <= room;
-  }
-  static bool is_near(double got, long double value, long double size, long double doubt) {
-    return is_near(got, value, size, doubt, value);
-  }
-
-  // Zero is zero; so may be what is lost beside the terms it is the sum of.
-  bool is_zero_right(double got, long double value, const Stretch& at, double step) const {
-    if (std::fabs(got) <= underflow || std::fabs(value) > 0x1p-40L * truth_.aum_size(step))
-      return true;
-    return truth_.aum_sign(at, step) != 0;
-  }
 };
 
 }  // namespace fuzz

@@ -22,10 +22,16 @@ inline void add_line(Problem& problem, double intercept, double slope) {
   problem.slope.push_back(slope);
 }
 
+// Arguments of one call are drawn in an order that the compiler chooses: so one at a time.
+inline void add_grid_line(Problem& problem, Random& random, std::int64_t reach) {
+  const double intercept = whole_number(random, reach);
+  const double slope = whole_number(random, reach);
+  add_line(problem, intercept, slope);
+}
+
 inline void grid_lines(Problem& problem, Random& random, std::size_t n) {
   const std::int64_t reach = small_reach(random);
-  while (problem.size() < n)
-    add_line(problem, whole_number(random, reach), whole_number(random, reach));
+  while (problem.size() < n) add_grid_line(problem, random, reach);
 }
 
 // Mostly 2 to 9; now and then up to 60, for the sweep and the path.
@@ -101,9 +107,10 @@ inline void lines_through(Problem& problem, Random& random, std::size_t n, std::
     double rise, run, level;  // the step is rise / run
   };
   std::array<Through, 3> points;
-  for (Through& point : points)
-    point = {static_cast<double>(random.from(-2, 9)), static_cast<double>(random.from(1, 7)),
-             whole_number(random, 4)};
+  for (Through& point : points) {  // members in braces are drawn in their order
+    point = Through{static_cast<double>(random.from(-2, 9)), static_cast<double>(random.from(1, 7)),
+                    whole_number(random, 4)};
+  }
   while (problem.size() < n) {
     const Through& point = points[static_cast<std::size_t>(random.from(0, n_points - 1))];
     const double k = whole_number(random, 12);
@@ -124,8 +131,10 @@ inline void few_points(Problem& problem, Random& random) {
 inline void parallel(Problem& problem, Random& random) {
   const std::size_t n = draw_size(random);
   const std::array<double, 2> slope{whole_number(random, 3), whole_number(random, 3)};
-  while (problem.size() < n)
-    add_line(problem, whole_number(random, 6), slope[static_cast<std::size_t>(random.from(0, 1))]);
+  while (problem.size() < n) {
+    const double intercept = whole_number(random, 6);
+    add_line(problem, intercept, slope[static_cast<std::size_t>(random.from(0, 1))]);
+  }
   some_jumps(problem, random);
 }
 
@@ -135,7 +144,7 @@ inline void duplicates(Problem& problem, Random& random) {
   while (problem.size() < n) {
     const auto k = static_cast<std::size_t>(random.from(0, problem.size() - 1));
     if (random.one_in(3))
-      add_line(problem, whole_number(random, 3), whole_number(random, 3));
+      add_grid_line(problem, random, 3);
     else
       add_line(problem, problem.intercept[k], problem.slope[k]);
   }
@@ -168,7 +177,8 @@ inline void nudge(Problem& problem, Random& random) {
 }
 
 inline void near_points(Problem& problem, Random& random) {
-  lines_through(problem, random, draw_size(random), random.from(1, 3));
+  const std::size_t n = draw_size(random);
+  lines_through(problem, random, n, random.from(1, 3));
   if (random.one_in(2)) divide(problem, 10.0);
   nudge(problem, random);
   some_jumps(problem, random);
@@ -210,8 +220,7 @@ inline void mixed_denormals(Problem& problem, Random& random) {
 
 inline void large_values(Problem& problem, Random& random) {
   const std::size_t n = draw_size(random);
-  while (problem.size() < n)
-    add_line(problem, whole_number(random, 1 << 30), whole_number(random, 1 << 30));
+  while (problem.size() < n) add_grid_line(problem, random, 1 << 30);
   some_jumps(problem, random);
 }
 
@@ -223,12 +232,92 @@ inline void magnitudes(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
+// Multiplied out, so that all platforms have the same digits.
+inline double power_of_ten(std::int64_t exponent) {
+  double power = 1.0;
+  for (std::int64_t k = std::abs(exponent); k > 0; --k)
+    power = exponent < 0 ? power / 10.0 : power * 10.0;
+  return power;
+}
+
+// Powers of ten from 1e-300 to 1e199, all that the package takes.
+inline void all_magnitudes(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  const std::int64_t reach = random.one_in(2) ? 30 : 300;
+  for (auto* values : {&problem.intercept, &problem.slope})
+    for (double& x : *values)
+      x *= power_of_ten(std::min<std::int64_t>(random.from(-reach, reach), 199));
+  some_jumps(problem, random);
+}
+
+// One line, sometimes two, far beyond the others, as codes for missing values are: 1e8 to 3.4e38.
+inline void outliers(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  if (random.one_in(3)) divide(problem, static_cast<double>(random.from(3, 10)));
+  for (std::int64_t left = random.from(1, 2); left > 0; --left) {
+    const auto k = static_cast<std::size_t>(random.from(0, problem.size() - 1));
+    const double size = random.one_in(4) ? 3.4e38 : power_of_ten(random.from(8, 30));
+    const std::int64_t which = random.from(0, 3);
+    if (which != 1) problem.intercept[k] = size * whole_number(random, 2);
+    if (which != 2) problem.slope[k] = size * whole_number(random, 2);
+  }
+  some_jumps(problem, random);
+}
+
+// A model of one feature in thirds or tenths whose weight passes zero: all lines meet there, but
+// for the rounding of two products.
+inline void slivers(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  const double unit = random.one_in(2) ? 3.0 : 10.0;
+  const double weight = whole_number(random, 20) / unit;
+  const double change = whole_number(random, 20) / static_cast<double>(random.from(1, 9));
+  while (problem.size() < n) {
+    const double feature = whole_number(random, 9) / unit;
+    const double other = random.one_in(3) ? whole_number(random, 3) : 0.0;
+    add_line(problem, -(feature * weight + other), -(feature * change));
+  }
+  some_jumps(problem, random);
+}
+
+// Copies of lines whose jumps cancel, wholly or not.
+inline void opposite_copies(Problem& problem, Random& random) {
+  const std::size_t n = draw_size(random);
+  grid_lines(problem, random, (n + 1) / 2);
+  do {
+    problem.fp_diff.clear();
+    problem.fn_diff.clear();
+    wild_jumps(problem, random);
+  } while (!has_errors(problem));
+  for (std::size_t k = 0; problem.size() < n; ++k) {
+    add_line(problem, problem.intercept[k], problem.slope[k]);
+    const bool is_whole = random.one_in(2);
+    problem.fp_diff.push_back(is_whole ? -problem.fp_diff[k] : whole_number(random, 2));
+    problem.fn_diff.push_back(is_whole ? -problem.fn_diff[k] : whole_number(random, 2));
+  }
+  if (!has_errors(problem)) {
+    problem.fp_diff[0] += 40.0;
+    problem.fn_diff[0] -= 40.0;
+  }
+}
+
+// Weights from 1e-6 to 1e6, most of them not whole numbers of anything.
+inline void wild_weights(Problem& problem, Random& random) {
+  grid_lines(problem, random, draw_size(random));
+  if (random.one_in(2)) divide(problem, 10.0);
+  count_jumps(problem, random);
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    const double size = power_of_ten(random.from(-6, 6));
+    const double weight = size * static_cast<double>(random.from(1, 99)) / 7.0;
+    problem.fp_diff[k] *= weight;
+    problem.fn_diff[k] *= weight;
+  }
+}
+
 // Few places for many labels, so that a line has both classes and a border cuts it or its ties.
 inline void borders(Problem& problem, Random& random) {
   const auto n = static_cast<std::size_t>(random.from(4, 9));
   const std::int64_t reach = random.from(1, 2);
-  while (problem.size() < n)
-    add_line(problem, whole_number(random, reach), whole_number(random, reach));
+  while (problem.size() < n) add_grid_line(problem, random, reach);
   random.one_in(2) ? count_jumps(problem, random) : weighted_jumps(problem, random);
 }
 
@@ -239,8 +328,7 @@ inline void crowds(Problem& problem, Random& random) {
     lines_through(problem, random, n, random.from(1, 3));
   } else {
     const std::int64_t reach = random.from(4, 8);
-    while (problem.size() < n)
-      add_line(problem, whole_number(random, reach), whole_number(random, reach));
+    while (problem.size() < n) add_grid_line(problem, random, reach);
   }
   some_jumps(problem, random);
 }
@@ -273,6 +361,11 @@ constexpr std::array families{
     Family{"denormals", detail::denormals, 500},
     Family{"mixed_denormals", detail::mixed_denormals, 100},
     Family{"magnitudes", detail::magnitudes, 500},
+    Family{"all_magnitudes", detail::all_magnitudes, 200},
+    Family{"outliers", detail::outliers, 500},
+    Family{"slivers", detail::slivers, 500},
+    Family{"opposite_copies", detail::opposite_copies, 500},
+    Family{"wild_weights", detail::wild_weights, 500},
     Family{"crowds", detail::crowds, 10},
     Family{"borders", detail::borders, 100},
 };

@@ -1,10 +1,15 @@
 // Compare the core with brute force in exact arithmetic, on many small problems full of ties.
+#include <cstdlib>
+#if defined(__GLIBC__)
 #include <malloc.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#define ROCPATH_HAS_ALARM
 #include <signal.h>
 #include <unistd.h>
+#endif
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -71,7 +76,8 @@ const fuzz::Family& family_of(const std::string& name, fuzz::Random& random) {
 
 volatile std::uint64_t current_seed = 0;
 
-// A call that does not end: say which, and stop.
+#ifdef ROCPATH_HAS_ALARM
+// A call that does not end: report which, and stop.
 void stop_hanging(int) {
   std::array<char, 96> message;
   const int length =
@@ -81,13 +87,18 @@ void stop_hanging(int) {
   if (write(STDOUT_FILENO, message.data(), static_cast<std::size_t>(length)) < 0) _exit(2);
   _exit(1);
 }
+#endif
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
+#if defined(__GLIBC__)
   mallopt(M_MXFAST, 0);  // the core asks for many small pieces at a time; bins of them only cost
+#endif
+#ifdef ROCPATH_HAS_ALARM
   signal(SIGALRM, stop_hanging);
+#endif
   fuzz::Report report(options.n_shown);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
@@ -96,7 +107,9 @@ int main(int argc, char** argv) {
   for (std::uint64_t k = 0; k < options.n_problems; ++k) {
     if (k % 256 == 0) {
       if (elapsed() > options.seconds) break;
+#ifdef ROCPATH_HAS_ALARM
       alarm(60);
+#endif
     }
     const std::uint64_t seed = options.seed + k;
     current_seed = seed;

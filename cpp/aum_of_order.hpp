@@ -1,0 +1,70 @@
+// AUM of lines in a given order, from its definition; and AUM at a float64 step.
+//
+// Double-double sums come first. Where they leave AUM in doubt, the same sums are taken exactly.
+#pragma once
+
+#include "crossings.hpp"
+
+namespace rocpath {
+
+namespace detail {
+
+// Call add(count, unit, line) for every line where min(FP, FN) decreases by count * unit, given the
+// sums below the first line; eq. AUM_s has one or two such terms for each line.
+template <class Add>
+void for_each_aum_term(const ErrorLines& lines, ErrorSums below,
+                       std::span<const std::uint32_t> order, Add add) {
+  const auto is_fp_smaller = [&](const ErrorSums& sums) {
+    return compare_multiples(sums.fp, lines.fp_unit, lines.total.tp - sums.tp, lines.tp_unit) <= 0;
+  };
+  const auto add_min_error = [&](const ErrorSums& sums, bool is_fp, std::int64_t sign,
+                                 const ErrorLine& line) {
+    add(sign * (is_fp ? sums.fp : lines.total.tp - sums.tp), is_fp ? lines.fp_unit : lines.tp_unit,
+        line);
+  };
+  bool was_fp_smaller = is_fp_smaller(below);
+  for (const std::uint32_t k : order) {
+    const ErrorLine& line = lines.line[k];
+    const ErrorSums above{below.fp + line.fp, below.tp + line.tp};
+    const bool is_fp = is_fp_smaller(above);
+    if (is_fp == was_fp_smaller) {
+      add(is_fp ? -line.fp : line.tp, is_fp ? lines.fp_unit : lines.tp_unit, line);
+    } else {
+      add_min_error(below, was_fp_smaller, 1, line);
+      add_min_error(above, is_fp, -1, line);
+    }
+    below = above;
+    was_fp_smaller = is_fp;
+  }
+}
+
+}  // namespace detail
+
+inline ExactAUM exact_aum(const ErrorLines& lines, std::span<const std::uint32_t> order) {
+  ExactAUM sums;
+  if (lines.exact_outside) {
+    sums.add(*lines.exact_outside);
+  } else if (!lines.outside.is_empty()) {
+    if (lines.outside_sums == OutsideSums::rounded) throw SumsInDoubt();
+    sums.add(lines.outside.intercept_sum.parts(), lines.outside.slope_sum.parts());
+  }
+  detail::for_each_aum_term(lines, lines.below, order,
+                            [&](std::int64_t count, double unit, const ErrorLine& line) {
+                              sums.add(count, unit, line.intercept, line.slope);
+                            });
+  return sums;
+}
+
+// AUM of the real lines at a float64 step, to the last digits of a float64. Lines in any order.
+inline double aum_at(const ErrorLines& lines, double step) {
+  const Vector<std::uint32_t> order = order_at(lines, step);
+  AUMPiece piece = lines.outside;
+  detail::for_each_aum_term(lines, lines.below, order,
+                            [&](std::int64_t count, double unit, const ErrorLine& line) {
+                              piece.add(from_integer(count) * unit, line.intercept, line.slope);
+                            });
+  const double aum = piece.is_in_doubt_at(step) ? exact_aum(lines, order).at(step) : piece.at(step);
+  return aum / lines.divisor;
+}
+
+}  // namespace rocpath
