@@ -1,4 +1,4 @@
-"""The time of an import, which must stay below 50 ms beside that of Python itself."""
+"""The time of an import, which must stay below 50 ms, without that of Python itself."""
 
 
 def timeraw_import():

@@ -1,7 +1,7 @@
 """Run the paper's experiments: ``python benchmarks/paper [--quick] [experiment ...]``.
 
-Every experiment writes a CSV file, and the figures are drawn from those. A quick run is
-smaller and writes to ``quick/``, so that the results in the repository stay.
+Each experiment writes a CSV file, from which the figures are drawn. A quick run is
+smaller and writes to ``quick/``, so that the results in the repository are kept.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 HERE = Path(__file__).parent
 REMEDY = (
     "Set ROCPATH_DATA to the folder of the data (images/, tabular/ and the rest), as "
-    "docs/experiments.md tells; without it only image sets are fetched, from OpenML."
+    "docs/experiments.md describes. Without it, only images are available, from OpenML."
 )
 DOCS = HERE.parent.parent / "docs"
 EXPERIMENTS = {
@@ -61,7 +61,7 @@ def main():
 
 
 def write(path, head, rows):
-    """Write rows as they come, and rename the file when it is whole."""
+    """Write rows as they are computed, and rename the file when it is complete."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("w", newline="") as file:
         writer = csv.writer(file)

@@ -1,7 +1,7 @@
 """How the cost of a descent grows with the number of rows.
 
-The paper's experiment: standard normal starts, full gradients, until AUM falls by no
-more than 1e-3, with three line searches; beside them ``best_aum_step``.
+The experiment of the paper: standard normal initial weights, full gradients, until AUM
+decreases by no more than 1e-3, with three line searches; and with ``best_aum_step``.
 """
 
 import time

@@ -1,11 +1,12 @@
-"""The paper's changepoint experiment, with the published figures and the sign slip.
+"""The paper's changepoint experiment, with the published numbers and the wrong sign.
 
-H3K4me3_TDH_immune: four test folds; the first seed is the paper's own division of the
-training rows into subtrain and validation, the others are random ones of the same
-sizes. Recorded is the largest validation AUC over all steps of a descent on subtrain.
+H3K4me3_TDH_immune, four test folds. The first seed is the paper's own split of the
+training rows into subtrain and validation rows; the others are random splits of the
+same sizes. The result is the largest validation AUC over all steps of a descent on the
+subtrain rows.
 
-Only a start fitted to subtrain and validation rows together gives the published values
-of the start, so that is how it was made there; "ours" starts from subtrain alone.
+Only an initial model fitted to subtrain and validation rows together reproduces the
+published values; "ours" uses the subtrain rows alone.
 """
 
 import time
@@ -23,12 +24,12 @@ from rocpath.changepoint.interval_regression import (
 
 HEAD = ("fold", "seed", "method", "validation_auc", "steps", "seconds", "published")
 PUBLISHED = {
-    "start, sign slipped": (0.8652, 0.8563, 0.8490, 0.8558),
-    "first_min, sign slipped": (0.92249, 0.91946, 0.90803, 0.90856),
-    "grid, sign slipped": (0.92233, 0.91954, 0.90849, 0.90844),
-    "quadratic, sign slipped": (0.92254, 0.92083, 0.90792, 0.90847),
-    "linear, sign slipped": (0.92239, 0.91883, 0.90803, 0.90835),
-    "start": (0.9210, 0.9230, 0.9044, 0.9073),
+    "initial model, wrong sign": (0.8652, 0.8563, 0.8490, 0.8558),
+    "first_min, wrong sign": (0.92249, 0.91946, 0.90803, 0.90856),
+    "grid, wrong sign": (0.92233, 0.91954, 0.90849, 0.90844),
+    "quadratic, wrong sign": (0.92254, 0.92083, 0.90792, 0.90847),
+    "linear, wrong sign": (0.92239, 0.91883, 0.90803, 0.90835),
+    "initial model": (0.9210, 0.9230, 0.9044, 0.9073),
     "first_min": (0.92248, 0.92352, 0.90912, 0.90927),
 }
 
@@ -52,8 +53,8 @@ class PaperSet:
         ).T
         self.sets = read_csv(path / "paper_sets.csv")
 
-    def training_parts(self, fold, seed):
-        """Return subtrain and validation, drawn anew for another seed than 0."""
+    def training_rows(self, fold, seed):
+        """Return subtrain and validation rows, split at random unless the seed is 0."""
         names = ("subtrain", "validation")
         rows = {name: [] for name in (*names, "test")}
         for row in self.sets:
@@ -64,9 +65,9 @@ class PaperSet:
             everyone = rows["subtrain"] + rows["validation"]
             shuffled = np.random.default_rng(seed).permutation(everyone)
             rows["subtrain"], rows["validation"] = np.split(shuffled, [n_subtrain])
-        return [self.part(rows[name]) for name in names]
+        return [self.subset(rows[name]) for name in names]
 
-    def part(self, rows):
+    def subset(self, rows):
         """Return features, breakpoints and target intervals of some rows."""
         number = np.full(len(self.X), -1)
         number[rows] = np.arange(len(rows))
@@ -79,10 +80,10 @@ class PaperSet:
         return self.X[rows], bp, self.interval[rows]
 
 
-def published_start(parts):
+def published_initial_model(training):
     """Fit to all the training rows; the paper's cross-validation folds are unknown."""
-    X = np.concatenate([part[0] for part in parts])
-    interval = np.concatenate([part[2] for part in parts])
+    X = np.concatenate([rows[0] for rows in training])
+    interval = np.concatenate([rows[2] for rows in training])
     folds = RepeatedKFold(n_splits=5, n_repeats=20, random_state=0)
     return rp.IntervalRegression(cv=folds).fit(X, interval).coef_
 
@@ -92,21 +93,21 @@ def results(is_quick):
     data = PaperSet()
     for fold in (1,) if is_quick else range(1, 5):
         for seed in (0,) if is_quick else range(4):
-            parts = data.training_parts(fold, seed)
-            for method, *found in descents(parts):
+            training = data.training_rows(fold, seed)
+            for method, *found in descents(training):
                 is_published = seed == 0 and method in PUBLISHED
                 value = PUBLISHED[method][fold - 1] if is_published else ""
                 yield fold, seed, method, *found, value
 
 
-def descents(parts):
+def descents(training):
     """Yield (method, largest validation AUC, steps, seconds)."""
-    (X, bp, _), (*validation, _) = parts
-    start = published_start(parts)
+    (X, bp, _), (*validation, _) = training
+    start = published_initial_model(training)
     nothing = rp.auc(validation[1], np.zeros(validation[1].n_examples))
     yield "no model", nothing, 0, 0.0
     # Interval regression predicts +log penalty, descent is on -log penalty.
-    for suffix, sign in ((", sign slipped", 1.0), ("", -1.0)):
+    for suffix, sign in ((", wrong sign", 1.0), ("", -1.0)):
         for step in ("first_min", "grid", "linear", "quadratic", "best_aum"):
             begin = time.perf_counter()
             found = rp.minimize_aum(
@@ -114,13 +115,13 @@ def descents(parts):
             )
             seconds = time.perf_counter() - begin
             if step == "first_min":
-                yield f"start{suffix}", found.validation_auc[0], 0, 0.0
+                yield f"initial model{suffix}", found.validation_auc[0], 0, 0.0
             yield f"{step}{suffix}", found.validation_auc.max(), found.n_steps, seconds
-    yield "ours", *descend_from_many(*parts)
+    yield "ours", *descend_from_many(*training)
 
 
 def descend_from_many(subtrain, validation):
-    """Descend from penalties around the best one, then by validation AUC."""
+    """Descend from several L1 penalties, then by validation AUC."""
     X, bp, interval = subtrain
     *valid, valid_interval = validation
     begin = time.perf_counter()

@@ -1,9 +1,9 @@
-"""What shrinking weights do to AUC in a descent on AUM, and what cures it.
+"""The effect of shrinking weights on AUC in a descent on AUM, and its remedies.
 
-AUM is proportional to the length of the weights, so a descent can lower it by
-shrinking them, whatever happens to AUC. Descents from a standard normal start and from
-logistic regression, on the images and on a table of ten columns; recorded is every
-step.
+AUM is proportional to the norm of the weights, so that a descent can decrease it by
+shrinking them, whatever happens to AUC. Descents start from standard normal weights and
+from logistic regression, on the images and on a table of ten columns. Every step is
+recorded.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def results(is_quick):
 
 
 def split(name, n_rows, rng):
-    """Return features and labels to train on, and those to test on."""
+    """Return features and labels of training and test rows."""
     if name in IMAGES:
         X, y, *test = images(name)
         rows = sample(y, min(n_rows, len(y)), rng)
@@ -58,7 +58,7 @@ def split(name, n_rows, rng):
 
 
 def descent(X, bp, coef, n_steps, **options):
-    """Yield AUM and weights at the start and after every step."""
+    """Yield AUM and weights before the first step and after every step."""
     for _ in range(n_steps):
         found = rp.minimize_aum(X, bp, coef=coef, max_steps=1, tol=0.0, **options)
         yield found.aum[0], coef

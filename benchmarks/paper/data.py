@@ -39,7 +39,7 @@ def folder(name):
 
 @cache
 def images(name):
-    """Load an image set; without ROCPATH_DATA, from OpenML, the last sixth to test."""
+    """Load images; without ROCPATH_DATA from OpenML, the last sixth as test set."""
     file_name, openml_name = IMAGES[name]
     if FOLDER is None:
         X, label = fetch_openml(openml_name, return_X_y=True, as_frame=False)
@@ -60,7 +60,7 @@ def images(name):
 
 @cache
 def ordinary_table(name):
-    """Make or load a table with ten standardized columns."""
+    """Simulate or load a table with ten standardized columns."""
     if name == "normal, p = 10":
         rng = np.random.default_rng(0)
         y = (np.arange(100_000) % 10 != 0).astype(int)
@@ -71,12 +71,12 @@ def ordinary_table(name):
 
 
 def table(name):
-    """Return the training features and labels of any set."""
+    """Return the training features and labels of a data set."""
     return images(name)[:2] if name in IMAGES else ordinary_table(name)
 
 
 def sample(y, n, rng):
-    """Draw rows with the classes' shares, at least ten of each."""
+    """Sample rows, stratified by class, at least ten of each."""
     n_negative = max(round(n * np.mean(y == 0)), 10)
     negative = rng.choice(np.flatnonzero(y == 0), n_negative, replace=False)
     positive = rng.choice(np.flatnonzero(y == 1), n - n_negative, replace=False)

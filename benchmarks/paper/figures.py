@@ -26,7 +26,7 @@ MARKERS = "os^D"
 
 
 def draw_all(results, pictures):
-    """Draw the figures whose results are there, as PNG files in a folder."""
+    """Draw the figures of the results that exist, as PNG files in a folder."""
     for name, draw in FIGURES.items():
         path = results / f"{name}.csv"
         if path.exists():
@@ -38,7 +38,7 @@ def draw_all(results, pictures):
 
 
 def draw_descents(rows):
-    """Crossings per step, steps, and seconds of a descent against its rows."""
+    """Draw crossings per step, steps, and seconds of a descent against n."""
     for suffix, column, label in (
         ("_crossings", "crossings_per_step", "crossings per step"),
         ("_steps", "steps", "steps of a descent"),
@@ -63,13 +63,13 @@ def draw_descents(rows):
 
 
 def draw_searches(rows):
-    """Seconds of one search along the first direction of a descent."""
+    """Draw seconds of one search along the first direction of a descent."""
     figure, _ = panels_by_set(rows, "search", "seconds", "seconds of a search")
     yield "", figure
 
 
 def panels_by_set(rows, method, column, label):
-    """Draw a column against n on log scales, a panel for each set."""
+    """Draw a column against n on log scales, one panel per data set."""
     values = defaultdict(lambda: defaultdict(list))
     for row in rows:
         values[row["set"], row[method]][int(row["n"])].append(float(row[column]))
@@ -100,11 +100,11 @@ def panels_by_set(rows, method, column, label):
 
 
 def draw_changepoints(rows):
-    """Largest validation AUC by fold and method, one dot a seed."""
+    """Draw the largest validation AUC by fold and method, one dot per seed."""
     methods = [
         method
         for method in dict.fromkeys(row["method"] for row in rows)
-        if method not in ("no model", "start, sign slipped")
+        if method not in ("no model", "initial model, wrong sign")
     ]
     folds = sorted({row["fold"] for row in rows})
     figure, grid = plt.subplots(
@@ -153,7 +153,7 @@ def _draw_split(ax, height, row):
 
 
 def draw_ties(rows):
-    """Share of paths with a wrong AUM or AUC."""
+    """Draw the fraction of paths with a wrong AUM or AUC."""
     wrong = defaultdict(list)
     for row in rows:
         is_wrong = int(row["wrong_aum"]) + int(row["wrong_auc"]) > 0
@@ -175,7 +175,7 @@ def draw_ties(rows):
 
 
 def draw_collapse(rows):
-    """AUC on test rows, step by step, from both starts."""
+    """Draw AUC on test rows after each step, from both initial models."""
     path = defaultdict(list)
     for row in rows:
         path[row["start"], row["set"], row["method"]].append(float(row["test_auc"]))
@@ -209,7 +209,7 @@ def draw_collapse(rows):
 
 
 def draw_scale(rows):
-    """Seconds of the parts of one step against n."""
+    """Draw seconds of each computation of one step against n."""
     seconds = defaultdict(list)
     for row in rows:
         seconds[row["part"]].append(float(row["seconds"]))

@@ -1,8 +1,8 @@
 """AUC on the official test sets of the images: tuned logistic regression and ours.
 
-Logistic regression is standardized, and its penalty tuned by cross-validation on
-10,000 rows; then it is fitted to all. AUCClassifier has its defaults. The descent is
-the paper's, with the step of least AUM.
+Logistic regression is standardized; its penalty is tuned by cross-validation on 10,000
+rows, and then it is fitted to all rows. AUCClassifier has its default parameters. The
+descent is that of the paper, with the step of the smallest AUM.
 """
 
 import time
@@ -45,7 +45,7 @@ def results(is_quick):
 
 
 def tuned_logistic(X, y):
-    """Tune on some rows, fit to all; the penalty of a mean loss is 1 / (n C)."""
+    """Tune on a sample, fit to all rows; the penalty of a mean loss is 1 / (n C)."""
     rows = sample(y, min(N_TO_TUNE, len(y)), np.random.default_rng(0))
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -61,7 +61,7 @@ def auc_classifier(X, y):
 
 
 def paper_descent(X, y):
-    """Descend from a standard normal start until AUM falls by no more than 1e-3."""
+    """Descend from standard normal weights until AUM decreases by at most 1e-3."""
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = np.random.default_rng(0).standard_normal(X.shape[1])
     found = rp.minimize_aum(X, bp, coef=start, step="best_aum", tol=1e-3)

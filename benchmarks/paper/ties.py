@@ -1,10 +1,10 @@
-"""How often a sweep that trusts floating point equality goes wrong on tied tables.
+"""How often a sweep that relies on floating-point equality is wrong on tied tables.
 
-``naive_path`` is the published algorithm read literally: lines in the order of their
-thresholds, a queue with the crossings of neighbors, and crossings in one step if
-their rounded steps are equal. It, also with equal lines taken together before, and
-``rocpath.sweep`` are compared with exact rational arithmetic, between any two crossings
-that are different float64 numbers, on rows of real tables of small integers.
+``naive_path`` implements the published algorithm literally: lines in the order of their
+thresholds, a queue of the crossings of neighbors, and simultaneous crossings if their
+rounded steps are equal. This sweep, the same after merging equal lines, and
+``rocpath.sweep`` are compared with exact rational arithmetic between all crossings that
+are different float64 numbers, on rows of real tables of small integers.
 """
 
 import csv
@@ -50,7 +50,7 @@ def results(is_quick):
 
 
 def descent_lines(X, y, coef):
-    """Make the lines of one step along minus the gradient of AUM."""
+    """Return the lines of one step along minus the gradient of AUM."""
     bp = rp.ErrorBreakpoints.from_labels(y, denominator="count")
     predictions = X @ coef
     direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
@@ -58,7 +58,7 @@ def descent_lines(X, y, coef):
 
 
 def wrong_places(path, exact):
-    """Count the stretches between crossings where AUM or AUC is wrong."""
+    """Count the intervals between crossings where AUM or AUC is wrong."""
     steps = [row[0] for row in path]
     wrong_aum = wrong_auc = 0
     for step, aum, auc in exact:
@@ -71,7 +71,7 @@ def wrong_places(path, exact):
 
 
 def exact_path(lines):
-    """Return (step, AUM, AUC) inside every stretch, in rational numbers."""
+    """Return (step, AUM, AUC) inside every interval, in rational numbers."""
     rows = [
         tuple(Fraction(float(x)) for x in line)
         for line in zip(
@@ -120,7 +120,7 @@ def our_path(lines):
 
 
 def naive_path(lines):
-    """Return rows (step, AUM, slope after, AUC after) of the sweep read literally."""
+    """Return rows (step, AUM, slope after, AUC after) of the published sweep."""
     order = list(np.lexsort((lines.slope, lines.intercept)))
     queue = []
     step = 0.0
@@ -152,7 +152,7 @@ def naive_path(lines):
 
 
 def merged(lines):
-    """Take equal lines together."""
+    """Merge equal lines."""
     place = np.column_stack((lines.intercept, lines.slope))
     different, group = np.unique(place, axis=0, return_inverse=True)
     fp_diff = np.bincount(group.ravel(), lines.fp_diff)

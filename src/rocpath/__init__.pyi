@@ -4,6 +4,7 @@ from .auc_statistics.intervals import (
     compare_auc,
     compare_auc_unpaired,
 )
+from .auc_statistics.many_curves import AUCComparisons, compare_aucs
 from .auc_statistics.operating_points import OperatingPoint
 from .auc_statistics.results import AUCComparison, AUCInterval
 from .auc_statistics.thresholds import choose_threshold
@@ -23,6 +24,7 @@ __all__ = [
     "AUCBlender",
     "AUCClassifier",
     "AUCComparison",
+    "AUCComparisons",
     "AUCInterval",
     "AUMPath",
     "BestStep",
@@ -48,6 +50,7 @@ __all__ = [
     "choose_threshold",
     "compare_auc",
     "compare_auc_unpaired",
+    "compare_aucs",
     "load_model",
     "minimize_aum",
     "roc_curve",

@@ -22,7 +22,7 @@ Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
 LARGEST_MODEL = 2**30  # bytes when unpacked
-_FORMAT = 2  # to be raised when models of before can no longer be read
+_FORMAT = 3  # to be raised when models of before can no longer be read
 # What a model may hold beyond what skops itself trusts: our own types, and the type of
 # an array's numbers.
 _TRUSTED = [
@@ -38,6 +38,7 @@ _TRUSTED = [
     "rocpath.ranking.blend.Scale",
     "rocpath.ranking.initial_models.InitialModel",
     "rocpath.ranking.fit.History",
+    "rocpath.tables.calibration.PlattScaling",
     "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
     "scipy.interpolate._bsplines.BSpline",
     # Boosting; the later ones are trusted by skops itself in newer versions.

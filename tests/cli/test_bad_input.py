@@ -74,8 +74,7 @@ def test_counts_below_zero_are_named(tmp_path, capsys):
         (b"a;y\n1;0\n3;1;2\n", "has one column 'a;y', and its rows do not have"),
         (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, the header 2"),
         (b"a,b\n1,0\n2,1\n", "label column 'y' not found; columns are: a, b"),
-        (b"a,y\n1,0\n2,1\n3,\n", "label column 'y' has missing values in row 3"),
-        (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): name one with --positive"),
+        (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): specify the positive one"),
         (b"a,y\n1,0\n2,0\n", "has only the value '0'"),
         (b",y\n1,0\n2,1\n", "'': it has no name"),
         (b"a,y\n,0\n,1\n", "'a': all values are missing"),
@@ -105,6 +104,7 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
     bad.write_bytes(b"PAR1 this is not")
     folder = tmp_path / "folder.csv"
     folder.mkdir()
+    write(tmp_path / "table.xls", "a,b")
     for name, message in (
         (str(bad), "is not readable Parquet"),
         (str(folder), "is a directory"),
@@ -148,7 +148,7 @@ def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, 
     table = tmp_path / "t.csv"
     labeled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
     message = fails(capsys, ["evaluate", fitted[0], str(table)])
-    assert "'maybe' in row 1; the model knows 'no' and 'yes'" in message
+    assert "'maybe' in row 1; the classes of the model are 'no' and 'yes'" in message
 
 
 def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,20 +29,18 @@ def test_fit_writes_model_metrics_and_report(fitted):
     assert metrics["n_positive"] + metrics["n_negative"] == 30
     assert metrics["columns"]["number"] == ["size", "flag"]
     assert metrics["columns"]["category"] == ["color"]
-    assert set(metrics["columns"]["left_out"]) == {"row", "same", "nothing"}
+    assert set(metrics["columns"]["dropped"]) == {"row", "same", "nothing"}
     for method in metrics["methods"].values():
         assert 0.5 < method["auc"] <= 1
         assert method["standard_error"] >= 0
 
 
-def test_fit_shows_the_comparison_and_names_what_it_leaves_out(
-    tmp_path, capsys, fitted
-):
+def test_fit_shows_the_comparison_and_names_dropped_columns(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     assert main(["fit", fitted[1], "--label", "y", "--out", out]) == 0
     shown, notes = capsys.readouterr()
     assert "balanced logistic regression" in shown
-    assert "column 'same' is left out: all values are equal" in notes
+    assert "column 'same' is dropped: all values are equal" in notes
     assert f"Open {out}/report.html" in notes
 
 
@@ -117,10 +116,9 @@ def test_path_of_two_columns_finds_the_steps_worked_out_by_hand(tmp_path, capsys
     argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
     assert main([*argv, "--out", out]) == 0
     rows = {}
-    for line in capsys.readouterr().out.splitlines():
-        cells = [cell.strip() for cell in line.split("│")[1:-1]]
-        if cells:
-            rows[cells[0]] = [float(cell) for cell in cells[1:]]
+    for line in capsys.readouterr().out.splitlines()[2:]:
+        name, *cells = re.split(r"  +", line.strip())
+        rows[name] = [float(cell) for cell in cells]
     assert rows["start"] == [0, 1, 0.75]
     assert rows["best AUM"][1] == 0
     assert rows["best AUC"][2] == 1
@@ -194,7 +192,7 @@ def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
     rows.with_columns(y=kinds).write_csv(table)
     out = str(tmp_path / "model")
     argv = ["fit", str(table), "--label", "y", "--out", out, "--quiet"]
-    assert "no value '3': name one of 0, 1, 2" in fails(
+    assert "no value '3': the positive label must be one of 0, 1, 2" in fails(
         capsys, [*argv, "--positive", "3"]
     )
     assert main([*argv, "--positive", "2"]) == 0
@@ -204,7 +202,7 @@ def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["shuffled", "patient_id"])
-def test_columns_that_only_name_the_rows_are_left_out(tmp_path, name):
+def test_columns_that_only_name_the_rows_are_dropped(tmp_path, name):
     number = np.random.default_rng(0).permutation(30)
     if name == "patient_id":
         number = number**2
@@ -213,7 +211,7 @@ def test_columns_that_only_name_the_rows_are_left_out(tmp_path, name):
     out = str(tmp_path / "model")
     assert main(["fit", table, "--label", "y", "--out", out, "--quiet"]) == 0
     metrics = json.loads(read(os.path.join(out, "metrics.json")))
-    assert name in metrics["columns"]["left_out"]
+    assert name in metrics["columns"]["dropped"]
 
 
 def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
@@ -308,7 +306,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
         assert process.stdout.readline() == b"score,probability,prediction\n"
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode in (0, 1)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
@@ -324,7 +322,7 @@ def test_a_closed_stream_is_no_error(fitted, stream):
 
 
 @pytest.mark.parametrize("module", ["numpy", "polars"])
-def test_an_interrupt_while_importing_leaves_no_trace(module):
+def test_an_interrupt_while_importing_is_one_line(module):
     # The finder is asked for every module; at the one named it does what Ctrl-C would.
     interrupt = f"""
 import os, signal, sys
@@ -340,7 +338,7 @@ sys.meta_path.insert(0, Finder)
         check=False,
     )
     assert done.returncode == -signal.SIGINT
-    assert (done.stdout, done.stderr) == (b"", b"")
+    assert (done.stdout, done.stderr) == (b"", b"rocpath: interrupted.\n")
 
 
 def test_a_warning_is_one_line_without_code(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""What a fit says before and while it runs, and what it may leave out."""
+"""The command fit: notes, progress, targets, and results on interruption."""
 
 import io
 import json
@@ -11,69 +11,72 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from rocpath.cli import main, terminal
+from rocpath.cli import main, table_output, terminal
 from tests.cli.command_tables import fails, labeled_table, read
 
 
-def test_a_fast_fit_compares_nothing(tmp_path, capsys, fitted):
+def test_a_fast_fit_has_one_model(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
     assert main(argv) == 0
-    shown, notes = capsys.readouterr()
-    assert shown == ""
-    assert (
-        "Saved: AUCClassifier, fitted to all rows (--model auto, judged by no" in notes
-    )
-    assert json.loads(read(os.path.join(out, "metrics.json")))["methods"] == {}
+    notes = capsys.readouterr().err
+    assert "Saved: AUCClassifier, fitted to all rows (--model auto, --fast)" in notes
     assert main(["predict", out, fitted[1]]) == 0
 
 
-def test_a_fit_with_a_promise_is_judged_by_it_and_keeps_it(tmp_path, capsys, fitted):
+def test_a_fit_with_a_target_is_compared_by_it_and_reaches_it(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--max-fpr", "0.2"]
     assert main(argv) == 0
     shown, notes = capsys.readouterr()
     assert "mean TPR" in shown
     assert "with a mean TPR up to an FPR of 0.2 of 0." in notes
+    assert "guaranteed for new rows with 95% confidence" in notes
     found = json.loads(read(os.path.join(out, "metrics.json")))
     for method in found["methods"].values():
         assert 0 <= method["low"] <= method["partial_auc"] <= method["high"] <= 1
-    best = max(one["partial_auc"] for one in found["methods"].values())
-    assert found["methods"][found["saved"]]["partial_auc"] == best
-    point = found["operating_points"][0]
-    assert point["rule"] == "false positive rate at most 20%"
+    assert "difference" not in found["methods"][found["saved"]]
+    assert found["max_fpr"] == 0.2
+    observed, point = found["operating_points"][:2]
+    assert observed["rule"] == "false positive rate at most 20%"
     # A fifth of 21 negatives is 4.
-    assert point["fp"] <= 4
+    assert observed["fp"] <= 4
+    # With one false positive of 21, the upper bound of the rate is above 20%.
+    assert point["rule"].endswith("guaranteed for new rows")
+    assert point["fp"] == 0
+    assert found["threshold"] == point["threshold"]
     assert main(["predict", out, fitted[1]]) == 0
     scores = pl.read_csv(io.StringIO(capsys.readouterr().out))
-    is_called = scores["score"] >= point["threshold"]
-    assert ((scores["prediction"] == "yes") == is_called).all()
+    is_positive = scores["score"] >= point["threshold"]
+    assert ((scores["prediction"] == "yes") == is_positive).all()
     assert "--max-fpr must be above 0" in fails(capsys, [*argv[:-1], "0", "--force"])
 
 
-def test_a_promise_out_of_reach_is_noted_and_the_fit_goes_on(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    table = pl.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 3 // 2})
+def test_a_target_out_of_reach_is_noted_and_the_model_saved(tmp_path, capsys):
+    # The score is a function of x, and both labels occur for every x alike: the
+    # precision of any threshold is one third.
+    x = np.repeat(np.arange(20), 3)
+    table = pl.DataFrame({"x": x, "z": x % 7, "y": np.arange(60) % 3 // 2})
     name, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
     table.write_csv(name)
     argv = ["fit", name, "--label", "y", "--out", out, "--min-precision", "0.99"]
     assert main(argv) == 0
     notes = capsys.readouterr().err
-    if "out of reach" in notes:
-        assert "predict calls" not in notes
-    assert "headline" in json.loads(read(os.path.join(out, "metrics.json")))
+    assert "No threshold is saved: min_precision = 0.99 is out of reach" in notes
+    assert json.loads(read(os.path.join(out, "metrics.json")))["threshold"] is None
 
 
-def test_the_report_says_what_was_fitted_to_what(fitted):
-    report = read(os.path.join(fitted[0], "report.html"))
+def test_the_report_names_label_and_table_and_repeats_the_headline(fitted):
+    report = read(os.path.join(fitted[0], "report.html")).replace("&#39;", "'")
     saved = json.loads(read(os.path.join(fitted[0], "metrics.json")))
-    assert "All 30 rows that the model was fitted to" in report
-    assert "<b>same</b> (all values are equal)" in report
-    for word in ("AUC", "Lift", "Precision", "AUM", "Calibration"):
+    assert f"<h1>y = yes in {fitted[1]}</h1>" in report
+    assert '<td class="why">all values are equal</td>' in report
+    for word in ("AUC", "Precision", "Calibration"):
         assert f"<dt>{word}</dt>" in report
-    assert saved["headline"].split(" tells ")[1].split(" on rows")[0] in (
-        report.replace("&#39;", "'")
-    )
+    assert saved["headline"] in report
+    for warning in saved["warnings"]:
+        assert warning[1:] in report
+    assert "one class has only 9 rows, too few to estimate an AUC" in saved["warnings"]
 
 
 def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(
@@ -90,21 +93,34 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(
     argv[1] = table
     message = fails(capsys, [*argv, "--force"])
     assert "'z', is the more frequent label (21 of 30 rows)" in message
-    assert "--positive 'yes', or take it with --yes" in message
+    assert "--positive 'yes', or accept it with --yes" in message
     assert main([*argv, "--force", "--yes"]) == 0
     assert main([*argv, "--force", "--positive", "z"]) == 0
 
 
-def test_a_person_at_a_terminal_is_asked(monkeypatch):
-    assert not terminal.agreed("Rank it high?")
+def test_a_person_at_a_terminal_is_asked(monkeypatch, capsys):
+    assert terminal.ask("Is it?") is None
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("typer.confirm", lambda question, err: question == "Sure?")
-    assert terminal.agreed("Sure?")
-    assert not terminal.agreed("Really?")
+    answers = iter(["perhaps\n", "Y\n", "no\n", ""])
+    monkeypatch.setattr(sys.stdin, "readline", lambda: next(answers), raising=False)
+    assert terminal.ask("Is it?") is True
+    # An answer that is neither is asked for again.
+    assert capsys.readouterr().err == "Is it? [y/n] Is it? [y/n] "
+    assert terminal.ask("Is it?") is False
+    assert terminal.ask("Is it?") is None
 
 
-def test_time_left_is_told_after_each_round(capsys, monkeypatch):
+def test_the_answer_no_exchanges_the_labels(monkeypatch):
+    monkeypatch.setattr(table_output, "ask", lambda question: False)
+    rows = pl.DataFrame({"y": ["a", "b", "b", None]})
+    label = table_output.chosen_positive(rows, "y", None, is_accepted=False)
+    assert (label.positive, label.negative) == ("a", "b")
+    assert (label.n_positive, label.n_negative) == (1, 2)
+    assert label.is_positive.tolist() == [True, False, False]
+
+
+def test_remaining_time_is_shown_after_each_round(capsys, monkeypatch):
     # Ten seconds a step: after 2 of 6 there are 40 left, after 4 there are 20.
     clock = iter([0.0, 20.0, 40.0, 60.0])
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
@@ -132,8 +148,11 @@ sys.exit(main())
 """
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
-    done = subprocess.run([sys.executable, "-c", call, *argv], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", call, *argv], capture_output=True, check=False
+    )
     assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr.endswith(b"\nrocpath: terminated.\n")
     assert os.listdir(tmp_path) == []
 
 
@@ -151,9 +170,7 @@ def test_evaluate_ends_well_when_the_reader_has_left(fitted):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_parquet_on_a_full_disk_is_told_in_one_line(
-    tmp_path, capsys, monkeypatch, fitted
-):
+def test_parquet_on_a_full_disk_is_one_line(tmp_path, capsys, monkeypatch, fitted):
     def write_half(path, content):
         path.touch()
         raise OSError("No space left on device")

@@ -76,7 +76,7 @@ def test_scores_that_cannot_be_compared(scores, capsys, names, message):
     assert message in fails(capsys, argv)
 
 
-def test_evaluate_finds_thresholds_that_keep_promises(fitted, capsys):
+def test_evaluate_finds_thresholds_that_reach_targets(fitted, capsys):
     argv = ["evaluate", *fitted, "--max-fpr", "0.2", "--top", "5", "--json"]
     assert main(argv) == 0
     found = json.loads(capsys.readouterr().out)
@@ -94,8 +94,9 @@ def test_evaluate_finds_thresholds_that_keep_promises(fitted, capsys):
     assert found["partial_auc"]["area"] == pytest.approx(area.value)
     assert found["partial_auc"]["high"] == pytest.approx(area.high)
     assert main([*argv[:-1], "--min-precision", "0.9999"]) == 0
-    assert "mean TPR there" in capsys.readouterr().out
-    assert "--max-fpr must be in (0, 1)" in fails(capsys, [*argv[:3], "--max-fpr", "2"])
+    assert "mean TPR up to there" in capsys.readouterr().out
+    message = fails(capsys, [*argv[:3], "--max-fpr", "2"])
+    assert "--max-fpr must be in (0, 1), got 2." in message
 
 
 def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
@@ -103,8 +104,8 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     out = str(tmp_path / "blend")
     assert main(["blend", name, "--label", "y", "--out", out]) == 0
     shown, notes = capsys.readouterr()
-    assert "weight" in shown
-    assert "blend is ahead of poor by 0." in notes
+    assert "blend (selected)" in shown
+    assert "poor vs. blend: significantly lower AUC (\u22120." in notes
     assert sorted(os.listdir(out)) == [
         "metrics.json",
         "model.skops",
@@ -115,8 +116,8 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     assert list(weights) == ["good", "poor", "scaled"]
     assert sum(weights.values()) == pytest.approx(1)
     assert weights["good"] > 0.5
-    told = json.loads(read(os.path.join(out, "metrics.json")))["weights_of_blend"]
-    assert told == pytest.approx(weights)
+    saved = json.loads(read(os.path.join(out, "metrics.json")))["weights_of_blend"]
+    assert saved == pytest.approx(weights)
     assert "Weights of the blend" in read(os.path.join(out, "report.html"))
     # As fit_scores in Python does.
     S = table.with_columns(scaled=2 * table["poor"]).to_numpy()
@@ -145,4 +146,4 @@ def test_a_blend_of_models_is_saved_and_loaded(tmp_path, capsys):
     score = model.decision_function(pl.read_csv(table))
     y = (pl.read_csv(table)["y"] == "yes").to_numpy()
     assert roc_auc_score(y, score) > 0.8
-    assert set(model.model.weights) >= {"linear", "trees", "boosting"}
+    assert set(model.model_.weights) >= {"linear", "trees", "boosting"}

@@ -11,7 +11,8 @@ import rocpath as rp
 from rocpath.pages import page
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
-from rocpath.ranking import History
+from rocpath.pages.step_view import drawn_curve
+from tests.pages.report_fits import simulated_fit
 
 BP = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
 LINES = rp.Lines.from_predictions(BP, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
@@ -68,15 +69,9 @@ def test_every_control_has_a_name():
 
 @pytest.mark.usefixtures("_small_plotly")
 def test_the_policy_names_every_script_and_no_other():
-    html = fit_report_html(
-        title="t",
-        metrics={},
-        roc={"a": ([0, 1], [0, 1])},
-        coefficients=[],
-        lines=LINES,
-    )
+    html = fit_report_html(simulated_fit(), title="t", headline="")
     scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
-    assert len(scripts) == 3
+    assert len(scripts) == 2
     (policy,) = re.findall(r'Policy" content="(.*?)"', html)
     allowed = re.findall(r"'sha256-[^']+'", policy)
     assert sorted(allowed) == sorted(page._hash(one) for one in scripts)
@@ -94,57 +89,31 @@ def test_without_plotly_the_error_says_what_to_install(monkeypatch):
         explorer_html(LINES)
 
 
-@pytest.mark.usefixtures("_small_plotly")
 def test_long_curves_are_thinned_and_keep_their_ends():
     fpr = np.linspace(0, 1, 100_000) ** 2
-    html = fit_report_html(
-        title="t", metrics={}, roc={"a": (fpr, np.sqrt(fpr))}, coefficients=[]
-    )
-    (curve,) = embedded(html)["curves"]
+    curve = drawn_curve("a", fpr, np.sqrt(fpr))
     assert len(curve["fpr"]) <= 1_501
     assert (curve["fpr"][0], curve["fpr"][-1]) == (0, 1)
     assert np.diff(curve["tpr"]).max() < 0.01
 
 
-def test_curves_must_be_numbers_of_one_length():
-    def report(fpr, tpr):
-        fit_report_html(title="", metrics={}, roc={"a": (fpr, tpr)}, coefficients=[])
-
-    with pytest.raises(ValueError, match="fpr and tpr must have the same length"):
-        report([0, 1], [0, 0.5, 1])
-    with pytest.raises(ValueError, match="tpr of 'a' must be finite"):
-        report([0, 1], [0, np.nan])
+@pytest.mark.usefixtures("_small_plotly")
+def test_intervals_are_drawn_on_a_fixed_scale():
+    fit = simulated_fit()
+    html = fit_report_html(fit, title="t", headline="")
+    # The interval of the poor model reaches below chance: from 0 to 1, 150 pixels.
+    assert fit.comparison["other"].low < 0.5
+    assert "drawn on a scale from 0 to 1" in html
+    places = re.findall(r'<circle cx="(.*?)"', html)
+    expected = [f"{5 + 150 * one.value:.1f}" for one in fit.comparison.scores]
+    assert places == expected
 
 
 @pytest.mark.usefixtures("_small_plotly")
-@pytest.mark.parametrize("name", ["AUC", "AUC held out"])
-def test_the_largest_of_the_first_score_is_marked(name):
-    metrics = {
-        "a": {name: 0.8, "lead": 0.9},
-        "b": {name: 0.85, "lead": np.nan},
-        "c": {name: np.nan, "lead": 0.95},
-    }
-    html = fit_report_html(title="t", metrics=metrics, roc={}, coefficients=[])
-    assert re.findall(r'<td class="number best">(.*?)</td>', html) == ["0.8500"]
-
-
-@pytest.mark.usefixtures("_small_plotly")
-def test_histories_of_given_and_of_plain_starts_are_told():
-    nothing = np.zeros(0)
-    given = History([], np.array([0.8]), np.ones(1), np.array([0.8]), np.zeros(1), 0)
-    model = rp.AUCClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    (plain,) = model.history_
-    assert plain.initial_auc.size == nothing.size
-    html = fit_report_html(
-        title="t",
-        metrics={},
-        roc={},
-        coefficients=[],
-        history=[("a", given), ("b", plain)],
-    )
-    assert "The start was given" in html
-    assert "averaged start, taken" in html
-    assert "Too few rows" in html
+def test_a_report_without_javascript_says_what_is_missing():
+    html = fit_report_html(simulated_fit(), title="t", headline="")
+    (note,) = re.findall(r"<noscript>(.*?)</noscript>", html)
+    assert "ROC curves, the calibration plot and the threshold slider" in note
 
 
 @pytest.mark.parametrize("max_step", [0, -1.0, np.nan])
@@ -156,9 +125,8 @@ def test_no_steps_can_be_shown_up_to_zero(max_step):
 
 @pytest.mark.usefixtures("_small_plotly")
 def test_bars_share_one_scale_with_zero_where_it_belongs():
-    html = fit_report_html(
-        title="t", metrics={}, roc={}, coefficients=[("a", 2.0), ("b", -1.0)]
-    )
+    fit = simulated_fit(coefficients=[("a", 2.0), ("b", -1.0)])
+    html = fit_report_html(fit, title="t", headline="")
     # 220 pixels for -1 to 2: zero lies a third from the left.
     bars = re.findall(r'<rect x="(.*?)" width="(.*?)" height="12" fill="#[d0]', html)
     assert bars == [("73.3", "146.7"), ("0.0", "73.3")]

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import rocpath as rp
-from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
 from rocpath.pages.step_view import step_view
 from tests.pages.browsing import find, wait_until
+from tests.pages.report_fits import HOSTILE, simulated_fit, simulated_scores
 
-HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 MOVE = """
 const [tick, done] = arguments;
 const page = document.querySelector(".explorer");
@@ -178,66 +178,43 @@ def test_text_is_shown_and_never_run(show):
     assert browser.title == HOSTILE
 
 
-def make_report(**changes):
-    history = rp.AUCClassifier(random_state=0)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    y = X[:, 0] + rng.normal(size=80) > 0
-    arguments = {
-        "title": HOSTILE,
-        "metrics": {
-            HOSTILE: {"AUC": 0.9, "± standard error": 0.01},
-            "other": {"AUC": 0.8, "seconds": 12345.0},
-        },
-        "roc": {
-            HOSTILE: ([0.0, 0.2, 1.0], [0.0, 0.9, 1.0]),
-            "other": (np.linspace(0, 1, 5000), np.linspace(0, 1, 5000) ** 0.5),
-        },
-        "coefficients": [("small", 0.1), (HOSTILE, -3.0)]
-        + [(f"column {k} " + "x" * 300, 1.0 + k) for k in range(500)],
-        "history": [(HOSTILE, history.fit(X, y).history_[0])],
-        "lines": binary_lines(50),
-    }
-    return fit_report_html(**{**arguments, **changes})
+def report(targets=NO_TARGETS, **changes):
+    fit = simulated_fit(targets, **changes)
+    return fit_report_html(fit, title=HOSTILE, headline=f"{HOSTILE} headline")
 
 
 def test_report_shows_text_tables_and_curves(show):
-    browser = show(make_report())
-    assert find(browser, "h1").text == HOSTILE
-    scores = find(browser, "[aria-label='Scores of each method']").text.splitlines()
-    assert scores[0] == "Method AUC ± standard error seconds"
-    assert scores[1] == f"{HOSTILE} 0.9000 0.0100 –"  # noqa: RUF001
-    assert find(browser, "td.best").text == "0.9000"
+    browser = show(report(has_history=True))
+    assert find(browser, "h1").text == f"{HOSTILE} = {HOSTILE} in {HOSTILE}"
+    assert find(browser, ".lede").text == f"{HOSTILE} headline"
+    assert find(browser, ".warnings li").text == f"Column {HOSTILE}."
+    scores = find(browser, "[aria-label='Comparison of models']").text.splitlines()
+    assert scores[1] == "Model AUC 95% interval Difference from the saved model"
+    assert scores[2].startswith(f"{HOSTILE} (saved) 0.8")
+    assert scores[3].startswith("other 0.5")
+    assert "significantly lower AUC" in find(browser, ".finding").text
     names = browser.find_elements("css selector", ".roc-comparison .legendtext")
     assert [name.text for name in names] == [HOSTILE[:39] + "…", "other"]
     weights = browser.execute_script(
         "return [...document.querySelectorAll('[aria-label=Coefficients] tbody tr')]"
         ".map((row) => [row.cells[0].textContent, row.cells[1].textContent])"
     )
-    assert len(weights) == 502
-    assert weights[0][0].startswith("column 499 ")
-    assert weights[-1] == ["small", "0.1000"]
-    assert [HOSTILE, "-3.0000"] in weights
-    table = find(browser, ".scroll[aria-label=Coefficients]")
-    assert table.size["height"] <= 470
-    assert find(browser, "[aria-label=History] h3").text == HOSTILE
-    assert "taken" in find(browser, ".scroll[aria-label=Stages]").text
+    assert len(weights) == 52
+    assert weights[0][0].startswith("column 49 ")
+    assert weights[-1] == [HOSTILE, "-0.0500"]
+    assert "selected" in find(browser, ".scroll[aria-label=Stages]").text
     width = "document.documentElement"
     assert browser.execute_script(f"return {width}.scrollWidth <= {width}.clientWidth")
-    before = drawn(browser)
-    move(browser, 500)
-    assert drawn(browser)["curve"] != before["curve"]
 
 
-def judged_report():
-    rng = np.random.default_rng(0)
-    is_positive = np.arange(400) % 8 == 0
-    score = rng.normal(size=400) + is_positive - 1.0
-    view = summarize_scores(is_positive, score, ThresholdTargets(max_fpr=0.1, top=20))
-    page = make_report(
-        view=view, classes=("no", HOSTILE), headline=HOSTILE, facts={HOSTILE: HOSTILE}
+def test_no_table_hides_rows_behind_a_scroll_bar(show):
+    browser = show(report())
+    hidden = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll')]"
+        ".filter((one) => one.scrollHeight > one.clientHeight + 1).length"
     )
-    return page, is_positive, score, view
+    assert hidden == 0
+    assert find(browser, "[aria-label=Columns] summary").text == "5 more"
 
 
 def cells(browser, unit):
@@ -251,10 +228,15 @@ def cells(browser, unit):
 def test_the_threshold_moves_and_counts_the_rows(show):
     from selenium.webdriver.common.keys import Keys
 
-    page, is_positive, score, view = judged_report()
-    browser = show(page)
-    # The first rule is shown: at most 10% of 350 negatives.
-    assert cells(browser, "count")["fp"] == 35
+    targets = ThresholdTargets(max_fpr=0.1, top=20)
+    is_positive, scores = simulated_scores()
+    score, view = scores[HOSTILE], simulated_fit(targets).summary
+    browser = show(report(targets))
+    # The guaranteed threshold is shown first. With 350 negatives, at most 25 false
+    # positives are below a rate of 10% with 95% confidence: the largest k with
+    # P(Binomial(350, 0.1) <= k) <= 0.05.
+    largest = int(binom.ppf(0.05, 350, 0.1)) - 1
+    assert cells(browser, "count")["fp"] == largest
     typed = find(browser, "input.probability")
     for text, threshold in (("0.4", np.log(0.4 / 0.6)), ("7", np.inf), ("-1", -np.inf)):
         typed.clear()
@@ -263,10 +245,10 @@ def test_the_threshold_moves_and_counts_the_rows(show):
         # The slider stops at some of the thresholds only, above the one typed.
         places = view.grid.threshold
         kept = places[places >= min(threshold, places[0])]
-        called = score >= (kept[-1] if threshold > -np.inf else -np.inf)
-        assert at["tp"] == (called & is_positive).sum()
-        assert at["fn"] == (~called & is_positive).sum()
-        assert at["tn"] == (~called & ~is_positive).sum()
+        is_called = score >= (kept[-1] if threshold > -np.inf else -np.inf)
+        assert at["tp"] == (is_called & is_positive).sum()
+        assert at["fn"] == (~is_called & is_positive).sum()
+        assert at["tn"] == (~is_called & ~is_positive).sum()
         thousand = cells(browser, "thousand")
         assert thousand["tp"] == pytest.approx(at["tp"] * 2.5, abs=0.051)
     assert typed.get_attribute("value") == "0"
@@ -276,19 +258,26 @@ def test_the_threshold_moves_and_counts_the_rows(show):
     assert find(browser, "[data-rate=tpr]").text == f"{100 * top.point.tpr:.1f}%"
 
 
-def test_controls_stay_in_view_on_a_phone(show):
-    browser = show(judged_report()[0])
+def test_a_report_without_targets_opens_at_the_top_tenth(show):
+    browser = show(report())
+    at = cells(browser, "count")
+    assert at["tp"] + at["fp"] == 40
+
+
+@pytest.mark.parametrize("section", [".decide", ".explorer"])
+def test_controls_stay_in_view_on_a_phone(show, section):
+    is_report = section == ".decide"
+    browser = show(report() if is_report else explorer_html(binary_lines(50)))
     size = {"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        for section in (".decide", ".explorer"):
-            below = f"document.querySelector('{section} .chart:last-of-type')"
-            browser.execute_script(f"{below}.scrollIntoView({{block: 'end'}})")
-            top = browser.execute_script(
-                f"return document.querySelector('{section} .controls')"
-                ".getBoundingClientRect().top"
-            )
-            assert 0 <= top < 800
+        below = f"document.querySelector('{section} .chart:last-of-type')"
+        browser.execute_script(f"{below}.scrollIntoView({{block: 'end'}})")
+        top = browser.execute_script(
+            f"return document.querySelector('{section} .controls')"
+            ".getBoundingClientRect().top"
+        )
+        assert 0 <= top < 800
         page = "document.documentElement"
         width = f"return {page}.scrollWidth <= {page}.clientWidth"
         # Charts are drawn anew for the narrow page a moment later.
@@ -311,15 +300,15 @@ def test_the_rare_class_is_drawn_on_top(show):
     assert colors == ["#D55E00", "#D55E00", "#D55E00", "#0072B2"]
 
 
-def test_report_needs_neither_curves_nor_history_nor_lines(show):
-    browser = show(
-        make_report(metrics={}, roc={}, coefficients=[], history=[], lines=None)
-    )
-    assert find(browser, "main").text == HOSTILE
+def test_a_report_without_held_out_rows_has_no_curves(show):
+    nothing = dict.fromkeys(("comparison", "held_out", "summary"))
+    browser = show(report(**nothing, coefficients=[], columns=[], warnings=[]))
+    headings = browser.find_elements("css selector", "h2")
+    assert [one.text for one in headings] == ["Columns", "Glossary"]
 
 
 def test_pages_ask_for_nothing_from_outside(show):
-    browser = show(make_report())
+    browser = show(report())
     asked = browser.execute_script(
         "return performance.getEntriesByType('resource').map((one) => one.name)"
     )

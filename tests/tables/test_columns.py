@@ -1,4 +1,4 @@
-"""What columns of a table are taken for, and that predict reads them as fit did."""
+"""Types of columns, and that predict reads columns as fit did."""
 
 import gzip
 import json
@@ -9,16 +9,17 @@ import polars as pl
 import pytest
 
 from rocpath.cli import files, main
-from rocpath.tables.audit import parsed_types, reading_of
+from rocpath.cli.early_checks import parsed_types
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.labels import binary_label
+from rocpath.tables.text_formats import read_format
 from tests.cli.command_tables import fails, labeled_table, read, write
 
 DAY = 18_365  # the 13th of April 2020, counted from 1970
 
 
 def as_read(values, kind=None):
-    return reading_of(pl.Series("c", values, dtype=pl.String), kind)
+    return read_format(pl.Series("c", values, dtype=pl.String), kind)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,10 @@ def test_text_that_is_no_number_stays_text(values):
 
 def test_a_day_and_month_that_could_be_either_are_refused_with_the_remedy():
     values = ["03/04/2020", "05/06/2020"]
-    with pytest.raises(ValueError, match=r"--type 'c=date:%d/%m/%Y'"):
+    with pytest.raises(
+        ValueError,
+        match=r"specify its type as 'date:%d/%m/%Y', 'date:%m/%d/%Y' or 'drop'",
+    ):
         as_read(values)
     # The 4th of March, 40 days before the 13th of April.
     assert as_read(values, "date:%m/%d/%Y").number[0] == DAY - 40
@@ -121,7 +125,7 @@ def test_a_kind_that_is_told_is_taken():
     assert kind["flag"] == "drop"
     missing = {one.column: one.n_missing for one in audit}
     assert missing["size"] == 3  # rows 4, 13 and 22 are gaps
-    with pytest.raises(ValueError, match="--type column 'none' not found"):
+    with pytest.raises(ValueError, match="types column 'none' not found"):
         feature_columns(rows, {"y"}, {"none": "drop"})
 
 
@@ -183,8 +187,8 @@ def test_predict_notes_values_far_outside_those_of_the_fit(tmp_path, capsys, pri
     rows.with_columns(price=price).write_csv(table)
     assert main(["predict", model, table]) == 0
     assert capsys.readouterr().err == (
-        "note: column 'price' has 1 values far outside those of the fit (1000 to "
-        "1590), as 9999 in row 60.\n"
+        "note: column 'price' has 1 values far outside the range of the training rows "
+        "(1000 to 1590), such as 9999 in row 60.\n"
     )
 
 
@@ -250,10 +254,10 @@ def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
     argv = ["fit", name, "--label", "y", "--out", out, "--fast"]
     assert main(argv) == 0
     notes = capsys.readouterr().err
-    suspected = [line for line in notes.splitlines() if "leak?" in line]
+    suspected = [line for line in notes.splitlines() if "possible leak" in line]
     assert [line.split("'")[1] for line in suspected] == ["paid", "closed", "status"]
-    assert "leave it out with --drop 'paid'" in notes
-    assert "leak? alone it ranks with an AUC of 1.000" in read(
+    assert "(--drop 'paid')" in notes
+    assert "possible leak: its AUC alone is 1.000" in read(
         os.path.join(out, "report.html")
     )
 
@@ -263,7 +267,7 @@ def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
     labels = ["yes", "yes ", "no"] * 33 + ["no"]
     rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]
     name = write(tmp_path / "t.csv", "\n".join(["color,y", *rows]))
-    assert binary_label(files.read_table(name), "y", "yes").n_negative == 34
+    assert binary_label(files.read_table(name)["y"], "yes").n_negative == 34
     features, _ = feature_columns(files.read_table(name), ["y"], {})
     color = features.of(files.read_table(name))["color"]
     assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]

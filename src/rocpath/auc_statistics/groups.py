@@ -36,8 +36,10 @@ class RowGroups(NamedTuple):
     n_groups: int
 
     @classmethod
-    def of(cls, name: str, labels: ArrayLike, n_rows: int) -> RowGroups:
-        """Encode labels of any type, or raise if there are not two groups."""
+    def of(
+        cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2
+    ) -> RowGroups:
+        """Encode labels of any type, or raise if there are fewer groups."""
         refuse_masked(name, labels)
         label = np.asarray(labels)
         if label.ndim != 1:
@@ -45,7 +47,7 @@ class RowGroups(NamedTuple):
         check_count(f"{name} must have an entry", label.size, n_rows, "rows")
         code = _codes(name, label)
         n_groups = int(np.count_nonzero(np.bincount(code)))
-        if n_groups < 2:
+        if n_groups < least:
             raise ValueError(
                 f"{name} must have at least two different values, got only "
                 f"{describe(label[0].item() if label.size else None)}."
@@ -212,10 +214,15 @@ def n_won_within_groups(
 
 
 class WithinGroups(NamedTuple):
-    """Weights of correctly ordered pairs and of all pairs, by group code."""
+    """Pairs of a positive and a negative row of the same group.
+
+    ``won`` and ``pairs`` are the weights of correctly ordered and of all pairs, by
+    group code; ``component`` is the fraction of the pairs of each row that are won.
+    """
 
     won: NDArray[np.float64]
     pairs: NDArray[np.float64]
+    component: NDArray[np.float64]
 
 
 def pairs_within_groups(
@@ -225,23 +232,33 @@ def pairs_within_groups(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> WithinGroups:
-    """Count the pairs of a positive and a negative row of the same group."""
+    """Count the pairs of each group, ties counting one half."""
     ranked = score[blocks.order]
     rank = np.empty(score.size)
     rank[blocks.order] = np.cumsum(np.append(0.0, ranked[1:] != ranked[:-1]))
     # One sort by group and, within a group, from the largest score down.
-    key = code * (float(rank.max()) + 1.0) + rank
-    order = falling_order(-key)
-    ordered = key[order]
-    start = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    order = np.lexsort((rank, code)).astype(np.uint64)
+    tie, group = rank[order], code[order]
+    is_new = (tie[1:] != tie[:-1]) | (group[1:] != group[:-1])
+    start = np.flatnonzero(np.append(True, is_new))
     tp, fp = class_sums(is_positive, weight, order, start)
-    of_block = code[order[start]]
+    of_block = group[start]
     n_codes = int(code.max()) + 1
-    n_positive = np.bincount(of_block, tp, n_codes)
-    n_negative = np.bincount(of_block, fp, n_codes)
-    # Positives above a block in its own group are those above it in all minus those of
-    # the groups before.
-    before = np.cumsum(n_positive) - n_positive
-    above = np.cumsum(tp) - tp - before[of_block]
-    won = np.bincount(of_block, fp * (above + 0.5 * tp), n_codes)
-    return WithinGroups(np.asarray(won), np.asarray(n_positive * n_negative))
+    total = [np.bincount(of_block, sums, n_codes) for sums in (tp, fp)]
+    # Rows above a block in its own group are those above it in all minus those of the
+    # groups before.
+    above, fp_above = (
+        np.cumsum(sums) - sums - (np.cumsum(each) - each)[of_block]
+        for sums, each in zip((tp, fp), total, strict=True)
+    )
+    above = above + 0.5 * tp
+    won = np.bincount(of_block, fp * above, n_codes)
+    below = total[1][of_block] - fp_above - 0.5 * fp
+    component = np.empty(score.size)
+    size = np.diff(np.append(start, score.size))
+    shares = (
+        np.repeat(sums / np.maximum(each, 1e-300)[of_block], size)
+        for sums, each in ((below, total[1]), (above, total[0]))
+    )
+    component[order] = np.where(is_positive[order], *shares)
+    return WithinGroups(np.asarray(won), np.asarray(total[0] * total[1]), component)

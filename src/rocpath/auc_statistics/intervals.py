@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from rocpath.arguments import finite_number, rate_up_to_one, share_between
+import numpy as np
+
+from rocpath.arguments import finite_number, one_of, rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import (
     Curve,
     LabeledSample,
     compared,
     difference_of,
 )
+from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.multiclass import multiclass_interval
+from rocpath.auc_statistics.strata import stratified_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,6 +31,10 @@ def auc_interval(
     max_fpr: float | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    weighting: Literal["pairs", "strata"] = "pairs",
+    multi_class: Literal["ovr", "ovo"] = "ovr",
+    average: Literal["macro", "weighted"] = "macro",
     positive: Any = None,
 ) -> AUCInterval:
     """Compute an AUC with its standard error and a confidence interval.
@@ -36,10 +45,10 @@ def auc_interval(
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
-    scores : array-like, shape (n_rows,)
+        Labels of exactly two values, or of more if ``scores`` has a column for each.
+    scores : array-like, shape (n_rows,) or (n_rows, n_classes)
         Scores that are larger for rows that are more likely positive. Ties count one
-        half.
+        half. Columns belong to the classes in sorted order.
     confidence : float
         Nominal coverage of the interval.
     max_fpr : float, optional
@@ -54,6 +63,17 @@ def auc_interval(
         other in any way; groups are independent. The AUC remains that of all pairs,
         and the standard error is Obuchowski's (1997). Without groups, all rows are
         independent.
+    strata : array-like, shape (n_rows,), optional
+        Stratum of each row, such as a user or a matched set. Only pairs within a
+        stratum count, and strata with one class are skipped. With at least ten strata
+        and without ``groups``, strata are the independent units; with fewer, rows are.
+    weighting : {"pairs", "strata"}
+        Weights of the strata: their number of pairs, or equal weights.
+    multi_class : {"ovr", "ovo"}
+        For several classes, AUCs of each class against the rest, or of each pair of
+        classes (Hand and Till).
+    average : {"macro", "weighted"}
+        For several classes, equal weights or weights by the number of rows.
     positive : label, optional
         Positive class. By default it is the larger of the two labels.
 
@@ -70,9 +90,30 @@ def auc_interval(
     >>> rp.auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], groups=patient).n_groups
     3
     """
+    confidence = share_between("confidence", confidence)
+    if np.ndim(scores) == 2:
+        refuse_with("scores of several classes", max_fpr=max_fpr, strata=strata)
+        refuse_with("scores of several classes", positive=positive)
+        return multiclass_interval(
+            y,
+            scores,
+            sample_weight=sample_weight,
+            groups=groups,
+            is_pairwise=one_of("multi_class", multi_class, ("ovr", "ovo")) == "ovo",
+            is_weighted=one_of("average", average, ("macro", "weighted")) == "weighted",
+            confidence=confidence,
+        )
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     score = sample.scores("scores", scores)
-    confidence = share_between("confidence", confidence)
+    if strata is not None:
+        refuse_with("strata", max_fpr=max_fpr)
+        return stratified_interval(
+            sample,
+            score,
+            RowGroups.of("strata", strata, score.size, least=1).code,
+            weighting=one_of("weighting", weighting, ("pairs", "strata")),
+            confidence=confidence,
+        )
     max_fpr = rate_up_to_one("max_fpr", max_fpr)
     return Curve.of(sample, score, max_fpr, confidence).interval
 
@@ -192,6 +233,13 @@ def compare_auc_unpaired(
         ),
         margin=margin,
     )
+
+
+def refuse_with(other: str, **arguments: Any) -> None:
+    """Raise if an argument is given that is not supported together with another."""
+    for name, argument in arguments.items():
+        if argument is not None:
+            raise ValueError(f"{name} must be None with {other}: it is not supported.")
 
 
 def checked_margin(margin: float | None) -> float | None:

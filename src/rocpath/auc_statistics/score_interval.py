@@ -177,6 +177,38 @@ def score_interval(
     return min(low, area), max(high, area)
 
 
+def scaled_interval(
+    area: float,
+    variance: float,
+    freedom: float,
+    sizes: tuple[int, int],
+    *,
+    confidence: float,
+) -> tuple[float, float]:
+    """Return the limits for an average of AUCs with a known variance.
+
+    The variance depends on the area as that of one AUC of ``sizes`` positives and
+    negatives, multiplied by the ratio observed at the estimate.
+    """
+    positive, negative = (ClassSpread(0.0, float(size), 0.0) for size in sizes)
+
+    def expected(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        spread = expected_spread(at, positive, negative, 1.0)
+        total = spread.positive / sizes[0] + spread.negative / sizes[1] - spread.shared
+        return np.maximum(total, 0.0)
+
+    here = float(expected(np.array(area)))
+    ratio = 1.0
+    if variance > _ROUNDING and here > 0:
+        ratio = (freedom * variance / here + _PRIOR_ROWS) / (freedom + _PRIOR_ROWS)
+    quantile = special.stdtrit(freedom + _PRIOR_ROWS, _upper(confidence))
+    grid = binormal_table(1.0).area
+    distance = float(quantile) * np.sqrt(ratio * expected(grid))
+    low = _nearest_rejected(area, grid, distance)
+    high = 1.0 - _nearest_rejected(1.0 - area, 1.0 - grid[::-1], distance[::-1])
+    return min(low, area), max(high, area)
+
+
 def _nearest_rejected(
     area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
 ) -> float:

@@ -1,4 +1,4 @@
-"""The command ``rocpath``: run a command line, and turn what is wrong into one line."""
+"""The command ``rocpath``: run a command line, and report errors in one line."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _BAD_INPUT = 2
-_SIGNALLED = 128  # and the number of the signal, as shells have it
-_INTERRUPTED = _SIGNALLED + signal.SIGINT
+_SIGNALED = 128  # plus the number of the signal, as in shells
+_INTERRUPTED = _SIGNALED + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process.
 
-    Returns 0 if all went well, 2 for bad input, 130 if interrupted.
+    Returns 0 on success, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
-    # Called with arguments it is a function, and must leave the signals of its caller.
+    # Called with arguments it is a function, and must not change its caller's signals.
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        # Inside, such that an extra that is missing becomes one line and not a trace.
+        # Inside, so that a missing extra becomes one line and not a traceback.
         from rocpath.cli.commands import app
 
         with warnings.catch_warnings():
@@ -40,23 +40,24 @@ def main(argv: Sequence[str] | None = None) -> int:
                 prog_name="rocpath",
                 standalone_mode=False,
             )
-        # Here and not at exit, where a closed pipe could only be complained about.
+        # Here and not at exit, where a closed pipe could only be an error.
         sys.stdout.flush()
     except SystemExit as end:
-        # Typer exits with an error when the reader of a pipe has left.
+        # Typer exits with an error when the reader of a pipe has gone.
         if isinstance(end.__context__, BrokenPipeError):
             return _leave_pipe()
         return end.code if isinstance(end.code, int) else _BAD_INPUT
     except KeyboardInterrupt:
+        say("rocpath: interrupted.")
         return _INTERRUPTED
     except BrokenPipeError:
         return _leave_pipe()
     except ModuleNotFoundError as error:
         return _fail(f"{error.name} is missing: pip install 'rocpath[cli]'")
     except (ImportError, ValueError, OSError, MemoryError) as error:
-        return _fail(str(error) or type(error).__name__)
+        return _fail(str(error) or "out of memory")
     except Exception as error:
-        # Typer keeps its class of usage errors to itself.
+        # Typer's class of usage errors is private.
         if not hasattr(error, "format_message"):
             raise
         return _fail(_usage(error))
@@ -64,9 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Interrupt what runs; but an import ends at once, as a half of it complains."""
+    """Interrupt the command; an import ends at once, as half of one raises errors."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            say("rocpath: interrupted.")
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
         frame = frame.f_back
@@ -74,19 +76,20 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
-    """End in order, such that nothing half written remains."""
-    sys.exit(_SIGNALLED + number)
+    """Exit in order, so that nothing half-written remains."""
+    say("rocpath: terminated.")
+    sys.exit(_SIGNALED + number)
 
 
 def _open_missing_streams() -> None:
-    """Let streams that the caller has closed give and take nothing."""
+    """Replace streams that the caller has closed by empty ones."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _leave_pipe() -> int:
-    """Let a reader go that has what it wants; what is still buffered goes nowhere."""
+    """Discard the remaining output: its reader has what it wants."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -99,11 +102,11 @@ def _usage(error: Exception) -> str:
 
 
 def _fail(message: str) -> int:
-    """Say what is wrong, in one line whatever the user's text holds."""
+    """Report an error in one line, whatever text of the user it contains."""
     say(f"rocpath: {' '.join(message.split())}")
     return _BAD_INPUT
 
 
 def _note(message: Warning | str, *_: object) -> None:
-    """Show a warning without the place in the code that it comes from."""
+    """Show a warning without the line of code that it comes from."""
     say(f"rocpath: note: {' '.join(str(message).split())}")

@@ -1,22 +1,23 @@
 """The commands on tables of labeled rows: fit, predict, evaluate, compare and more.
 
-Commands import what they need when they run, so that help is there at once.
+Commands import what they need when they run, so that help is shown at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rocpath.cli import changepoint_commands, options
 from rocpath.cli.options import command, examples
 
-if TYPE_CHECKING:
-    from rocpath.tables.labels import KnownLabels
-
-# Errors are told by `main`, in one line; markup would act on brackets in help texts.
-app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+# `main` reports errors in one line; markup would act on brackets in help texts.
+app = typer.Typer(
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 app.add_typer(changepoint_commands.app, name="changepoint")
 
 
@@ -30,12 +31,12 @@ def start(
         bool, typer.Option("--version", help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Models that rank: maximize the area under the ROC curve (AUC)."""
+    """Exact ROC analysis, and models that maximize the area under the ROC curve."""
     if version:
         from importlib.metadata import version as installed_version
 
         typer.echo(f"rocpath {installed_version('rocpath')}")
-    # Without a command there is nothing to complain of: help is what was meant.
+    # A call without a command is a request for help, not an error.
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -43,46 +44,51 @@ def start(
 @command(
     app,
     "rocpath fit patients.csv --label outcome --positive died --out patients-model",
+    "rocpath fit visits.csv --label readmitted --group patient --test later.csv",
     "zcat clicks.csv.gz | rocpath fit - --label clicked --drop user_id",
 )
 def fit(
     table: options.TableArgument,
     label: options.LabelOption,
     positive: options.PositiveOption = None,
+    roles: options.RowRoles = options.RowRoles(),
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."
+        ),
+    ] = None,
     drop: options.DropOption = None,
     types: options.TypesOption = None,
     model: options.ModelChoiceOption = "auto",
     fast: options.FastOption = False,
     yes: options.YesOption = False,
-    promised: options.Promised = options.Promised(),
+    targets: options.Targets = options.Targets(),
     seed: options.SeedOption = 0,
     where: options.Where = options.Where(),
     to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
-    """Fit a ranking model to a table, and judge it.
+    """Fit a ranking model to a table, and evaluate it.
 
     AUCClassifier is compared with tuned models (logistic regression, plain and
-    balanced, and gradient boosting) on rows held out, and the best is saved. Columns
-    may hold numbers, booleans, dates, categories, and missing values. Writes
-    model.skops, metrics.json and report.html into the folder.
+    balanced, and gradient boosting) on held-out rows, and the simplest good one is
+    saved. Columns may contain numbers, booleans, dates, categories and missing values.
+    Writes model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli.files import check_folder, shown_name
-    from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
-    from rocpath.cli.on_cluster import fit_on_cluster, refuse_beyond_ranking
-    from rocpath.cli.table_fit import Request, fit_table
-    from rocpath.tables.audit import parsed_types
+    from rocpath.cli.early_checks import check_columns_exist, parsed_types
+    from rocpath.cli.table_fit import FitRequest, fit_table
 
-    check_folder(to.out, force=to.force)
-    kinds, drops = parsed_types(types or ()), tuple(drop or ())
-    asked = promised.targets
-    request = Request(
-        shown_name(table), label, positive, drops, seed, model, kinds, fast, yes, asked
-    )
-    if runs_on_dask(table, *where):
-        refuse_beyond_ranking(model, asked.n_given)
-        fit_on_cluster(table, Cluster(where.scheduler), request, **to._asdict())
-        return
-    fit_table(read_tables(table, text=request.text), request, to)
+    targets.check()
+    dropped, kinds = tuple(drop or ()), parsed_types(types or ())
+    columns = {"label": [label], "drop": [*dropped], "type": [*kinds]}
+    check_columns_exist(table, columns | roles.by_role())
+    if test is not None:
+        check_columns_exist(test, {"label": [label]})
+    request = FitRequest(
+        table, label, positive, roles, test, dropped, kinds, model, fast, yes, targets,
+        seed, where, to,
+    )  # fmt: skip
+    fit_table(request)
 
 
 @command(
@@ -103,37 +109,37 @@ def predict(
 ) -> None:
     """Score the rows of a table.
 
-    Each gets its log-odds, probability and predicted label. Of several files, each gets
-    a file of scores in the folder --out.
+    Writes the log-odds, the probability and the predicted label of each row. For
+    several tables, --out is a folder with one file of scores for each.
     """
     from rocpath.cli import many_files
+    from rocpath.cli.early_checks import check_columns_exist
     from rocpath.cli.files import check_file, read_table, write_table
     from rocpath.cli.terminal import say
     from rocpath.model_file import read_saved
     from rocpath.tables.model import TableModel
 
-    # Several files are scored one by one also without Dask: they need not fit together.
+    check_columns_exist(table, {"id": [id_column] if id_column else []})
+    fitted = read_saved(model, TableModel)
+    # Several files are scored one by one: together they may not fit into memory.
     is_lazy = many_files.runs_on_dask(table, *where)
     if is_lazy or many_files.is_many(table):
-        fitted = read_saved(model, TableModel)
         cluster = many_files.Cluster(where.scheduler) if is_lazy else None
         many_files.predict_files(
             fitted, table, out, id_column, cluster=cluster, force=force
         )
         return
     check_file(out, force=force, is_table=True)
-    fitted = read_saved(model, TableModel)
     rows = read_table(table, text=fitted.text, codes=fitted.codes)
     scores = many_files.predicted(fitted, rows, id_column)
-    # A score far from all that was fitted is a guess; a user may want to know.
-    for note in fitted.strange_values(rows):
+    for note in fitted.far_values(rows):
         say(f"note: {note}")
     write_table(scores, out, force=force)
 
 
 @command(
     app,
-    "rocpath evaluate patients-model test.csv --label outcome",
+    "rocpath evaluate patients-model test.csv --label outcome --group patient",
     "rocpath evaluate patients-model test.csv --max-fpr 0.05 --min-precision 0.9",
     "rocpath evaluate patients-model test.csv --json | jq .auc",
 )
@@ -141,42 +147,42 @@ def evaluate(
     model: options.ModelArgument,
     table: options.TableArgument,
     label: options.ModelLabelOption = None,
-    promised: options.Promised = options.Promised(),
+    group: options.GroupOption = None,
+    weight: options.WeightOption = None,
+    targets: options.Targets = options.Targets(),
     where: options.Where = options.Where(),
     as_json: options.JsonOption = False,
 ) -> None:
-    """Measure the AUC of a model on a table with labels.
+    """Estimate the AUC of a model on a table with labels.
 
-    The standard error is DeLong's; the interval holds the AUC in 95 of 100 tables.
-    With promises, also the thresholds that keep them.
+    The interval has 95% confidence; with groups, its standard error is cluster-robust.
+    With targets, also shows the thresholds that reach them.
     """
     import json
 
-    from rocpath.cli import many_files, on_cluster, score_tables
-    from rocpath.cli.files import shown_name
+    from rocpath.cli.early_checks import check_columns_exist
+    from rocpath.cli.many_files import read_tables, runs_on_dask
+    from rocpath.cli.on_cluster import evaluate_files
+    from rocpath.cli.table_output import show_evaluation
     from rocpath.model_file import read_saved
+    from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.model import TableModel
 
-    targets = promised.targets
-    fitted = read_saved(model, TableModel)
-    # Of rows elsewhere only the counts of labels come here.
-    truth: KnownLabels
-    if many_files.runs_on_dask(table, *where):
-        on_cluster.refuse_beyond_ranking("auto", targets.n_given)
-        cluster = many_files.Cluster(where.scheduler)
-        area, truth = on_cluster.evaluate_on_cluster(fitted, table, label, cluster)
-        # Thresholds need all scores in one place.
-        found = score_tables.Evaluation(area, None, [], [])
+    targets.check()
+    asked = {"label": label, "group": group, "weight": weight}
+    check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
+    fitted = TableClassifier.from_model(read_saved(model, TableModel))
+    fitted.set_params(**targets._asdict())
+    if runs_on_dask(table, *where):
+        found = evaluate_files(fitted.model_, table, label, targets, where.scheduler)
     else:
-        rows = many_files.read_tables(table, text=fitted.text, codes=fitted.codes)
-        truth = fitted.labels(rows, label)
-        found = score_tables.evaluated(truth.is_positive, fitted.scores(rows), targets)
+        known = fitted.model_
+        rows = read_tables(table, text=known.text, codes=known.codes)
+        found = fitted.evaluate(rows, label, groups=group, sample_weight=weight)
     if as_json:
-        summary = score_tables.evaluation_summary(found, targets) | truth.summary
-        typer.echo(json.dumps(summary))
+        typer.echo(json.dumps(found.to_dict()))
     else:
-        title = f"{model} on {shown_name(table)}"
-        score_tables.show_evaluation(title, found, truth, targets)
+        show_evaluation(f"{model} on {table}", found)
 
 
 @command(
@@ -192,26 +198,26 @@ def compare(
     max_fpr: options.MaxFprOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Compare the AUCs of scores that a table already holds.
+    """Compare the AUCs of scores that are columns of a table.
 
-    All pairs are compared by DeLong's test; Holm's p-values hold for all of them
-    together.
+    All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
     """
     import json
 
     from rocpath.cli import score_tables
+    from rocpath.cli.early_checks import check_columns_exist
     from rocpath.cli.files import read_table, shown_name
 
-    # For its message: it names the option as it is written.
-    options.Promised(max_fpr).targets  # noqa: B018
+    options.Targets(max_fpr).check()
     names = score_tables.split_names(scores or ())
+    check_columns_exist(table, {"label": [label], "--scores": names})
     found = score_tables.score_table(read_table(table), label, positive, names)
     pairs = score_tables.compared_pairs(found, max_fpr)
     if as_json:
         summary = score_tables.comparison_summary(found, pairs, max_fpr)
         typer.echo(json.dumps(summary))
     else:
-        score_tables.show_comparison(shown_name(table), found, pairs, max_fpr)
+        score_tables.show_pairs(shown_name(table), found, pairs, max_fpr)
 
 
 @command(
@@ -224,22 +230,40 @@ def blend(
     label: options.LabelOption,
     scores: options.ScoresOption = None,
     positive: options.PositiveOption = None,
+    group: options.GroupOption = None,
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-blend"),
 ) -> None:
-    """Blend scores that a table already holds, for a large AUC.
+    """Blend scores that are columns of a table, for a large AUC.
 
-    The models behind the scores must not have been fitted to these rows. Weights from
-    0 up, of sum one, are judged on rows held out. Writes weights.csv, model.skops,
-    which predict takes with a table of such scores, metrics.json and report.html.
+    The models behind the scores must not have been fitted to these rows. The weights
+    are non-negative and sum to one, and the blend is evaluated on held-out rows. Writes
+    weights.csv, model.skops, which predict uses with a table of such scores,
+    metrics.json and report.html.
     """
-    from rocpath.cli.blend_scores import blend_scores
-    from rocpath.cli.files import check_folder, read_table, shown_name
+    from rocpath.cli.early_checks import check_columns_exist
+    from rocpath.cli.files import check_folder, read_table
     from rocpath.cli.score_tables import score_table, split_names
+    from rocpath.cli.table_fit import write_fit
+    from rocpath.cli.terminal import fit_progress
+    from rocpath.tables.classifier import TableClassifier
 
     check_folder(to.out, force=to.force)
-    found = score_table(read_table(table), label, positive, split_names(scores or ()))
-    blend_scores(found, shown_name(table), to, seed=seed)
+    names = split_names(scores or ())
+    asked = {"label": [label], "--scores": names, "group": [group] if group else []}
+    check_columns_exist(table, asked)
+    rows = read_table(table)
+    found = score_table(rows, label, positive, names, [group] if group else [])
+    kept = rows.select(*found.score, label, *([group] if group else []))
+    with fit_progress(lambda: None, quiet=to.quiet) as progress:
+        model = TableClassifier(
+            "scores",
+            positive=found.label.positive,
+            types=dict.fromkeys(found.score, "number"),
+            random_state=seed,
+            progress=progress,
+        ).fit(kept, label, groups=group)
+    write_fit(model, table, to)
 
 
 @command(
@@ -261,7 +285,7 @@ def path(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Instead of two columns: scores of a model, down its AUM gradient.",
+            help="Instead of two columns: a model, along minus its AUM gradient.",
         ),
     ] = None,
     positive: options.PositiveOption = None,
@@ -273,21 +297,22 @@ def path(
 ) -> None:
     """Search the best steps along a line of predictions.
 
-    The best are those with the smallest AUM and with the largest AUC.
+    The best steps are those with the smallest AUM and with the largest AUC.
     """
+    from rocpath.cli import step_search
     from rocpath.cli.files import check_file
-    from rocpath.cli.step_search import column_lines, model_lines, show_steps
 
     if out is not None:
         check_file(out, force=force)
-    # Either way gives lines; a mixture would leave open which predictions are meant.
+    # Either way gives lines; a mixture would be ambiguous.
     if model is not None and predictions is None and direction is None:
-        lines = model_lines(model, table, label, positive)
+        lines = step_search.model_lines(model, table, label, positive)
     elif model is None and predictions is not None and direction is not None:
-        lines = column_lines(table, label, positive, predictions, direction)
+        columns = (predictions, direction)
+        lines = step_search.column_lines(table, label, positive, *columns)
     else:
         raise ValueError("give either --predictions and --direction, or --model.")
-    show_steps(lines, table, out, force=force)
+    step_search.show_steps(lines, table, out, force=force)
 
 
 @command(app, "rocpath demo --out demo")

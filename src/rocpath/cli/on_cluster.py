@@ -14,19 +14,14 @@ import numpy as np
 import polars as pl
 from sklearn.pipeline import Pipeline
 
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS
 from rocpath.cli import many_files
-from rocpath.cli.comparison import Comparison, compare_methods, folds_for
-from rocpath.cli.files import read_table, write_folder
-from rocpath.cli.table_fit import (
-    FEWEST_TO_JUDGE,
-    doubt,
-    note_columns,
-    show_comparison,
-)
-from rocpath.cli.table_report import TableFit, contents, findings
-from rocpath.cli.terminal import progress_bar, say
+from rocpath.cli.files import read_table, shown_name, write_folder
+from rocpath.cli.table_output import confirmed, note_columns
+from rocpath.cli.terminal import fit_progress, say, show_comparison
 from rocpath.tables.columns import column, feature_columns
+from rocpath.tables.evaluation import TableEvaluation
+from rocpath.tables.fit import FitSettings, fit_table
+from rocpath.tables.folds import RowDesign
 from rocpath.tables.labels import (
     BinaryLabel,
     KnownLabels,
@@ -36,15 +31,14 @@ from rocpath.tables.labels import (
 )
 from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel, table_inputs
-from rocpath.tables.rankers import METHODS, OURS
+from rocpath.tables.preparation import MIN_ROWS_OF_A_CLASS, PreparedTable
+from rocpath.tables.result_files import result_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocpath.auc_statistics.results import AUCInterval
-    from rocpath.cli.table_fit import Request
-    from rocpath.tables.audit import ColumnAudit
-    from rocpath.tables.columns import FeatureColumns
+    from rocpath.cli.options import Targets
+    from rocpath.cli.table_fit import FitRequest
+    from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SAMPLED_ROWS = 20_000  # of all files, by which columns and methods are judged
 
@@ -59,28 +53,27 @@ def refuse_beyond_ranking(model: str, n_promises: int) -> None:
         )
 
 
-def fit_on_cluster(
-    table: str,
-    cluster: many_files.Cluster,
-    request: Request,
-    *,
-    out: str,
-    force: bool,
-    quiet: bool,
-) -> None:
-    """Fit a linear ranking to the rows of all files, judge it by some, and write it."""
+def fit_on_cluster(request: FitRequest, cluster: many_files.Cluster) -> None:
+    """Fit a linear ranking to all files, evaluate it on some rows, and write it."""
     from rocpath.dask import AUCClassifier, auc_interval
     from rocpath.dask.passes import Passes
     from rocpath.dask.progress import progress_line
 
-    names = many_files.file_names(table)
+    refuse_beyond_ranking(request.model, request.targets.n_given)
+    if any(request.roles) or request.test is not None:
+        raise ValueError(
+            "on Dask rows are independent and of equal weight: drop --group, --time, "
+            "--weight and --test, or read the rows with --engine memory."
+        )
+    out, force, quiet = request.to
+    names = many_files.file_names(request.table)
     with (
         many_files.running_client(cluster) as client,
         progress_line(is_shown=not quiet) as show,
         Passes(client, show) as passes,
     ):
         looked = _looked_at(passes, names, request)
-        _check_and_note(looked, request, quiet=quiet)
+        _note(looked, quiet=quiet)
         X, y = looked.reading.arrays(passes, names)
         ranking = AUCClassifier(
             random_state=request.seed, verbose=not quiet, client=client
@@ -112,7 +105,7 @@ class _Looked(NamedTuple):
         return self.known.n_positive + self.known.n_negative
 
 
-def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
+def _looked_at(passes: Any, names: list[str], request: FitRequest) -> _Looked:
     """Decide by some rows of every file how all are read; those rows come too."""
     label = request.label
     # Some of every file, as files are often sorted, by a day or a place.
@@ -123,84 +116,62 @@ def _looked_at(passes: Any, names: list[str], request: Request) -> _Looked:
     known = _labels(label, request.positive, [counts for _, counts in looks])
     sample = pl.concat([one for one, _ in looks], how="vertical_relaxed")
     # A name that is mistyped would leave in what must be left out.
-    for name in request.left_out:
+    for name in request.drop:
         column(sample, name, "--drop")
-    features, audit = feature_columns(sample, {label, *request.left_out}, request.types)
-    kinds = (label, known.positive, known.negative)
-    sampled = BinaryLabel.of(*kinds, known_positives(sample, *kinds))
+    features, audit = feature_columns(sample, {label, *request.drop}, request.types)
+    # Before the counts of all files are used for a question about them.
+    known = confirmed(known, request.positive, is_accepted=request.accepts_positive)
+    kinds = (known.positive, known.negative)
+    sampled = BinaryLabel.of(label, *kinds, known_positives(sample[label], *kinds))
     audit = suspect_leaks(sample, features, audit, sampled.is_positive)
     columns = table_inputs(features, is_dense=False).fit(features.of(sample))
     reading = _Reading(features, columns, label, known.positive)
     return _Looked(reading, known, len(names), sample, sampled, audit)
 
 
-def _check_and_note(looked: _Looked, request: Request, *, quiet: bool) -> None:
-    if request.positive is None and not request.accepts_positive:
-        doubt(looked.known)
+def _note(looked: _Looked, *, quiet: bool) -> None:
     if not quiet:
-        note_columns(looked.known, looked.reading.features, looked.audit)
+        note_columns(looked.known, looked.audit)
 
 
 def _files(
-    looked: _Looked, request: Request, ranking: Any, area: AUCInterval, *, quiet: bool
+    looked: _Looked,
+    request: FitRequest,
+    ranking: Any,
+    area: AUCInterval,
+    *,
+    quiet: bool,
 ) -> dict[str, bytes | str]:
     """Return the files of a fit: as in memory, by the rows that came here."""
     reading, label = looked.reading, looked.label
     steps = [("columns", reading.columns), ("ranking", ranking.to_local())]
     frame = reading.features.of(looked.sample)
-    model = TableModel.made(Pipeline(steps), reading.features, frame, looked.known)
-    n_fits = _n_fits(request, label)
-    if n_fits and not quiet:
+    model = TableModel.from_pipeline(
+        Pipeline(steps), reading.features, frame, looked.known
+    )
+    # Nothing is learned from a comparison with too few rows of a class.
+    n_rarer = min(label.n_positive, label.n_negative)
+    is_fast = request.is_fast or n_rarer < MIN_ROWS_OF_A_CLASS
+    if not (is_fast or quiet):
         n_rows = label.is_positive.size
-        say(f"Comparing methods on {n_rows:,} of the rows (--fast leaves it out).")
-    with progress_bar(n_fits + 1, quiet=quiet, n_round=len(METHODS)) as progress:
-        comparison = _compared(looked, request, label, progress)
-        progress("writing the report")
-        title = request.title
-        if label.is_positive.size < looked.n_rows:
-            title += f", {label.is_positive.size:,} of {looked.n_rows:,} rows"
-        fit = TableFit(
-            looked.sample,
-            title,
-            label,
-            model,
-            OURS,
-            comparison,
-            looked.audit,
-            NO_TARGETS,
+        say(f"Comparing models on {n_rows:,} of the rows (--fast skips it).")
+    prepared = PreparedTable(
+        looked.sample, label, reading.features, looked.audit, RowDesign(), []
+    )
+    with fit_progress(lambda: None, quiet=quiet) as progress:
+        settings = FitSettings(
+            "linear", is_fast=is_fast, random_state=request.seed, progress=progress
         )
-        files = contents(fit, findings(fit))
-    show_comparison(title, label, comparison)
+        fit = fit_table(prepared, settings, model)
+    title = shown_name(request.table)
+    if label.is_positive.size < looked.n_rows:
+        title += f", {label.is_positive.size:,} of {looked.n_rows:,} rows"
+    files = result_files(fit, title=title)
+    if fit.comparison is not None:
+        show_comparison(f"{title}: {label.counted}", fit.comparison)
     metrics = json.loads(files["metrics.json"]) | _metrics(looked, ranking, area)
     files["metrics.json"] = json.dumps(metrics, indent=2) + "\n"
     return files
-
-
-def _n_fits(request: Request, label: BinaryLabel) -> int:
-    # Of too few rows of a class no comparison tells anything.
-    n_minority = min(label.n_positive, label.n_negative)
-    if request.is_fast or n_minority < FEWEST_TO_JUDGE:
-        return 0
-    return len(METHODS) * folds_for(label)
-
-
-def _compared(
-    looked: _Looked,
-    request: Request,
-    label: BinaryLabel,
-    progress: Callable[[str], None],
-) -> Comparison:
-    """Compare methods on the rows that came here, by parts of them held out."""
-    if not _n_fits(request, label):
-        return Comparison.skipped()
-    return compare_methods(
-        looked.sample,
-        label,
-        looked.reading.features,
-        random_state=request.seed,
-        progress=progress,
-        methods=METHODS,
-    )
 
 
 def _metrics(looked: _Looked, ranking: Any, area: AUCInterval) -> dict[str, Any]:
@@ -222,16 +193,22 @@ def _metrics(looked: _Looked, ranking: Any, area: AUCInterval) -> dict[str, Any]
     return metrics
 
 
-def evaluate_on_cluster(
-    model: TableModel, table: str, label: str | None, cluster: many_files.Cluster
-) -> tuple[AUCInterval, KnownLabels]:
-    """Measure the AUC of a model on the rows of all files."""
+def evaluate_files(
+    model: TableModel,
+    table: str,
+    label: str | None,
+    targets: Targets,
+    scheduler: str | None,
+) -> TableEvaluation:
+    """Estimate the AUC of a model on the rows of all files."""
     from rocpath.dask import auc_interval
     from rocpath.dask.passes import Passes
     from rocpath.dask.progress import progress_line
 
+    refuse_beyond_ranking("auto", targets.n_given)
     names = many_files.file_names(table)
     name = label or model.label
+    cluster = many_files.Cluster(scheduler)
     with (
         many_files.running_client(cluster) as client,
         progress_line(is_shown=True) as show,
@@ -247,13 +224,14 @@ def evaluate_on_cluster(
         area = auc_interval(y, scores, client=client)
     n_positive, n_negative = np.sum(sizes, axis=0).tolist()
     counts = (int(n_positive), int(n_negative))
-    return area, KnownLabels(name, model.positive, model.negative, *counts)
+    known = KnownLabels(name, model.positive, model.negative, *counts)
+    return TableEvaluation(known, area)
 
 
 class _Reading(NamedTuple):
     """How a file becomes inputs and labels."""
 
-    features: FeatureColumns
+    features: TableFeatures
     columns: Any  # the transformer that makes inputs of features
     label: str
     positive: str
@@ -317,7 +295,8 @@ def _scored_file(name: str, state: tuple[TableModel, str]) -> tuple[Any, Any]:
     model, label = state
     table = read_table(name, text=model.text, codes=model.codes)
     # A file may well be of one kind, but not of a third.
-    is_positive = known_positives(table, label, model.positive, model.negative)
+    series = column(table, label, "label")
+    is_positive = known_positives(series, model.positive, model.negative)
     return model.scores(table), is_positive
 
 

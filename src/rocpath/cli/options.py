@@ -18,23 +18,21 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-
 
 def examples(*commands: str) -> str:
     """Return the end of a help page."""
-    # The first character tells typer to leave the lines as they are.
+    # The first character keeps typer from reflowing the lines.
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
 
 def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
-    """Make a function a command, with examples at the end of its help page.
+    """Register a function as a command, with examples at the end of its help page.
 
-    A parameter that is a group, a named tuple of options, stands for its fields; what
-    the fields are by default is in the parameter's own default.
+    A parameter that is a named tuple of options stands for its fields; the default of
+    the parameter has the defaults of the fields.
     """
 
-    def made(run: Callable[..., None]) -> Callable[..., None]:
+    def register(run: Callable[..., None]) -> Callable[..., None]:
         parameters = inspect.signature(run, eval_str=True).parameters.values()
         groups = {
             one.name: one.annotation
@@ -54,16 +52,16 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
         grouped.__annotations__ = {one.name: one.annotation for one in every}
         return app.command(epilog=examples(*lines))(grouped)
 
-    return made
+    return register
 
 
 def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
-    """Give the fields of a group as parameters, or a parameter that is none."""
+    """Yield the fields of a group as parameters, or any other parameter itself."""
     if not hasattr(one.annotation, "_fields"):
         yield one.replace(kind=one.KEYWORD_ONLY)
         return
-    group, is_told = one.annotation, one.default is not one.empty
-    known = one.default._asdict() if is_told else group._field_defaults
+    group, is_given = one.annotation, one.default is not one.empty
+    known = one.default._asdict() if is_given else group._field_defaults
     for name, kind in get_type_hints(group, include_extras=True).items():
         default = known.get(name, one.empty)
         yield one.replace(
@@ -75,11 +73,12 @@ TableArgument = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
+        show_default=False,
         help="A .csv, .tsv or .parquet file, or several as 'parts/*.parquet'; - for "
         "CSV on stdin.",
     ),
 ]
-# A folder too, as it is what a fit was told to write.
+# A folder too, as that is what a fit writes.
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
 ]
@@ -94,12 +93,11 @@ ModelLabelOption = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
 ]
-# Two labels have an order that all commands agree on, so that it may be left out.
 PositiveOption = Annotated[
     str | None,
     typer.Option(
         metavar="VALUE",
-        help="The label to rank high; of two, by default the last in the alphabet.",
+        help="Positive label; by default the last of two in sorted order.",
     ),
 ]
 TypesOption = Annotated[
@@ -107,36 +105,34 @@ TypesOption = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="What a column is: number, category, date, date:%d/%m/%Y or drop; may be "
+        help="Type of a column: number, category, date, date:%d/%m/%Y or drop; may be "
         "repeated.",
     ),
 ]
 DropOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Column to drop; may be repeated."),
 ]
 FastOption = Annotated[
-    bool, typer.Option("--fast", help="Fit one model, and compare it with none.")
+    bool, typer.Option("--fast", help="Fit one model, without a comparison.")
 ]
 YesOption = Annotated[
     bool,
-    typer.Option(
-        "--yes", help="Take the positive label by the alphabet, however frequent."
-    ),
+    typer.Option("--yes", help="Accept the default positive label, however frequent."),
 ]
 ModelChoiceOption = Annotated[
     Literal["linear", "blend", "logistic", "boosting", "auto"],
     typer.Option(
-        help="The model to save; auto takes the best on rows held out, and tries no "
-        "blend, which takes longer."
+        help="Model to save; auto selects the simplest within one standard error of "
+        "the best, without trying a blend, which takes longer."
     ),
 ]
 MaxFprOption = Annotated[
     float | None,
     typer.Option(
         metavar="RATE",
-        help="Judge by the area left of this false positive rate, and call rows "
-        "positive at most at this rate.",
+        help="Largest false positive rate: models are compared by the partial AUC up "
+        "to it.",
     ),
 ]
 ScoresOption = Annotated[
@@ -149,49 +145,77 @@ ScoresOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of a table.")
 ]
-# As far as numpy takes seeds.
+# The range of numpy's seeds.
 SeedOption = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
 ]
-# Nothing that exists is overwritten without it: it may have taken long.
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite what is already there.")
-]
+# Results may have taken long: nothing is overwritten without it.
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", help="Show no progress and no notes.")
 ]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Group of each row, such as its customer: rows of a group stay in one "
+        "fold.",
+    ),
+]
+WeightOption = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Weight of each row.")
+]
 
 
-class Promised(NamedTuple):
-    """Promises: each is about the rows called positive, and any can be asked for."""
+class Targets(NamedTuple):
+    """Targets of thresholds; any of them may be given."""
 
     max_fpr: MaxFprOption = None
     min_precision: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", help="Call rows positive such that this share of them is."
+            metavar="SHARE", help="Smallest precision of predicted positives."
         ),
     ] = None
     top: Annotated[
         int | None,
         typer.Option(
-            metavar="K", min=1, help="Call the K rows ranked highest positive."
+            metavar="K", min=1, help="Largest number of rows predicted positive."
         ),
     ] = None
 
-    @property
-    def targets(self) -> ThresholdTargets:
-        """The targets of the library; errors name the option as it is written."""
-        from rocpath.arguments import share_between
-        from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+    def check(self) -> None:
+        """Raise if a rate is not between 0 and 1; errors name the option."""
+        rates = {"--max-fpr": self.max_fpr, "--min-precision": self.min_precision}
+        for option, rate in rates.items():
+            if rate is not None and not 0 < rate < 1:
+                raise ValueError(f"{option} must be above 0 and below 1, got {rate:g}.")
 
-        for option, rate in (
-            ("--max-fpr", self.max_fpr),
-            ("--min-precision", self.min_precision),
-        ):
-            if rate is not None:
-                share_between(option, rate)
-        return ThresholdTargets(*self)
+    @property
+    def n_given(self) -> int:
+        """Number of targets that were given."""
+        return sum(one is not None for one in self)
+
+
+class RowRoles(NamedTuple):
+    """Columns that describe how rows depend on each other."""
+
+    group: GroupOption = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Time of each row: models are trained on the past and evaluated on "
+            "the future.",
+        ),
+    ] = None
+    weight: WeightOption = None
+
+    def by_role(self) -> dict[str, list[str]]:
+        """Return the columns that were given, by role."""
+        return {
+            role: [name] for role, name in self._asdict().items() if name is not None
+        }
 
 
 class Where(NamedTuple):
@@ -200,8 +224,7 @@ class Where(NamedTuple):
     engine: Annotated[
         Literal["auto", "memory", "dask"],
         typer.Option(
-            help="Where to read rows; auto takes Dask for files of over half the "
-            "memory."
+            help="Where to read rows; auto uses Dask for files of over half the memory."
         ),
     ] = "auto"
     scheduler: Annotated[
@@ -213,7 +236,7 @@ class Where(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """The folder of the results, and how they get there."""
+    """The folder of the results, and how they are written."""
 
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the results.")]
     force: ForceOption = False

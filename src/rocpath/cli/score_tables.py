@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval, compare_auc
-from rocpath.auc_statistics.threshold_targets import describe_target, points_for_targets
 from rocpath.cli.terminal import say, show_table
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import binary_label
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
-    from rocpath.auc_statistics.threshold_targets import NamedPoint, ThresholdTargets
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.labels import BinaryLabel
 
 # Under the names that metrics.json of a fit has for them.
 _ENDS = ("standard_error", "low", "high", "confidence")
@@ -45,16 +43,21 @@ class Pair(NamedTuple):
 
 
 def score_table(
-    table: pl.DataFrame, label: str, positive: str | None, names: Sequence[str]
+    table: pl.DataFrame,
+    label: str,
+    positive: str | None,
+    names: Sequence[str],
+    others: Sequence[str] = (),
 ) -> ScoreTable:
-    """Take labels and columns of scores from a table; by default all other columns."""
-    # Columns that are no scores are then refused by name, and not left out unseen.
-    names = names or [name for name in table.columns if name != label]
+    """Read labels and columns of scores; by default all columns but the others."""
+    # Columns that are not scores are then errors, and not silently dropped.
+    excluded = {label, *others}
+    names = names or [name for name in table.columns if name not in excluded]
     if len(set(names)) < len(names):
         raise ValueError(
             f"--scores must name each column once, got {', '.join(names)}."
         )
-    truth = binary_label(table, label, positive)
+    truth = binary_label(column(table, label, "label"), positive)
     score = {
         name: numbers_of(column(table, name, "--scores"), may_miss=False).to_numpy()
         for name in names
@@ -123,7 +126,7 @@ def comparison_summary(
     }
 
 
-def show_comparison(
+def show_pairs(
     title: str, scores: ScoreTable, pairs: Sequence[Pair], max_fpr: float | None
 ) -> None:
     """Show areas and differences, and say which of them are sure."""
@@ -186,105 +189,3 @@ def _areas(scores: ScoreTable, max_fpr: float | None) -> dict[str, AUCInterval]:
 
 def _written(one: AUCInterval | AUCComparison, *names: str) -> dict[str, float]:
     return {name: getattr(one, name) for name in names}
-
-
-class Evaluation(NamedTuple):
-    """The AUC of scores, the area left of an FPR, and a threshold for each promise."""
-
-    area: AUCInterval
-    partial: AUCInterval | None
-    points: list[NamedPoint]
-    out_of_reach: list[str]
-
-
-def evaluated(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    targets: ThresholdTargets,
-) -> Evaluation:
-    """Measure scores by labels."""
-    partial = None
-    if targets.max_fpr is not None:
-        partial = auc_interval(is_positive, score, max_fpr=targets.max_fpr)
-    points = points_for_targets(is_positive, score, targets)
-    # What cannot be kept is named: silence would look like a promise.
-    kept = {one.rule for one in points}
-    rules = [describe_target(*target) for target in targets.given.items()]
-    missing = [rule for rule in rules if rule not in kept]
-    return Evaluation(auc_interval(is_positive, score), partial, points, missing)
-
-
-def evaluation_summary(found: Evaluation, targets: ThresholdTargets) -> dict[str, Any]:
-    """Write down what was found."""
-    # It imports what writes reports, which most evaluations do without.
-    from rocpath.cli.table_report import point_summary
-
-    summary: dict[str, Any] = {"auc": found.area.value, **_written(found.area, *_ENDS)}
-    if found.partial is not None:
-        partial = {"area": found.partial.value, **_written(found.partial, *_ENDS)}
-        summary["partial_auc"] = {"max_fpr": targets.max_fpr, **partial}
-    if targets.n_given:
-        points = [point_summary(one) for one in found.points]
-        summary |= {"operating_points": points, "out_of_reach": found.out_of_reach}
-    return summary
-
-
-def show_evaluation(
-    title: str,
-    found: Evaluation,
-    label: KnownLabels,
-    targets: ThresholdTargets,
-) -> None:
-    """Show what was found."""
-    area, rows = found.area, []
-    # A partial area is at most its FPR, so that its mean TPR is told as well.
-    if found.partial is not None and targets.max_fpr is not None:
-        part = found.partial
-        rows = [
-            (f"area up to an FPR of {targets.max_fpr:g}", f"{part.value:.5f}"),
-            ("its standard error", f"{part.standard_error:.5f}"),
-            ("its 95% interval", f"{part.low:.5f} to {part.high:.5f}"),
-            ("mean TPR there", f"{part.value / targets.max_fpr:.4f}"),
-        ]
-    show_table(
-        title,
-        ("", "value"),
-        (
-            ("AUC", f"{area.value:.4f}"),
-            ("standard error", f"{area.standard_error:.4f}"),
-            ("95% interval", f"{area.low:.4f} to {area.high:.4f}"),
-            *rows,
-            (f"rows of {label.positive!r} (positive)", f"{label.n_positive:,}"),
-            (f"rows of {label.negative!r}", f"{label.n_negative:,}"),
-        ),
-    )
-    if found.points:
-        _show_points(found.points)
-    for rule in found.out_of_reach:
-        say(f"note: {rule}: out of reach, no threshold keeps it on these rows.")
-
-
-def _show_points(points: list[NamedPoint]) -> None:
-    show_table(
-        "Thresholds (rates with bounds for new rows, each with 95% confidence)",
-        ("rule", "score from", "TPR", "FPR", "precision", "TP", "FP"),
-        [
-            (
-                one.rule,
-                f"{one.point.threshold:.4g}",
-                _rate(one.point.tpr, one.point.tpr_interval),
-                _rate(one.point.fpr, one.point.fpr_interval),
-                _rate(one.point.precision, one.point.precision_interval),
-                f"{one.tp:,}",
-                f"{one.fp:,}",
-            )
-            for one in points
-        ],
-    )
-
-
-def _rate(value: float, ends: tuple[float, float]) -> str:
-    low, high = (100 * end for end in ends)
-    # Not a number where no row is called.
-    told = "-" if value != value else f"{100 * value:.1f}%"
-    return f"{told} ({low:.0f}-{high:.0f}%)"

@@ -1,4 +1,4 @@
-"""The lines along which predictions of a table move, and their best steps."""
+"""The command ``path``: lines along which predictions move, and their best steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rocpath.tables.model import TableModel
 def model_lines(
     model: str, table: str, label: str | None, positive: str | None
 ) -> Lines:
-    """Move the predictions of a model down its gradient of AUM."""
-    # A model was fitted to rank one label high: another would turn it upside down.
+    """Return the lines of a model's predictions along minus its gradient of AUM."""
+    # A model ranks one label high: the other would turn it upside down.
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = read_saved(model, TableModel)
@@ -32,21 +32,21 @@ def column_lines(
     predictions: str,
     direction: str,
 ) -> Lines:
-    """Move the predictions of one column by the changes of another."""
+    """Return the lines of the predictions in one column along another."""
     if label is None:
         raise ValueError("name the column of labels with --label.")
     rows = read_table(table)
-    truth = binary_label(rows, label, positive)
+    truth = binary_label(column(rows, label, "label"), positive)
     # True is positive, whatever label it stands for.
     bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
-    moved = {"predictions": predictions, "direction": direction}
-    series = [column(rows, name, role) for role, name in moved.items()]
+    roles = {"predictions": predictions, "direction": direction}
+    series = [column(rows, name, role) for role, name in roles.items()]
     numbers = [numbers_of(one, may_miss=False).to_numpy() for one in series]
     return Lines.from_predictions(bp, *numbers)
 
 
 def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> None:
-    """Show where the variants of the search stop, and write the page to explore it."""
+    """Show the steps of all searches, and write the page to explore them."""
     view = step_view.step_view(lines)
     within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
     start = ("start", 0.0, view.aum.value[0], view.auc.value[0])

@@ -1,63 +1,81 @@
-"""What commands show in the terminal: tables on standard output, the rest beside it."""
+"""Output of commands: tables on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rich.text import Text
+    from rocpath.model_comparison import ModelComparison
+
+_GAP = "  "  # between two columns
 
 
 def say(message: str) -> None:
-    """Show a line on standard error, such that standard output can be piped."""
+    """Show a line on standard error, so that standard output can be piped."""
     sys.stderr.write(f"{_printable(message)}\n")
 
 
-def agreed(question: str) -> bool:
-    """Ask for a yes or no; where nobody is there to ask, it is no."""
-    # A question into a pipe would wait for ever, or eat a line of the table.
+def ask(question: str) -> bool | None:
+    """Ask a yes-or-no question; None if nobody is there to answer it."""
+    # A question into a pipe would wait forever, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    import typer
-
-    return typer.confirm(_printable(question), err=True)
+        return None
+    while True:
+        sys.stderr.write(f"{_printable(question)} [y/n] ")
+        sys.stderr.flush()
+        # Not typer's prompt, which hides interrupts.
+        answer = sys.stdin.readline()
+        if not answer:
+            return None
+        if answer.strip().lower() in ("y", "yes", "n", "no"):
+            return answer.strip().lower().startswith("y")
 
 
 def show_table(
     title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Show a table on standard output: text left, the numbers after it right."""
-    from rich.console import Console
-    from rich.table import Table
+    """Show a table on standard output, with every number whole.
 
-    console = Console()
-    table = Table()
-    for place, name in enumerate(header):
-        side: Literal["left", "right"] = "right" if place else "left"
-        # The first column names the rows, and a name that is cut could be any.
-        table.add_column(_plain(name), justify=side, no_wrap=not place)
-    for row in rows:
-        table.add_row(*map(_plain, row))
-    # Rich would exit with an error when the reader of a pipe has left.
-    with console.capture() as captured:
-        console.print(_plain(title), soft_wrap=True)
-        console.print(table)
-    sys.stdout.write(captured.get())
+    A table that is wider than the terminal is shown as one line per value.
+    """
+    cells = [[_printable(cell) for cell in row] for row in (header, *rows)]
+    width = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [_printable(title)]
+    n_columns = shutil.get_terminal_size().columns
+    if sys.stdout.isatty() and sum(width) + len(_GAP) * len(width) > n_columns:
+        for name, *values in cells[1:]:
+            lines.append(name)
+            pairs = zip(cells[0][1:], values, strict=True)
+            lines += [f"{_GAP}{key}: {value}" for key, value in pairs if value]
+    else:
+        for name, *values in cells:
+            # Names to the left, numbers to the right.
+            own = map(str.rjust, values, width[1:])
+            lines.append(_GAP.join((name.ljust(width[0]), *own)).rstrip())
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def show_comparison(title: str, comparison: ModelComparison) -> None:
+    """Show the scores of all models, and the findings."""
+    show_table(title, comparison.header, comparison.rows)
+    for line in comparison.findings():
+        say(line)
 
 
 @contextmanager
 def progress_bar(
     n_stages: int, *, quiet: bool, n_round: int | None = None
 ) -> Iterator[Callable[[str], None]]:
-    """Give a function that starts a stage, shown as a bar in a terminal.
+    """Yield a function that starts a stage, shown as a bar in a terminal.
 
-    Rounds of so many stages take about equally long: from the first on, the time left
-    is told, where there is no terminal by a line for each round.
+    Rounds of ``n_round`` stages take about the same time: after each, the remaining
+    time is shown, as a line where there is no terminal.
     """
     from rich import progress
     from rich.console import Console
@@ -110,20 +128,35 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+@contextmanager
+def fit_progress(
+    before: Callable[[], None], *, quiet: bool
+) -> Iterator[Callable[[int, int, str], None]]:
+    """Yield the progress callback of a fit, with a bar of as many steps as it has.
+
+    ``before`` is called at the first step.
+    """
+    with ExitStack() as stack:
+        bars: list[Callable[[str], None]] = []
+
+        def step(_: int, n_steps: int, text: str) -> None:
+            if not bars:
+                before()
+                n_round = max(1, (n_steps - 2) // 5)
+                bar = progress_bar(n_steps, quiet=quiet, n_round=n_round)
+                bars.append(stack.enter_context(bar))
+            bars[0](text)
+
+        yield step
+
+
 def time_left(elapsed: float, n_done: int, n_stages: int) -> str:
-    """Say how long the stages to come will take, if they are as those that were."""
-    # Below 1 s it would say 0, and from 99.5 s on seconds promise too much.
+    """Describe the time of the remaining stages, if they are like the first ones."""
+    # Below 1 s it would be 0, and from 99.5 s on seconds are too precise.
     seconds = elapsed / n_done * (n_stages - n_done)
     if seconds < 99.5:
         return f"about {max(seconds, 1):.0f} s left"
     return f"about {seconds / 60:.0f} min left"
-
-
-def _plain(text: str) -> Text:
-    """Show text as it is: no markup of it acts."""
-    from rich.text import Text
-
-    return Text(_printable(text))
 
 
 def _printable(text: str) -> str:

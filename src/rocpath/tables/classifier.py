@@ -1,77 +1,206 @@
-"""A saved model of a table as a scikit-learn classifier of data frames."""
+"""TableClassifier: models of data frames as they come, compared and evaluated."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import polars as pl
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from rocpath.arguments import one_of, whole_number
+from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+from rocpath.model_file import MODEL_FILE, model_bytes
 from rocpath.ranking.scores import LogOddsClassifier
+from rocpath.tables.columns import text_of
+from rocpath.tables.evaluation import evaluate_scores
+from rocpath.tables.fit import FitSettings, fit_table
+from rocpath.tables.frames import as_series, as_table
+from rocpath.tables.labels import known_label
+from rocpath.tables.preparation import Roles, prepare_table, read_roles
+from rocpath.tables.rankers import CANDIDATES
+from rocpath.tables.result_files import report_page, result_files
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+
     from numpy.typing import NDArray
 
+    from rocpath.model_comparison import ModelComparison
+    from rocpath.tables.columns import ColumnAudit
+    from rocpath.tables.evaluation import TableEvaluation
+    from rocpath.tables.fit import TableFit
     from rocpath.tables.model import TableModel
+    from rocpath.tables.preparation import TableWarning
+    from rocpath.tables.rankers import ModelChoice
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
-    """Classify the rows of data frames with a model that ``rocpath fit`` has saved.
+    """Compare and fit ranking models of a data frame as it comes.
 
-    Columns are found by name and read as the fit read them: numbers, words and dates,
-    as text or already parsed, with gaps. Further columns are ignored. It is fitted
-    already; ``fit`` changes nothing.
+    Columns may hold numbers, booleans, dates, categories and missing values, also as
+    text. :class:`AUCClassifier` is compared with tuned logistic regression, plain and
+    class-balanced, and gradient boosting on held-out rows; the simplest model within
+    one standard error of the best is fitted to all rows. Identical rows stay in one
+    fold, and codes for missing values such as -999 are treated as missing.
 
     Parameters
     ----------
-    model : TableModel
-        What :func:`load_model` finds in the file.
+    model : {"auto", "linear", "logistic", "boosting", "blend", "scores"}
+        Model to select: any but a blend, :class:`AUCClassifier`, the better of the two
+        logistic regressions, gradient boosting, or a blend of several models, which
+        takes many times longer. With ``"scores"`` the columns are scores of other
+        models, and a blend of them is fitted.
+    positive : str, optional
+        Positive label, as text; by default the last of two in sorted order.
+    max_fpr : float, optional
+        Largest false positive rate of ``predict``; models are then fitted and compared
+        by partial AUC up to it.
+    min_precision : float, optional
+        Smallest precision of ``predict``.
+    top : int, optional
+        Largest number of training rows that ``predict`` would predict positive.
+    types : dict, optional
+        Type by column: ``"number"``, ``"category"``, ``"date"``, ``"date:%d/%m/%Y"`` or
+        ``"drop"``. By default types are inferred.
+    drop : list of str
+        Columns that are not features.
+    cv : int
+        Maximum number of cross-validation folds, or of windows of time.
+    fast : bool
+        Whether to fit one model without a comparison. It is then evaluated by the
+        inner folds of its tuning.
+    random_state : int, optional
+        Seed of all random choices.
+    progress : callable, optional
+        Function called at the start of every step with its number, the number of steps
+        and a description. ``columns_`` and ``warnings_`` are set before the first call.
 
     Attributes
     ----------
     classes_ : array, shape (2,)
-        The labels as text, the positive one last.
+        Labels, the positive one last.
+    comparison_ : ModelComparison or None
+        Scores of all models on held-out rows; None without held-out rows.
+    columns_ : list of ColumnAudit
+        What each column is used as, and why.
+    warnings_ : list of TableWarning
+        Reasons to doubt the results, such as possible leaks, copies and groups.
+    fit_ : TableFit
+        Everything that the report shows.
+    model_ : TableModel
+        Fitted pipeline and how columns are read.
     feature_names_in_ : array of str
-        The columns that it reads.
+        Columns that the model reads.
     n_features_in_ : int
-        Their number.
+        Number of columns that the model reads.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import rocpath as rp
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> data = load_breast_cancer(as_frame=True)
+    >>> frame = data.data[["mean radius", "mean texture"]]
+    >>> model = rp.TableClassifier("logistic", fast=True, random_state=0)
+    >>> model.fit(frame, data.target.map({0: "malignant", 1: "benign"}))
+    TableClassifier(fast=True, model='logistic', random_state=0)
+    >>> model.classes_
+    array(['benign', 'malignant'], dtype=object)
+    >>> round(model.comparison_["logistic regression"].value, 2)
+    0.94
     """
 
-    def __init__(self, model: TableModel) -> None:
+    def __init__(
+        self,
+        model: ModelChoice = "auto",
+        *,
+        positive: str | None = None,
+        max_fpr: float | None = None,
+        min_precision: float | None = None,
+        top: int | None = None,
+        types: Mapping[str, str] | None = None,
+        drop: Iterable[str] = (),
+        cv: int = 5,
+        fast: bool = False,
+        random_state: int | None = None,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> None:
         self.model = model
+        self.positive = positive
+        self.max_fpr = max_fpr
+        self.min_precision = min_precision
+        self.top = top
+        self.types = types
+        self.drop = drop
+        self.cv = cv
+        self.fast = fast
+        self.random_state = random_state
+        self.progress = progress
 
-    @property
-    def classes_(self) -> NDArray[np.str_]:  # type: ignore[override]
-        """The labels as text, the positive one last."""
-        return np.array([self.model.negative, self.model.positive])
-
-    @property
-    def feature_names_in_(self) -> NDArray[np.object_]:
-        """The columns that it reads."""
-        return np.array([*self.model.number, *self.model.category], dtype=object)
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns that it reads."""
-        return len(self.model.number) + len(self.model.category)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say that it is fitted."""
-        return True
-
-    def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Change nothing: the model is fitted already.
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Compare models on held-out rows, and fit the selected one to all rows.
 
         Parameters
         ----------
-        X, y : object, optional
-            Not used; scikit-learn asks for a fit.
+        X : pandas or polars data frame
+            Rows; columns that are named as ``y``, ``groups``, ``time`` or
+            ``sample_weight`` are not features.
+        y : array-like or str
+            Labels, or the name of their column. Rows without a label are skipped.
+        groups : array-like or str, optional
+            Group of each row, or the name of their column: rows of a group stay in one
+            fold, and standard errors are cluster-robust. Group by the unit you want to
+            generalize to, such as customers.
+        time : array-like or str, optional
+            Time of each row, or the name of their column: models are trained on the
+            past and evaluated on the future.
+        sample_weight : array-like or str, optional
+            Non-negative weight of each row, or the name of their column.
 
         Returns
         -------
         TableClassifier
         """
+        targets = self._targets()
+        one_of("model", self.model, tuple(CANDIDATES))
+        n_folds = whole_number("cv", self.cv, least=2)
+        prepared = prepare_table(
+            X,
+            Roles(y, groups, time, sample_weight),
+            positive=self.positive,
+            drop=self.drop,
+            types=self.types,
+        )
+        self.columns_: list[ColumnAudit] = prepared.columns
+        self.warnings_: list[TableWarning] = prepared.warnings
+        settings = FitSettings(
+            self.model, targets, n_folds, self.fast, self.random_state, self.progress
+        )
+        fit = fit_table(prepared, settings)
+        parameters = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name != "progress" and value is not None
+        }
+        parameters["drop"] = list(self.drop)
+        self.fit_: TableFit = replace(
+            fit, model=replace(fit.model, parameters=parameters)
+        )
+        self._set_model(self.fit_.model)
+        self.classes_ = _original_labels(y, self.classes_)
+        self.comparison_: ModelComparison | None = fit.comparison
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -79,59 +208,145 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : data frame of pandas or polars
-            Rows with the columns of the fit.
+        X : pandas or polars data frame
+            Rows with the columns of the fit; others are ignored.
 
         Returns
         -------
         array, shape (n_rows,)
         """
-        return self.model.scores(as_table(X))
+        check_is_fitted(self, "model_")
+        return self.model_.scores(as_table(X))
 
-    def predict(self, X: Any) -> NDArray[np.str_]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels, with the threshold of the fit.
 
         Parameters
         ----------
-        X : data frame of pandas or polars
-            Rows with the columns of the fit.
+        X : pandas or polars data frame
+            Rows with the columns of the fit; others are ignored.
 
         Returns
         -------
-        array of str, shape (n_rows,)
+        array, shape (n_rows,)
         """
-        return np.array(self.model.predictions(as_table(X))["prediction"].to_list())
+        is_positive = self.model_.is_positive(self.decision_function(X))
+        return np.asarray(self.classes_[is_positive.astype(int)])
 
+    def evaluate(
+        self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None
+    ) -> TableEvaluation:
+        """Evaluate the model on labeled rows that it was not fitted to.
 
-def as_table(frame: Any) -> pl.DataFrame:
-    """Return a data frame of pandas or polars as one of polars."""
-    if isinstance(frame, pl.DataFrame):
-        return frame
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
-    if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
-        raise TypeError(
-            "X must be a data frame of pandas or polars with the columns of the table, "
-            f"got {type(frame).__name__}."
+        Parameters
+        ----------
+        X : pandas or polars data frame
+            Rows with the columns of the fit.
+        y : array-like or str, optional
+            Labels, or the name of their column; by default that of the fit.
+        groups : array-like or str, optional
+            Group of each row, or the name of their column, for cluster-robust standard
+            errors.
+        sample_weight : array-like or str, optional
+            Non-negative weight of each row, or the name of their column.
+
+        Returns
+        -------
+        TableEvaluation
+            AUC with its interval, and thresholds for the targets of the estimator.
+        """
+        check_is_fitted(self, "model_")
+        table = as_table(X)
+        roles = Roles(
+            self.model_.label if y is None else y, groups, None, sample_weight
         )
-    # Column by column: polars would ask for pyarrow.
-    return pl.DataFrame([_series(str(name), frame[name]) for name in frame.columns])
+        label, design = read_roles(table, roles)
+        known = known_label(label, self.model_.positive, self.model_.negative)
+        score = self.model_.scores(table)
+        return evaluate_scores(known, known.is_positive, score, self._targets(), design)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "Table",
+        test: TableEvaluation | None = None,
+    ) -> None:
+        """Write a self-contained HTML report of the fit.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        title : str
+            Name of the table.
+        test : TableEvaluation, optional
+            Evaluation on test rows, for the headline.
+        """
+        check_is_fitted(self, "fit_")
+        Path(path).write_text(report_page(self.fit_, title, test), encoding="utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model for :func:`load_model`.
+
+        Parameters
+        ----------
+        path : path
+            A file that ends in ``.skops``, or a folder, which gets a ``model.skops``.
+        """
+        check_is_fitted(self, "model_")
+        target = Path(path)
+        if target.suffix != ".skops":
+            target.mkdir(exist_ok=True)
+            target = target / MODEL_FILE
+        target.write_bytes(model_bytes(self.model_))
+
+    def to_files(
+        self, *, title: str = "Table", test: TableEvaluation | None = None
+    ) -> dict[str, bytes | str]:
+        """Return the contents of the result files by name.
+
+        Parameters
+        ----------
+        title : str
+            Name of the table.
+        test : TableEvaluation, optional
+            Evaluation on test rows.
+
+        Returns
+        -------
+        dict
+            ``model.skops``, ``metrics.json``, ``weights.csv`` of a blend of scores, and
+            ``report.html`` if Plotly and Jinja are installed.
+        """
+        check_is_fitted(self, "fit_")
+        return result_files(self.fit_, title=title, test=test)
+
+    def _targets(self) -> ThresholdTargets:
+        return ThresholdTargets(self.max_fpr, self.min_precision, self.top)
+
+    def _set_model(self, model: TableModel) -> None:
+        self.model_: TableModel = model
+        names = [*model.number, *model.category]
+        self.feature_names_in_: NDArray[np.object_] = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        self.classes_ = np.array([model.negative, model.positive], dtype=object)
+
+    @classmethod
+    def from_model(cls, model: TableModel) -> TableClassifier:
+        """Return a fitted estimator with a model that was loaded from a file."""
+        classifier = cls(**model.parameters)
+        classifier._set_model(model)
+        return classifier
 
 
-def _series(name: str, column: Any) -> pl.Series:
-    kind = getattr(column.dtype, "kind", "O")
-    if kind == "M":
-        times = column.to_numpy(dtype="datetime64[us]")
-        return pl.Series(name, times).dt.cast_time_unit("us")
-    if isinstance(column.dtype, np.dtype) and kind in "iufb":
-        return pl.Series(name, column.to_numpy())
-    # Objects, categories and extension types: as Python values polars knows them all.
-    values = [None if _is_gap(one) else one for one in column.tolist()]
-    return pl.Series(name, values, strict=False)
-
-
-def _is_gap(value: Any) -> bool:
-    """Tell whether a value is one of pandas' ways to say that there is none."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
+def _original_labels(y: Any, text: NDArray[Any]) -> NDArray[Any]:
+    """Return classes with the type of the labels, where each is a single value."""
+    if isinstance(y, str):
+        return text
+    series = as_series("y", y).drop_nulls()
+    first = series.unique(maintain_order=True)
+    found = dict(zip(text_of(first).to_list(), first.to_list(), strict=True))
+    if not all(name in found for name in text):
+        return text
+    return np.array([found[name] for name in text], dtype=first.to_numpy().dtype)

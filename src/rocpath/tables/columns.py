@@ -1,4 +1,4 @@
-"""What the columns of a table are: numbers, categories, dates, or of no use."""
+"""Types of the columns of a table: numbers, categories, dates, or of no use."""
 
 from __future__ import annotations
 
@@ -7,33 +7,79 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath.tables.audit import ColumnAudit, read_text, reading_of
+from rocpath.tables.sentinels import sentinel_codes
+from rocpath.tables.text_formats import has_leading_zeros, parse_text, read_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+KINDS = ("number", "category", "date", "drop")
 LARGEST_NUMBER = 1e100  # squares of it can still be summed
-_FEWEST_ROWS_TO_SUSPECT = 20  # fewer whole numbers are distinct by chance
-_MOST_LISTED = 20  # names in a message
-_SECONDS_A_DAY = 86_400.0
+_MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer whole numbers are distinct by chance
+_MAX_LISTED = 20  # names in a message
+_SECONDS_PER_DAY = 86_400.0
 
 
-class FeatureColumns(NamedTuple):
-    """Columns to learn from, by what they hold, and how their text is read.
+class ColumnAudit(NamedTuple):
+    """What a column is used as, and why.
 
-    ``style`` has the columns whose text becomes numbers in a way of its own, and
-    ``unreadable`` the text of such columns that is taken as missing.
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : str
+        ``"number"``, ``"category"``, ``"date"`` or ``"drop"``.
+    why : str
+        Reason for the kind.
+    n_missing : int
+        Number of missing values.
+    n_levels : int
+        Number of distinct values.
+    n_unreadable : int
+        Number of values that cannot be read and are treated as missing.
+    is_suspect : bool
+        Whether the column alone ranks the rows almost perfectly.
+    note : str
+        Advice for the user; empty if there is none.
+    """
+
+    column: str
+    kind: str
+    why: str
+    n_missing: int
+    n_levels: int
+    n_unreadable: int = 0
+    is_suspect: bool = False
+    note: str = ""
+
+
+class TableFeatures(NamedTuple):
+    """Columns to learn from, by type, and how their values are read.
+
+    Attributes
+    ----------
+    number, category : tuple of str
+        Names of the columns.
+    style : dict of str
+        Format of columns of text that become numbers.
+    unreadable : dict of tuple of str
+        Texts of such columns that are treated as missing.
+    sentinel : dict of tuple of float
+        Numeric codes that are treated as missing.
+    min_frequency : int
+        Number of rows that a category needs for a column of its own.
     """
 
     number: tuple[str, ...]
     category: tuple[str, ...]
     style: Mapping[str, str]
     unreadable: Mapping[str, tuple[str, ...]]
-    min_frequency: int = 1  # how often a category must occur to count on its own
+    sentinel: Mapping[str, tuple[float, ...]]
+    min_frequency: int = 1
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Take these columns from a table, in order, as float64 and as text."""
+        """Select these columns from a table, in order, as float64 and as text."""
         # A set: a data frame would list its names anew for every one of them.
         known = set(table.columns)
         missing = [name for name in (*self.number, *self.category) if name not in known]
@@ -43,7 +89,7 @@ class FeatureColumns(NamedTuple):
                 f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
                 f"columns are: {listed(table.columns)}."
             )
-        plain = _plain_numbers(table, self.number)
+        plain = _plain_numbers(table, self.number, set(self.sentinel))
         numbers = [
             plain[name] if name in plain else self._number(table[name])
             for name in self.number
@@ -51,29 +97,40 @@ class FeatureColumns(NamedTuple):
         return pl.DataFrame(numbers + [text_of(table[name]) for name in self.category])
 
     def _number(self, series: pl.Series) -> pl.Series:
+        codes = self.sentinel.get(series.name)
         style = self.style.get(series.name)
-        if style is None or series.dtype != pl.String:
-            return numbers_of(series)
-        number = read_text(series, style)
-        is_lost = number.is_null() & series.is_not_null()
-        # What the fit took as missing is so again; any other text is a mistake.
-        known = list(self.unreadable.get(series.name, ()))
-        is_known = series.str.strip_chars().is_in(known)
-        what = f"dates as {style}" if style.startswith("%") else "numbers"
-        refuse(series, is_lost & ~is_known, f"must be {what}")
-        return numbers_of(number)
+        if style is not None and series.dtype == pl.String:
+            number = parse_text(series, style)
+            is_lost = number.is_null() & series.is_not_null()
+            # Texts that were missing in the fit are so again; any other is an error.
+            known = list(self.unreadable.get(series.name, ()))
+            is_known = series.str.strip_chars().is_in(known)
+            what = f"dates as {style}" if style.startswith("%") else "numbers"
+            refuse(series, is_lost & ~is_known, f"must be {what}")
+            series = number
+        return numbers_of(without_codes(series, codes) if codes else series)
+
+
+def without_codes(series: pl.Series, codes: Iterable[float]) -> pl.Series:
+    """Return a column with null in place of codes for missing values."""
+    if not series.dtype.is_numeric():
+        return series
+    number = series.cast(pl.Float64)
+    return number.set(number.is_in(list(codes)).fill_null(False), None)
 
 
 def _plain_numbers(
-    table: pl.DataFrame, names: Iterable[str]
+    table: pl.DataFrame, names: Iterable[str], others: set[str]
 ) -> Mapping[str, pl.Series]:
-    """Take the columns that are numbers already, all at once.
+    """Select the columns that are numeric already, all at once.
 
     One by one, columns by the thousand took most of the time of a fit. A number too
     large is left to `numbers_of`, which names it.
     """
     schema = table.schema
-    numeric = [name for name in names if schema[name].is_numeric()]
+    numeric = [
+        name for name in names if name not in others and schema[name].is_numeric()
+    ]
     if not numeric:
         return {}
     columns = table.select(pl.col(numeric).cast(pl.Float64))
@@ -87,7 +144,7 @@ def _plain_numbers(
 
 
 def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
-    """Return a column, or raise with the names there are."""
+    """Return a column, or raise with the names that exist."""
     if name not in table.columns:
         raise ValueError(
             f"{role} column {name!r} not found; columns are: {listed(table.columns)}."
@@ -96,22 +153,42 @@ def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
 
 
 def feature_columns(
-    table: pl.DataFrame, left_out: Iterable[str], types: Mapping[str, str]
-) -> tuple[FeatureColumns, list[ColumnAudit]]:
-    """Sort columns into numbers and categories; tell what each is taken for."""
-    # A name that is mistyped would change nothing, and nobody would see it.
-    for name in types:
-        column(table, name, "--type")
-    # What is learned of rarer categories is mostly noise; small tables need them more.
+    table: pl.DataFrame, excluded: Iterable[str], types: Mapping[str, str]
+) -> tuple[TableFeatures, list[ColumnAudit]]:
+    """Find the type of every column, and how its values are read.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        Rows to learn from.
+    excluded : list of str
+        Columns that are not features, such as the label.
+    types : dict of str
+        Type by column: one of ``KINDS``, or ``"date:FORMAT"``.
+    """
+    # A misspelled name would change nothing, and nobody would notice.
+    for name, given in types.items():
+        column(table, name, "types")
+        if given not in KINDS and not given.startswith("date:%"):
+            raise ValueError(
+                f"types must be one of {', '.join(KINDS)} or date:FORMAT, got "
+                f"{given!r} for column {name!r}."
+            )
+    # Effects of rarer categories are mostly noise; small tables need them more.
     min_frequency = max(2, min(10, table.height // 50))
     style: dict[str, str] = {}
     unreadable: dict[str, tuple[str, ...]] = {}
+    sentinel: dict[str, tuple[float, ...]] = {}
     audits = []
-    for series in table.drop(left_out):
+    for series in table.drop(excluded):
         name, kind = series.name, types.get(series.name)
         read, format_, lost = _read(series, kind)
-        audit = _audited(series, read, kind, format_, min_frequency)
-        audits.append(audit)
+        codes = sentinel_codes(read) if kind in (None, "number") else ()
+        if codes:
+            sentinel[name] = codes
+            read = without_codes(read, codes)
+        audit = _audit(series, read, kind, format_, min_frequency)
+        audits.append(_with_codes(audit, series, codes))
         if format_ is not None and audit.kind in ("number", "date"):
             style[name] = format_
             unreadable |= {name: lost} if lost is not None else {}
@@ -125,15 +202,20 @@ def feature_columns(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    return FeatureColumns(number, category, style, unreadable, min_frequency), audits
+    features = TableFeatures(
+        number, category, style, unreadable, sentinel, min_frequency
+    )
+    return features, audits
 
 
 def _read(
     series: pl.Series, kind: str | None
 ) -> tuple[pl.Series, str | None, tuple[str, ...] | None]:
-    """Read text that is numbers or dates: them, their format, and what is lost."""
-    if series.dtype == pl.String and kind != "drop":
-        reading = reading_of(series, kind)
+    """Read text that is numbers or dates: values, format, and unreadable texts."""
+    if series.dtype == pl.String and kind not in ("drop", "category"):
+        if kind is None and has_leading_zeros(series):
+            return series, None, None
+        reading = read_format(series, kind)
         if reading is not None:
             return reading.number.alias(series.name), reading.format, reading.unreadable
     if series.dtype == pl.Date:
@@ -142,29 +224,33 @@ def _read(
     return series, None, None
 
 
-def _audited(
+def _audit(
     series: pl.Series,
     read: pl.Series,
     kind: str | None,
     style: str | None,
     min_frequency: int,
 ) -> ColumnAudit:
-    """Say what a column is taken for, given what was read from its text."""
+    """Decide on the type of a column, given what was read from its text."""
     n_missing = series.null_count()
     # Nulls are one value more; to drop them first takes a query for every column.
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
     counts: dict[str, Any] = {"n_missing": n_missing, "n_levels": n_values}
     counts["n_unreadable"] = read.null_count() - n_missing
     if kind == "drop":
-        return ColumnAudit(series.name, "drop", "as --type says", **counts)
-    # Before what was told: a constant teaches nothing, whatever it is called.
-    useless = _uselessness(read, n_values, min_frequency, is_told=kind is not None)
-    if useless:
-        return ColumnAudit(series.name, "drop", useless, **counts)
+        return ColumnAudit(series.name, "drop", "type given by the user", **counts)
+    # Also where a type was given: nothing can be learned from a constant.
+    reason = _useless(read, n_values, min_frequency, is_given=kind is not None)
+    if reason:
+        return ColumnAudit(series.name, "drop", reason, **counts)
     if kind is not None:
-        return ColumnAudit(series.name, kind.split(":")[0], "as --type says", **counts)
+        why = "type given by the user"
+        return ColumnAudit(series.name, kind.split(":")[0], why, **counts)
     if not _is_number(read):
-        return ColumnAudit(series.name, "category", "it is text", **counts)
+        why = "text"
+        if series.dtype == pl.String and has_leading_zeros(series):
+            why = "digits with leading zeros, such as zip codes"
+        return ColumnAudit(series.name, "category", why, **counts)
     is_date = series.dtype.is_temporal() or (style or "").startswith("%")
     what = "dates" if is_date else "numbers"
     if series.dtype == pl.Boolean:
@@ -175,10 +261,21 @@ def _audited(
     return ColumnAudit(series.name, "date" if is_date else "number", why, **counts)
 
 
+def _with_codes(
+    audit: ColumnAudit, series: pl.Series, codes: tuple[float, ...]
+) -> ColumnAudit:
+    if not codes or audit.kind == "drop":
+        return audit
+    n_codes = audit.n_unreadable
+    shown = ", ".join(f"{one:g}" for one in codes)
+    note = f"{n_codes:,} values of {shown} are treated as missing"
+    return audit._replace(why=f"{audit.why}; {note}", note=note)
+
+
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
     """Return float64, null where missing; dates become days; or raise with the row."""
     if series.dtype in (pl.Date, pl.Datetime):
-        days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_A_DAY)
+        days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_PER_DAY)
         number = days.alias(series.name)
     else:
         source = series.to_physical() if series.dtype.is_temporal() else series
@@ -201,17 +298,17 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
 
 
 def complete(series: pl.Series, role: str = "column") -> pl.Series:
-    """Return a column without gaps, or raise with the row of the first."""
+    """Return a column without missing values, or raise with the row of the first."""
     if series.null_count():
         raise ValueError(
             f"{role} {series.name!r} has missing values in row "
-            f"{_first_row(series.is_null())}: fill them in or leave out the row."
+            f"{_first_row(series.is_null())}: fill them in or remove the row."
         )
     return series
 
 
 def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
-    """Raise with the first row that breaks a rule, if one does."""
+    """Raise with the first row that breaks a rule, if any does."""
     if is_bad.any():
         row = _first_row(is_bad)
         raise ValueError(
@@ -220,14 +317,14 @@ def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
 
 
 def text_of(series: pl.Series) -> pl.Series:
-    """Return values as text, as trimmed; whole numbers without a decimal point."""
+    """Return values as stripped text; whole numbers without a decimal point."""
     if series.dtype == pl.String:
-        # A space that nobody sees makes no other word, and alone it is none.
-        trimmed = series.str.strip_chars()
-        return trimmed.set(trimmed == "", None)
+        # Invisible spaces do not make another word, and alone they are no word.
+        stripped = series.str.strip_chars()
+        return stripped.set(stripped == "", None)
     if series.dtype.is_float():
         series = series.fill_nan(None)
-        # Gaps turn whole numbers into floats, and labels 0 and 1 into 0.0 and 1.0.
+        # Missing values turn integers into floats, and labels 0 and 1 into 0.0 and 1.0.
         if (series == series.round()).all() and (series.abs() < 2.0**53).all():
             series = series.cast(pl.Int64)
     return series.cast(pl.String)
@@ -236,52 +333,52 @@ def text_of(series: pl.Series) -> pl.Series:
 def listed(names: Iterable[str]) -> str:
     """Join names for a message."""
     names = list(names)
-    more = f", ... ({len(names)} in all)" if len(names) > _MOST_LISTED else ""
-    return ", ".join(names[:_MOST_LISTED]) + more
+    more = f", ... ({len(names)} in all)" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more
 
 
-def _uselessness(
-    series: pl.Series, n_values: int, min_frequency: int, *, is_told: bool
+def _useless(
+    series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool
 ) -> str:
-    """Tell why nothing can be learned from a column, if so.
+    """Return the reason why nothing can be learned from a column, if there is one.
 
-    Of a column whose kind was told, no more is doubted than whether it varies.
+    A column whose type was given by the user only has to vary.
     """
     if not series.name:
-        return "it has no name, as a column of row numbers"
+        return "it has no name, like a column of row numbers"
     if not is_plain(series):
         return "its values are not single numbers or words"
     if n_values == 0:
         return "all values are missing"
-    # One value and gaps are two kinds of rows.
+    # One value and missing values are two kinds of rows.
     if n_values == 1 and not series.null_count():
         return "all values are equal"
-    if is_told:
+    if is_given:
         return ""
     if not _is_number(series):
-        # Rare words are put together; where all are rare, nothing would be left.
+        # Rare categories are merged; where all are rare, nothing would be left.
         most = series.drop_nulls().unique_counts().to_numpy().max()
         is_rare = most < min_frequency
         return "hardly any value repeats, as in an identifier" if is_rare else ""
-    return "numbers the rows" if _numbers_rows(series, n_values) else ""
+    return "it numbers the rows" if _numbers_rows(series, n_values) else ""
 
 
 def _numbers_rows(series: pl.Series, n_values: int) -> bool:
-    """Tell whether a column is a number that only names the rows."""
+    """Return whether a column is a number that only names the rows."""
     n_rows = len(series)
     if not series.dtype.is_integer() or n_values < n_rows:
         return False
-    if n_rows < _FEWEST_ROWS_TO_SUSPECT:
+    if n_rows < _MIN_ROWS_OF_ROW_NUMBERS:
         return False
-    # Such a number may rank the rows of this table, where it was sorted, and no other.
+    # Such a number may rank the rows of this table, if it was sorted, but of no other.
     number = series.cast(pl.Float64).to_numpy()
-    # All different and as dense as can be: a count of the rows, in any order.
+    # All distinct and as dense as possible: a count of the rows, in any order.
     is_run = float(np.ptp(number)) == n_rows - 1
     return is_run or series.name.lower().split("_")[-1] in ("id", "index")
 
 
 def is_plain(series: pl.Series) -> bool:
-    """Tell whether values are single numbers or words."""
+    """Return whether values are single numbers or words."""
     return not (
         series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown)
     )
@@ -296,5 +393,5 @@ def _is_number(series: pl.Series) -> bool:
 
 
 def _first_row(is_meant: pl.Series) -> int:
-    """Count to the first row that is meant, from 1."""
+    """Return the number of the first true row, from 1."""
     return int(is_meant.arg_true()[0]) + 1

@@ -1,4 +1,4 @@
-"""The labels of a table: two kinds, of which one is to rank high."""
+"""Labels of a table: two classes, of which one is positive."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocpath.tables.columns import column, complete, is_plain, listed, text_of
+from rocpath.tables.columns import complete, is_plain, listed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLabels:
-    """Both kinds of labels by their text, and how many rows have them."""
+    """Names of both classes as text, and their numbers of rows."""
 
     column: str
     positive: str
@@ -28,7 +28,7 @@ class KnownLabels:
 
     @property
     def counted(self) -> str:
-        """How many rows are of either kind, for the title of a table."""
+        """Numbers of rows of both classes, for the title of a table."""
         return (
             f"{self.n_positive:,} rows of {self.positive!r} (positive), "
             f"{self.n_negative:,} of {self.negative!r}"
@@ -36,14 +36,14 @@ class KnownLabels:
 
     @property
     def summary(self) -> dict[str, str | int]:
-        """The two kinds and how many rows they have, as results write them down."""
+        """Classes and their numbers of rows, for JSON."""
         names = ("positive", "negative", "n_positive", "n_negative")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLabel(KnownLabels):
-    """Labels of two kinds, row by row."""
+    """Labels of two classes, row by row."""
 
     is_positive: NDArray[np.bool_]
 
@@ -51,75 +51,76 @@ class BinaryLabel(KnownLabels):
     def of(
         cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]
     ) -> BinaryLabel:
-        """Count the rows."""
+        """Count the rows of both classes."""
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
         return cls(column, positive, negative, n_positive, n_negative, is_positive)
 
 
-def binary_label(table: pl.DataFrame, name: str, positive: str | None) -> BinaryLabel:
-    """Find the two kinds of labels; more than two need the positive one named."""
-    text = label_text(column(table, name, "label"))
+def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
+    """Find the two classes of a label column without missing values.
+
+    More than two values need a positive class; the others are then negative.
+    """
+    text = label_text(series)
     values = text.unique().sort().to_list()
-    positive, negative = label_kinds(name, values, positive)
-    return BinaryLabel.of(name, positive, negative, (text == positive).to_numpy())
+    positive, negative = label_kinds(series.name, values, positive)
+    return BinaryLabel.of(
+        series.name, positive, negative, (text == positive).to_numpy()
+    )
 
 
 def label_kinds(
     name: str, values: Sequence[str], positive: str | None
 ) -> tuple[str, str]:
-    """Return the positive label and the other, of sorted values, or raise."""
+    """Return the positive and the negative class of sorted values, or raise."""
     if len(values) < 2:
-        raise ValueError(
-            f"label column {name!r} has only the value {values[0]!r}: two are needed."
-        )
+        shown = f"only the value {values[0]!r}" if values else "no value"
+        raise ValueError(f"label column {name!r} has {shown}: two are needed.")
     if positive is None:
         if len(values) > 2:
             raise ValueError(
                 f"label column {name!r} has {len(values)} values ({listed(values)}): "
-                "name one with --positive."
+                "specify the positive one."
             )
-        # The last in the alphabet, as scikit-learn has it: 1 of 0 and 1, yes of no
-        # and yes.
+        # The last in sorted order, as in scikit-learn: 1 of 0 and 1, yes of no and yes.
         positive = values[1]
     elif positive not in values:
         raise ValueError(
-            f"label column {name!r} has no value {positive!r}: name one of "
-            f"{listed(values)} with --positive."
+            f"label column {name!r} has no value {positive!r}: the positive label must "
+            f"be one of {listed(values)}."
         )
     others = [value for value in values if value != positive]
-    # A rest of several kinds has one name, which `known_label` knows again.
+    # The rest of several values has one name, which `known_label` recognizes.
     return positive, others[0] if len(others) == 1 else f"not {positive}"
 
 
-def known_label(
-    table: pl.DataFrame, name: str, positive: str, negative: str
-) -> BinaryLabel:
-    """Read labels of which a model knows the two kinds, and find both."""
-    is_positive = known_positives(table, name, positive, negative)
+def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:
+    """Read labels of the two classes of a model; both must occur."""
+    is_positive = known_positives(series, positive, negative)
     if is_positive.all() or not is_positive.any():
         only = positive if is_positive.all() else negative
         raise ValueError(
-            f"label column {name!r} has only the value {only!r}: two are needed."
+            f"label column {series.name!r} has only the value {only!r}: two are needed."
         )
-    return BinaryLabel.of(name, positive, negative, is_positive)
+    return BinaryLabel.of(series.name, positive, negative, is_positive)
 
 
 def known_positives(
-    table: pl.DataFrame, name: str, positive: str, negative: str
+    series: pl.Series, positive: str, negative: str
 ) -> NDArray[np.bool_]:
-    """Tell which rows are positive, or raise if one is of neither kind."""
-    text = label_text(column(table, name, "label"))
+    """Return which rows are positive, or raise if one is of neither class."""
+    text = label_text(series)
     is_positive = (text == positive).to_numpy()
-    # The rest of several kinds may hold any; of two kinds a third is a mistake, and
-    # counted as negative it would be a wrong AUC.
+    # The rest of several values may be any value; of two classes a third value is a
+    # mistake, and counted as negative it would give a wrong AUC.
     if negative != f"not {positive}":
-        is_strange = ~is_positive & (text != negative).to_numpy()
-        if is_strange.any():
-            row = int(is_strange.argmax())
+        is_unknown = ~is_positive & (text != negative).to_numpy()
+        if is_unknown.any():
+            row = int(is_unknown.argmax())
             raise ValueError(
-                f"label column {name!r} has {text[row]!r} in row {row + 1}; the model "
-                f"knows {negative!r} and {positive!r}."
+                f"label column {series.name!r} has {text[row]!r} in row {row + 1}; the "
+                f"classes of the model are {negative!r} and {positive!r}."
             )
     return np.asarray(is_positive)
 

@@ -1,4 +1,4 @@
-"""A ranking model of the rows of a table, with all that its columns need."""
+"""A fitted model of a table, with the columns it reads and how it reads them."""
 
 from __future__ import annotations
 
@@ -22,37 +22,58 @@ from rocpath.lines import Lines
 from rocpath.matrices import Columns
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.tables.columns import FeatureColumns
+from rocpath.tables.calibration import PlattScaling
+from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.labels import known_label
-from rocpath.tables.rankers import DENSE, fitted_steps
+from rocpath.tables.rankers import fit_ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.ranking import History
     from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.rankers import FittedRanker, RankerTask
 
-# What scikit-learn calls the indicator of a gap, and the rare categories together.
-_GAP, _RARE = "missingindicator_", "infrequent_sklearn"
-_MADE: tuple[list[type], ...] = (
+# Scikit-learn's names of missing indicators, and of all rare categories together.
+_MISSING, _RARE = "missingindicator_", "infrequent_sklearn"
+_PIPELINES: tuple[list[type], ...] = (
     [ColumnTransformer, AUCClassifier],
     [ColumnTransformer, StandardScaler, LogisticRegression],
-    [ColumnTransformer, HistGradientBoostingClassifier],
-    [ColumnTransformer, ColumnTransformer, HistGradientBoostingClassifier],
+    [ColumnTransformer, PlattScaling],
+    [ColumnTransformer, ColumnTransformer, PlattScaling],
     [ColumnTransformer, AUCBlender],
 )
-_FAR = 1.0  # widths of the range seen, beyond its ends
-_MOST_SHUFFLED = 2000  # rows by which a column's importance is measured
-_MOST_IMPORTANCES = 300  # columns whose importance is measured: one takes a prediction
+_FAR = 1.0  # distance from the training range, in widths of the range
+_MAX_SHUFFLED = 2000  # rows for permutation importance
+_MAX_IMPORTANCES = 300  # columns with an importance: each takes a prediction
 _NOTHING = np.zeros((0, 0))  # numbers of a table without any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableModel:
-    """Hold a fitted pipeline, the columns it reads, and what its classes mean."""
+    """Hold a fitted pipeline, the columns it reads, and the names of its classes.
+
+    Attributes
+    ----------
+    pipeline : Pipeline
+        Steps from ``"columns"`` to ``"ranking"``; class 1 is the positive one.
+    number, category : tuple of str
+        Columns that it reads.
+    label, positive, negative : str
+        Column of labels, and the two classes as text.
+    style, unreadable, sentinel : dict
+        How values are read; see :class:`rocpath.tables.columns.TableFeatures`.
+    seen : array, shape (n_numbers, 2)
+        Smallest and largest value of each number.
+    threshold : float or None
+        Smallest score of a row that is predicted positive; None for a probability of
+        one half.
+    parameters : dict
+        Parameters of the estimator that fitted it.
+    """
 
     kind: ClassVar = "table"
-    pipeline: Any  # steps "columns" to "ranking"; its class 1 is the positive one
+    pipeline: Any
     number: tuple[str, ...]
     category: tuple[str, ...]
     label: str
@@ -60,27 +81,32 @@ class TableModel:
     negative: str
     style: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    # Of each number the smallest and the largest.
+    sentinel: dict[str, tuple[float, ...]] = field(default_factory=dict)
     seen: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
-    threshold: float | None = None  # the least score of a row called positive
+    threshold: float | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a pipeline that a file might bring instead of ours."""
+        """Reject a pipeline that a file might contain instead of ours."""
         # Exact types, not subclasses: those could bring code of their own.
-        kinds = [type(step) for _, step in self.pipeline.steps]
-        if type(self.pipeline) is not Pipeline or kinds not in _MADE:
-            raise ValueError("the pipeline is not one that rocpath makes.")
+        steps = [step for _, step in self.pipeline.steps]
+        is_known = type(self.pipeline) is Pipeline
+        is_known &= [type(step) for step in steps] in _PIPELINES
+        if isinstance(steps[-1], PlattScaling):
+            is_known &= type(steps[-1].estimator) is HistGradientBoostingClassifier
+        if not is_known:
+            raise ValueError("the pipeline is not one of rocpath's.")
 
     @classmethod
-    def made(
+    def from_pipeline(
         cls,
         pipeline: Pipeline,
-        features: FeatureColumns,
+        features: TableFeatures,
         frame: pl.DataFrame,
         label: KnownLabels,
     ) -> TableModel:
-        """Put a fitted pipeline together with what was seen of its columns."""
-        # Of no columns at all older versions of Polars make no array.
+        """Combine a fitted pipeline with the columns that it was fitted to."""
+        # Older versions of Polars make no array of no columns.
         X = frame.select(features.number).to_numpy() if features.number else _NOTHING
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
@@ -93,53 +119,54 @@ class TableModel:
             label.negative,
             dict(features.style),
             dict(features.unreadable),
+            dict(features.sentinel),
             np.column_stack((low, high)),
         )
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Take the columns that it reads."""
-        return FeatureColumns(
-            self.number, self.category, self.style, self.unreadable
+        """Select the columns that it reads."""
+        return TableFeatures(
+            self.number, self.category, self.style, self.unreadable, self.sentinel
         ).of(table)
 
     @property
     def text(self) -> set[str]:
-        """The columns that are to be read as text: some of it becomes numbers."""
+        """Columns that files must give as text: some of it becomes numbers."""
         return {*self.category, *self.style}
 
     @property
     def codes(self) -> set[str]:
-        """The columns of words that were seen to have ``NA`` as one of them."""
-        parts = {part: step for part, step, _ in self.pipeline[0].transformers_}
+        """Columns of categories in which ``NA`` is one of them."""
+        steps = {name: step for name, step, _ in self.pipeline[0].transformers_}
         if not self.category:
             return set()
-        levels = parts["category"].categories_
+        levels = steps["category"].categories_
         return {
             name
             for name, known in zip(self.category, levels, strict=True)
             if "NA" in known
         }
 
-    def strange_values(self, table: pl.DataFrame) -> list[str]:
-        """Name numbers that lie far from all that the fit has seen."""
+    def far_values(self, table: pl.DataFrame) -> list[str]:
+        """Describe numbers far outside the range of the training rows."""
         if not len(self.seen):
             return []
         X = self.frame(table).select(self.number).to_numpy()
         low, high = self.seen.T
-        # A unit that has changed, as from m to mm, is seen so; a ranking would only be
-        # wrong.
-        reach = _FAR * (high - low)
-        is_far = (low - reach > X) | (high + reach < X)
+        # A changed unit, as from m to mm, is noticed so; a score would only be wrong.
+        margin = _FAR * (high - low)
+        is_far = (low - margin > X) | (high + margin < X)
         return [
             f"column {self.number[k]!r} has {is_far[:, k].sum():,} values far outside "
-            f"those of the fit ({low[k]:g} to {high[k]:g}), as "
+            f"the range of the training rows ({low[k]:g} to {high[k]:g}), such as "
             f"{X[is_far[:, k], k][0]:g} in row {is_far[:, k].argmax() + 1}."
             for k in np.flatnonzero(is_far.any(axis=0))
         ]
 
-    def labels(self, table: pl.DataFrame, name: str | None) -> BinaryLabel:
-        """Read labels that the model knows, by default from the column of the fit."""
-        return known_label(table, name or self.label, self.positive, self.negative)
+    def labels(self, table: pl.DataFrame, name: str | None = None) -> BinaryLabel:
+        """Read labels of the classes of the model, by default from its label column."""
+        series = column(table, name or self.label, "label")
+        return known_label(series, self.positive, self.negative)
 
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""
@@ -148,22 +175,24 @@ class TableModel:
     def predictions(self, table: pl.DataFrame) -> pl.DataFrame:
         """Predict score, probability and label of every row."""
         score = self.scores(table)
-        # Without a promise a row is called what is more probable.
-        is_called = score > 0 if self.threshold is None else score >= self.threshold
-        label = np.where(is_called, self.positive, self.negative)
+        label = np.where(self.is_positive(score), self.positive, self.negative)
         return pl.DataFrame(
             {"score": score, "probability": expit(score), "prediction": label}
         )
 
+    def is_positive(self, score: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which scores are predicted positive."""
+        return score > 0 if self.threshold is None else score >= self.threshold
+
     @property
     def history(self) -> History | None:
-        """How the ranking was found, if it is ours."""
+        """History of an AUCClassifier; None for other models."""
         ranking = self.pipeline[-1]
         return ranking.history_[0] if isinstance(ranking, AUCClassifier) else None
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights of a blend by member; otherwise none."""
+        """Weights of a blend by member; empty for other models."""
         ranking = self.pipeline[-1]
         if not isinstance(ranking, AUCBlender):
             return {}
@@ -171,7 +200,7 @@ class TableModel:
         return dict(zip(ranking.member_names_, weights, strict=True))
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
-        """Return the log-odds for one standard deviation of each input, by size.
+        """Return the log-odds per standard deviation of each input, by absolute size.
 
         Trees have none.
         """
@@ -187,15 +216,15 @@ class TableModel:
     def importance(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> list[tuple[str, float]]:
-        """Return the AUC that is lost if a column is shuffled, by size.
+        """Return the decrease of AUC if a column is permuted, by size.
 
-        Of too many columns none is told: all of them would take minutes.
+        With more than 300 columns it would take minutes, and nothing is returned.
         """
-        # The same rows for every column, so that what is lost can be compared.
+        # The same rows for every column, so that decreases can be compared.
         rng = np.random.default_rng(0)
-        rows = rng.permutation(is_positive.size)[:_MOST_SHUFFLED]
+        rows = rng.permutation(is_positive.size)[:_MAX_SHUFFLED]
         frame, y = self.frame(table)[rows], is_positive[rows]
-        if y.all() or not y.any() or frame.width > _MOST_IMPORTANCES:
+        if y.all() or not y.any() or frame.width > _MAX_IMPORTANCES:
             return []
         whole = roc_auc_score(y, self.pipeline.decision_function(frame))
         lost = {}
@@ -208,7 +237,7 @@ class TableModel:
     def descent_lines(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> Lines:
-        """Make the lines of one gradient step on AUM from the model."""
+        """Return the lines of a step along minus the gradient of AUM."""
         frame = self.frame(table)
         return Lines.down_gradient(
             self.pipeline[:-1].transform(frame),
@@ -217,35 +246,20 @@ class TableModel:
         )
 
 
-def fit_table_model(
-    table: pl.DataFrame,
-    label: BinaryLabel,
-    features: FeatureColumns,
-    *,
-    method: str,
-    random_state: int,
-    max_fpr: float | None = None,
-) -> TableModel:
-    """Fit a ranking to all rows of a table."""
-    frame = features.of(table)
-    columns = table_inputs(features, is_dense=method in DENSE)
-    steps = fitted_steps(
-        method,
-        columns.fit_transform(frame),
-        label.is_positive,
-        random_state=random_state,
-        max_fpr=max_fpr,
-    )
+def fit_pipeline(
+    method: str, columns: ColumnTransformer, task: RankerTask
+) -> tuple[Pipeline, FittedRanker]:
+    """Fit a method to inputs that fitted columns have transformed."""
+    ranker = fit_ranker(method, task)
     # As one array of text each: of objects a saved model would hold every single one.
     for step in (columns, *(step for _, step, _ in columns.transformers_)):
         step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
-    pipeline = Pipeline([("columns", columns), *steps])
-    return TableModel.made(pipeline, features, frame, label)
+    return Pipeline([("columns", columns), *ranker.steps]), ranker
 
 
-def table_inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransformer:
-    """Turn columns into inputs: medians where missing, a column for each category."""
-    # That a value is missing may tell more than the value would.
+def table_inputs(features: TableFeatures, *, is_dense: bool) -> ColumnTransformer:
+    """Impute medians, add indicators of missing values, and one-hot encode."""
+    # That a value is missing may be more informative than the value would be.
     number = SimpleImputer(
         strategy="median", add_indicator=True, keep_empty_features=True
     )
@@ -254,24 +268,24 @@ def table_inputs(features: FeatureColumns, *, is_dense: bool) -> ColumnTransform
     )
     # Numbers come first. By name, scikit-learn would search all names for each.
     n_number, n_category = len(features.number), len(features.category)
-    parts = []
+    steps = []
     if n_number:
-        parts.append(("number", number, slice(0, n_number)))
+        steps.append(("number", number, slice(0, n_number)))
     if n_category:
-        parts.append(("category", category, slice(n_number, n_number + n_category)))
-    return ColumnTransformer(parts, sparse_threshold=0.0 if is_dense else 0.3)
+        steps.append(("category", category, slice(n_number, n_number + n_category)))
+    return ColumnTransformer(steps, sparse_threshold=0.0 if is_dense else 0.3)
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:
-    """Name the inputs as a reader would, where scikit-learn's names are for code."""
+    """Name the inputs for readers, where scikit-learn's names are for code."""
     names: list[str] = []
-    for part, step, place in columns.transformers_:
+    for kind, step, place in columns.transformers_:
         used = columns.feature_names_in_[place].tolist()
-        if part == "number":
-            # After the columns themselves come the indicators of their gaps.
-            gaps = step.get_feature_names_out(used)[len(used) :]
+        if kind == "number":
+            # After the columns themselves come the indicators of missing values.
+            missing = step.get_feature_names_out(used)[len(used) :]
             names += used
-            names += [f"{gap.removeprefix(_GAP)} is missing" for gap in gaps]
+            names += [f"{one.removeprefix(_MISSING)} is missing" for one in missing]
         else:
             # On a copy, as a saved model should not hold a function.
             named = copy(step).set_params(feature_name_combiner=_category_name)

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetector:
     """Load a model that an estimator or the command line has saved.
 
-    Loading runs no code of the file: it may hold numbers, text and the types that
-    models of rocpath are made of, and is refused if it holds others, is damaged, has
-    weights that are not finite or would unpack to more than 1 GiB.
+    Loading runs no code of the file: it may contain numbers, text and the types of
+    rocpath's models. A file with other types, with weights that are not finite, or that
+    would unpack to more than 1 GiB is rejected, and so is a damaged one.
 
     Parameters
     ----------
     source : path
-        The folder of a fit, or its ``model.skops``.
+        Folder of a fit, or its ``model.skops``.
 
     Returns
     -------
     TableClassifier or LearnedDetector
-        The fitted model.
+        Fitted estimator; it has no ``comparison_`` and no report.
 
     Raises
     ------
     ValueError
-        If the file is no such model.
+        If the file is not such a model.
 
     Examples
     --------
@@ -47,4 +47,4 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetec
     """
     found: Any = read_saved(str(source), TableModel, SavedDetector)
     is_detector = isinstance(found, SavedDetector)
-    return found.detector() if is_detector else TableClassifier(found)
+    return found.detector() if is_detector else TableClassifier.from_model(found)

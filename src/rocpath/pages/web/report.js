@@ -1,4 +1,4 @@
-/* Draws the curves of a report and moves its threshold; names come as HTML text, escaped. */
+/* Draws the curves of a report and moves its threshold; names are escaped HTML. */
 (function () {
   "use strict";
   const { COLORS, DASHES, axis, layout, diagonal, clamped, ...charts } = rocpathCharts;
@@ -36,12 +36,12 @@
     const traces = [diagonal(1)];
     if (data.band) traces.push(band(data.band));
     if (data.max_fpr) traces.push(partialArea(data.curves[0], data.max_fpr));
-    // The first is drawn last, over the others.
+    // The first curve is drawn last, on top of the others.
     data.curves.map((curve, k) => ({ x: curve.fpr, y: curve.tpr, name: curve.name,
       mode: "lines", legendrank: k, line: { color: COLORS[k % COLORS.length],
         width: k ? 1.4 : 2.6, dash: DASHES[k % DASHES.length] } }))
       .reverse().forEach((trace) => traces.push(trace));
-    if (data.places) traces.push({ x: [0], y: [0], mode: "markers", hoverinfo: "skip",
+    if (data.grid) traces.push({ x: [0], y: [0], mode: "markers", hoverinfo: "skip",
       showlegend: false, cliponaxis: false,
       marker: { color: "#d1242f", size: 12, line: { color: "#fff", width: 2 } } });
     const range = [-0.01, 1.01];
@@ -52,18 +52,18 @@
 
   function drawCalibration(place) {
     const groups = data.calibration, take = (name) => groups.map((one) => one[name]);
-    // Of a rare class all is near 0: the axes end where the data do.
+    // For a rare class all values are near 0: the axes end with the data.
     const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
     return Plotly.newPlot(place, [diagonal(end), { x: take("probability"), y: take("share"),
       mode: "markers+lines", showlegend: false, line: { color: "#0072B2", width: 1 },
       marker: { size: 9, color: "#0072B2" },
       text: groups.map((one) => `${one.n_rows} rows`),
-      hovertemplate: "predicted %{x:.3f}, seen %{y:.3f}, %{text}<extra></extra>",
+      hovertemplate: "predicted %{x:.3f}, observed %{y:.3f}, %{text}<extra></extra>",
       error_y: { type: "data", symmetric: false, color: "#0072B2", thickness: 1.2, width: 4,
         array: groups.map((one) => one.high - one.share),
         arrayminus: groups.map((one) => one.share - one.low) } }], layout({
       xaxis: axis("mean predicted probability", { range: [-0.01 * end, end] }),
-      yaxis: axis("share that is positive", { range: [-0.01 * end, end] }),
+      yaxis: axis("observed share of positives", { range: [-0.01 * end, end] }),
     }), charts.tools());
   }
 
@@ -73,9 +73,9 @@
     return whole ? `${(100 * part / whole).toFixed(1)}%` : "–";
   }
 
-  /* Writes what a threshold does, and moves the dot on the curve. */
+  /* Shows the counts and rates of a threshold, and moves the dot on the curve. */
   function showPlace(place) {
-    const tp = data.places.tp[place], fp = data.places.fp[place];
+    const tp = data.grid.tp[place], fp = data.grid.fp[place];
     const cells = { tp, fp, fn: data.n_positive - tp, tn: data.n_negative - fp };
     const total = data.n_positive + data.n_negative;
     document.querySelectorAll(".confusion").forEach((table) =>
@@ -90,14 +90,14 @@
       find(`[data-rate=${name}]`).textContent = text;
     });
     const slider = find("input.place"), typed = find("input.probability");
-    const least = probability(data.places.threshold[place]);
+    const least = probability(data.grid.threshold[place]);
     slider.value = String(place);
-    slider.setAttribute("aria-valuetext", `probability from ${least.toPrecision(3)}, ` +
+    slider.setAttribute("aria-valuetext", `minimum probability ${least.toPrecision(3)}, ` +
       `TPR ${rates.tpr}, FPR ${rates.fpr}, precision ${rates.precision}`);
-    // Not while it is being typed: "0.0" on the way to 0.05 would be rewritten.
+    // Not while the user types: "0.0" on the way to 0.05 would be rewritten.
     if (document.activeElement !== typed) typed.value = String(Number(least.toPrecision(3)));
     const roc = find(".roc-comparison");
-    // The dot is the last trace; only it is drawn again, so that a slider can be dragged.
+    // Only the dot, which is the last trace, is drawn again, so that dragging is smooth.
     Plotly.restyle(roc, { x: [[fp / data.n_negative]], y: [[tp / data.n_positive]] },
       [roc.data.length - 1]);
     document.querySelectorAll(".decide [data-called]").forEach((button) =>
@@ -105,9 +105,9 @@
     find(".decide").dataset.shown = String(place);
   }
 
-  /* The place that calls the rows of at least a probability, and no other. */
+  /* The place on the grid whose positives have at least this probability. */
   function placeOf(least) {
-    const { threshold } = data.places;
+    const { threshold } = data.grid;
     let place = 0;
     while (place + 1 < threshold.length && probability(threshold[place + 1]) >= least) place++;
     return place;
@@ -119,21 +119,21 @@
     typed.addEventListener("input", () => {
       if (typed.value !== "") showPlace(placeOf(clamped(Number(typed.value), 0, 1)));
     });
-    // What was typed beyond the ends is shown as what it was taken for.
+    // A number beyond the ends is replaced by the nearest end.
     typed.addEventListener("change", () => {
       if (typed.value !== "") typed.value = String(clamped(Number(typed.value), 0, 1));
     });
-    const called = data.places.tp.map((tp, k) => tp + data.places.fp[k]);
+    const called = data.grid.tp.map((tp, k) => tp + data.grid.fp[k]);
     const buttons = document.querySelectorAll(".decide [data-called]");
     buttons.forEach((button) => button.addEventListener("click",
       () => showPlace(called.indexOf(Number(button.dataset.called)))));
-    // The page opens at the first rule, which is the one asked for, if any was.
-    if (buttons.length) buttons[0].click();
+    // A useful threshold first: a guaranteed one that was requested, or the top 10%.
+    find(".decide [data-initial]").click();
   }
 
   const roc = find(".roc-comparison"), calibration = find(".calibration");
   Promise.all([drawRoc(roc), calibration && drawCalibration(calibration)]).then(() => {
-    if (data.places) listen();
+    if (data.grid) listen();
     roc.dataset.ready = "true";
   });
 })();

@@ -1,0 +1,88 @@
+"""Checks of names that need neither the rows nor the libraries that read them.
+
+Only the standard library is imported, so that a mistyped name is reported at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from glob import glob, has_magic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+KINDS = ("number", "category", "date", "drop")
+_SEPARATORS = ",;\t|"
+_TEXT = (".csv", ".tsv", ".tab", ".txt")
+_MAX_HEADER = 1_000_000  # characters; of a longer one only the full reading can tell
+_MAX_LISTED = 20  # column names in a message
+
+
+def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
+    """Parse ``column=kind``; a date may have a format, as in ``date:%d/%m/%Y``."""
+    types = {}
+    for assignment in assignments:
+        name, _, kind = assignment.rpartition("=")
+        if not name or not (kind.startswith("date:%") or kind in KINDS):
+            raise ValueError(
+                f"--type must be COLUMN=KIND with a kind of {', '.join(KINDS)} or "
+                f"date:FORMAT, got {assignment!r}."
+            )
+        types[name] = kind
+    return types
+
+
+def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> None:
+    """Raise if a file does not exist or its header lacks a column.
+
+    Columns are listed by their role. The label must have no other role.
+    """
+    for label in columns.get("label", ()):
+        if label in columns.get("drop", ()):
+            raise ValueError(f"--drop must not name the label column {label!r}.")
+    if table == "-":
+        return
+    names = sorted(glob(table, recursive=True)) if has_magic(table) else [table]
+    if not names:
+        raise ValueError(f"{table!r} matches no file.")
+    if not os.path.exists(names[0]):
+        raise ValueError(f"{names[0]!r} does not exist.")
+    headers = _possible_headers(names[0])
+    for role, wanted in columns.items():
+        for name in wanted:
+            if headers and not any(name in header for header in headers):
+                known = max(headers, key=len)
+                more = (
+                    f", ... ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
+                )
+                raise ValueError(
+                    f"{role} column {name!r} not found; columns are: "
+                    f"{', '.join(known[:_MAX_LISTED])}{more}."
+                )
+
+
+def _possible_headers(name: str) -> list[list[str]]:
+    """Return the column names by every separator; nothing if they are not plain."""
+    plain = name.lower().removesuffix(".gz")
+    if not plain.endswith(_TEXT):
+        return []
+    opened = gzip.open if plain != name.lower() else open
+    try:
+        with opened(name, "rt", encoding="utf-8-sig", newline="") as file:
+            start = file.read(_MAX_HEADER)
+    except (OSError, UnicodeDecodeError, EOFError, gzip.zlib.error):  # type: ignore[attr-defined]
+        return []
+    lines = start.lstrip("\r\n").splitlines(keepends=True)
+    if not lines or len(start) == _MAX_HEADER > len("".join(lines[:1])):
+        lines = lines[:1] if lines and len(lines) > 1 else []
+    headers = []
+    for separator in _SEPARATORS:
+        try:
+            header = next(csv.reader(lines, delimiter=separator), [])
+        except csv.Error:
+            return []
+        headers.append([one.strip() for one in header])
+    return headers if lines else []

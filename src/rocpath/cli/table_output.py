@@ -1,0 +1,137 @@
+"""What the commands on tables print: notes, comparisons and evaluations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rocpath.cli.terminal import ask, say, show_comparison, show_table
+from rocpath.tables.columns import column, text_of
+from rocpath.tables.labels import binary_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from rocpath.tables.classifier import TableClassifier
+    from rocpath.tables.columns import ColumnAudit
+    from rocpath.tables.evaluation import TableEvaluation
+    from rocpath.tables.labels import KnownLabels
+    from rocpath.tables.preparation import TableWarning
+
+# Options that act on a warning; the library knows none of them.
+_REMEDIES = {
+    "leak": "--drop {!r}",
+    "groups": "--group {!r} evaluates by group, --drop {!r} drops the column",
+    "time": "--time {!r}",
+}
+
+
+def chosen_positive(
+    rows: pl.DataFrame, label: str, positive: str | None, *, is_accepted: bool
+) -> KnownLabels:
+    """Return the classes; ask if the positive one is more frequent and was not given.
+
+    Usually the rarer class is of interest; a ranking of the other is upside down, and
+    its AUC is just as large.
+    """
+    series = column(rows, label, "label")
+    known = series.filter(text_of(series).is_not_null())
+    return confirmed(binary_label(known, positive), positive, is_accepted=is_accepted)
+
+
+def confirmed(
+    label: KnownLabels, positive: str | None, *, is_accepted: bool
+) -> KnownLabels:
+    """Return the classes, exchanged if the user says so."""
+    if positive is not None or is_accepted or label.n_positive <= label.n_negative:
+        return label
+    chosen = (
+        f"no --positive was given, and the last in sorted order, {label.positive!r}, "
+        f"is the more frequent label ({label.n_positive:,} of "
+        f"{label.n_positive + label.n_negative:,} rows)"
+    )
+    answer = ask(f"{chosen}. Is it the positive label?")
+    # A script has nobody to ask: it must say which, and fails until it does.
+    if answer is None:
+        raise ValueError(
+            f"{chosen}: name the positive label, as --positive {label.negative!r}, or "
+            "accept it with --yes."
+        )
+    if answer:
+        return label
+    return type(label)(
+        label.column,
+        label.negative,
+        label.positive,
+        label.n_negative,
+        label.n_positive,
+        *((~label.is_positive,) if hasattr(label, "is_positive") else ()),
+    )
+
+
+def note_columns(
+    label: KnownLabels,
+    columns: Sequence[ColumnAudit],
+    warnings: Sequence[TableWarning] = (),
+) -> None:
+    """Report decisions about labels and columns, and how to change them."""
+    n_rows = label.n_positive + label.n_negative
+    say(
+        f"positive: {label.positive!r} of column {label.column!r}, "
+        f"{label.n_positive:,} of {n_rows:,} rows (change with --positive)."
+    )
+    kinds = Counter(one.kind for one in columns)
+    names = {"number": "numbers", "category": "categories", "date": "dates"}
+    used = ", ".join(
+        f"{kinds[kind]} {kind if kinds[kind] == 1 else name}"
+        for kind, name in names.items()
+    )
+    say(f"columns: {used}, {kinds['drop']} dropped (change with --type COLUMN=KIND).")
+    for one in columns:
+        # Leaks are among the warnings.
+        if one.kind == "drop":
+            say(f"note: column {one.column!r} is dropped: {one.why}.")
+        elif one.n_unreadable or "leading zeros" in one.why or " as %" in one.why:
+            say(f"note: column {one.column!r} is a {one.kind}: {_reason(one)}.")
+    for warning in warnings:
+        remedy = _REMEDIES.get(warning.kind, "").format(*2 * warning.columns)
+        say(f"warning: {warning.message}{f' ({remedy})' if remedy else ''}.")
+
+
+def _reason(one: ColumnAudit) -> str:
+    if one.note or not one.n_unreadable:
+        return one.why
+    return f"{one.why}; {one.n_unreadable:,} are unreadable and treated as missing"
+
+
+def show_fit(model: TableClassifier, title: str, *, quiet: bool) -> None:
+    """Show the comparison of the models, and describe the saved one."""
+    from rocpath.tables.summaries import headline
+
+    fit = model.fit_
+    if fit.comparison is not None:
+        show_comparison(f"{title}: {fit.label.counted}", fit.comparison)
+    is_auto = model.model == "auto" and not model.fast
+    why = f"--model {model.model}{', --fast' if model.fast else ''}"
+    if is_auto:
+        why = "the simplest model within one standard error of the best"
+    say(f"Saved: {fit.method}, fitted to all rows ({why}).")
+    if not quiet:
+        say(headline(fit))
+        if fit.threshold_note:
+            say(fit.threshold_note)
+
+
+def show_evaluation(title: str, found: TableEvaluation) -> None:
+    """Show the AUC of a model, and the thresholds for the targets."""
+    show_table(title, ("", "value"), found.rows)
+    if found.points:
+        show_table(
+            "Thresholds (95% confidence bounds for new rows in parentheses)",
+            found.point_header,
+            found.point_rows,
+        )
+    for rule in found.unreachable:
+        say(f"note: {rule}: out of reach, no threshold attains it on these rows.")

@@ -1,0 +1,83 @@
+"""Platt scaling of a fitted classifier, from scores of held-out rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from rocpath.matrices import LinearModel
+from rocpath.ranking.cross_validation import HeldOutScores
+from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.scores import LogOddsClassifier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
+    """Rescale the decision function of a fitted classifier to log-odds.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted classifier of two classes with a ``decision_function``.
+    slope : float
+        Positive factor of the decision function.
+    intercept : float
+        Constant added to it.
+
+    Attributes
+    ----------
+    classes_ : array, shape (2,)
+        Classes of the classifier.
+    """
+
+    def __init__(self, estimator: Any, slope: float = 1.0, intercept: float = 0.0):
+        self.estimator = estimator
+        self.slope = slope
+        self.intercept = intercept
+
+    @property
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
+        """Classes of the classifier."""
+        return np.asarray(self.estimator.classes_)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier; the slope and the intercept are kept.
+
+        Parameters
+        ----------
+        X : array, shape (n_rows, n_columns)
+            Features.
+        y : array, shape (n_rows,)
+            Labels of two classes.
+        """
+        self.estimator.fit(X, y)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return True: the classifier was fitted before."""
+        return True
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Predict the log-odds of the second class."""
+        score = np.asarray(self.estimator.decision_function(X))
+        return self.slope * score + self.intercept
+
+
+def platt_parameters(
+    score: NDArray[np.float64],
+    is_positive: NDArray[np.bool_],
+    sample_weight: NDArray[np.float64],
+) -> LinearModel:
+    """Fit the slope and the intercept that turn held-out scores into log-odds."""
+    nothing = np.zeros((score.size, 0))
+    rows = LabeledRows(nothing, is_positive, sample_weight, np.arange(score.size))
+    weight = rows.balanced_weight
+    mean = float(weight @ score)
+    spread = float(np.sqrt(weight @ (score - mean) ** 2)) or 1.0
+    standardized = LinearModel(np.array([1.0 / spread]), -mean / spread)
+    totals = sample_weight[~is_positive].sum(), sample_weight[is_positive].sum()
+    return HeldOutScores(rows, (score - mean) / spread).log_odds(standardized, totals)

@@ -1,0 +1,170 @@
+"""Evaluation of scores against labels: AUC, partial AUC, and thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.auc_statistics.intervals import auc_interval
+from rocpath.auc_statistics.threshold_targets import (
+    NO_TARGETS,
+    ThresholdTargets,
+    describe_target,
+    points_for_targets,
+)
+from rocpath.tables.folds import INDEPENDENT_ROWS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rocpath.auc_statistics.results import AUCInterval
+    from rocpath.auc_statistics.threshold_targets import NamedPoint
+    from rocpath.tables.folds import RowDesign
+    from rocpath.tables.labels import KnownLabels
+
+_ENDS = ("standard_error", "low", "high", "confidence")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableEvaluation:
+    """AUC of a model on labeled rows, and thresholds for targets.
+
+    Attributes
+    ----------
+    label : KnownLabels
+        Classes and their numbers of rows.
+    auc : AUCInterval
+        AUC with its standard error and interval.
+    partial_auc : AUCInterval or None
+        Partial AUC up to ``targets.max_fpr``.
+    targets : ThresholdTargets
+        Requested targets.
+    points : list of NamedPoint
+        Thresholds that reach the targets, observed and guaranteed.
+    n_groups : int or None
+        Number of groups of rows.
+    """
+
+    label: KnownLabels
+    auc: AUCInterval
+    partial_auc: AUCInterval | None = None
+    targets: ThresholdTargets = NO_TARGETS
+    points: tuple[NamedPoint, ...] = ()
+    n_groups: int | None = None
+
+    @property
+    def unreachable(self) -> list[str]:
+        """Targets that no threshold reaches on these rows."""
+        rules = [describe_target(*one) for one in self.targets.given.items()]
+        reached = [one.rule for one in self.points]
+        return [
+            rule for rule in rules if not any(one.startswith(rule) for one in reached)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, for JSON."""
+        summary: dict[str, Any] = {"auc": self.auc.value, **_ends(self.auc)}
+        if self.partial_auc is not None:
+            summary["partial_auc"] = {
+                "max_fpr": self.targets.max_fpr,
+                "area": self.partial_auc.value,
+                **_ends(self.partial_auc),
+            }
+        if self.targets.n_given:
+            summary["operating_points"] = [point_dict(one) for one in self.points]
+            summary["unreachable"] = self.unreachable
+        if self.n_groups is not None:
+            summary["n_groups"] = self.n_groups
+        return summary | self.label.summary
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and values of the results, formatted."""
+        rows = [("AUC", _interval(self.auc))]
+        if self.partial_auc is not None and self.targets.max_fpr is not None:
+            limit, part = self.targets.max_fpr, self.partial_auc
+            rows.append((f"partial AUC up to an FPR of {limit:g}", _interval(part, 5)))
+            rows.append(("mean TPR up to there", f"{part.value / limit:.4f}"))
+        label = self.label
+        rows.append((f"rows of {label.positive!r} (positive)", f"{label.n_positive:,}"))
+        rows.append((f"rows of {label.negative!r}", f"{label.n_negative:,}"))
+        if self.n_groups is not None:
+            rows.append(("groups", f"{self.n_groups:,}"))
+        return rows
+
+    @property
+    def point_header(self) -> tuple[str, ...]:
+        """Column names of the table of thresholds."""
+        return ("rule", "score", "TPR", "FPR", "precision", "TP", "FP")
+
+    @property
+    def point_rows(self) -> list[tuple[str, ...]]:
+        """Cells of the table of thresholds, formatted."""
+        return [
+            (
+                one.rule,
+                f"{one.point.threshold:.4g}",
+                _rate(one.point.tpr, one.point.tpr_interval),
+                _rate(one.point.fpr, one.point.fpr_interval),
+                _rate(one.point.precision, one.point.precision_interval),
+                f"{one.tp:,}",
+                f"{one.fp:,}",
+            )
+            for one in self.points
+        ]
+
+    def __repr__(self) -> str:
+        """Show one result per line."""
+        width = max(len(name) for name, _ in self.rows)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.rows)
+
+
+def evaluate_scores(
+    label: KnownLabels,
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets = NO_TARGETS,
+    design: RowDesign = INDEPENDENT_ROWS,
+) -> TableEvaluation:
+    """Evaluate scores of labeled rows, which may belong to groups."""
+    options: dict[str, Any] = {"positive": True, "sample_weight": design.sample_weight}
+    options |= design.clusters
+    partial = None
+    if targets.max_fpr is not None:
+        partial = auc_interval(is_positive, score, max_fpr=targets.max_fpr, **options)
+    points = points_for_targets(is_positive, score, targets)
+    n_groups = None if design.group is None else np.unique(design.group).size
+    area = auc_interval(is_positive, score, **options)
+    return TableEvaluation(label, area, partial, targets, tuple(points), n_groups)
+
+
+def point_dict(one: NamedPoint) -> dict[str, Any]:
+    """Return the numbers of an operating point, for JSON."""
+    names = ("threshold", "tpr", "fpr", "precision")
+    values: dict[str, Any] = {name: getattr(one.point, name) for name in names}
+    for name in names[1:]:
+        values[f"{name}_interval"] = getattr(one.point, f"{name}_interval")
+    if np.isnan(one.point.precision):  # which JSON does not know
+        values["precision"] = None
+    return {"rule": one.rule, **values, "tp": one.tp, "fp": one.fp}
+
+
+def _ends(area: AUCInterval) -> dict[str, float]:
+    return {name: getattr(area, name) for name in _ENDS}
+
+
+def _interval(area: AUCInterval, digits: int = 4) -> str:
+    return (
+        f"{area.value:.{digits}f} ± {area.standard_error:.{digits}f} "
+        f"({100 * area.confidence:g}% interval {area.low:.{digits}f} to "
+        f"{area.high:.{digits}f})"
+    )
+
+
+def _rate(value: float, ends: tuple[float, float]) -> str:
+    low, high = (100 * end for end in ends)
+    # Not a number where no row is predicted positive.
+    shown = "-" if value != value else f"{100 * value:.1f}%"
+    return f"{shown} ({low:.0f}-{high:.0f}%)"

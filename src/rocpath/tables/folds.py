@@ -1,0 +1,179 @@
+"""Folds of a table's rows: stratified, by groups, or forward in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+# Scikit-learn assigns groups one by one, which takes 10 s for 50,000 of them; of many
+# groups, folds are as balanced when groups with positives are dealt out by themselves.
+_MAX_GROUPS_ONE_BY_ONE = 3_000
+
+
+class Fold(NamedTuple):
+    """Indices of the training rows and of the held-out rows."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class RowDesign(NamedTuple):
+    """Dependence of the rows: which belong together, their times, and their weights.
+
+    Attributes
+    ----------
+    group : array of int or None
+        Number of the group of each row; rows of a group stay in one fold.
+    copy : array of int or None
+        The same number for identical rows, which stay in one fold too.
+    time : array of float or None
+        Time of each row: folds are then trained on the past and evaluated on the
+        future.
+    sample_weight : array of float or None
+        Weight of each row.
+    """
+
+    group: NDArray[np.intp] | None = None
+    copy: NDArray[np.intp] | None = None
+    time: NDArray[np.float64] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+
+    @property
+    def unit(self) -> NDArray[np.intp] | None:
+        """Number of the independent unit of each row; None if all are independent.
+
+        Groups that share identical rows are one unit.
+        """
+        if self.group is None or self.copy is None:
+            return self.copy if self.group is None else self.group
+        n_groups, n_copies = int(self.group.max()) + 1, int(self.copy.max()) + 1
+        edges = sparse.coo_array(
+            (np.ones(self.group.size), (self.group, n_groups + self.copy)),
+            shape=(n_groups + n_copies, n_groups + n_copies),
+        )
+        component = connected_components(edges, directed=False)[1][self.group]
+        return np.unique(component, return_inverse=True)[1]
+
+    @property
+    def clusters(self) -> dict[str, Any]:
+        """The argument ``groups`` of statistics and estimators, if rows depend."""
+        unit = self.unit
+        return {} if unit is None else {"groups": unit}
+
+    @property
+    def n_units(self) -> int | None:
+        """Number of independent units; None if all rows are independent."""
+        unit = self.unit
+        return None if unit is None else int(unit.max()) + 1
+
+    @property
+    def weight(self) -> float | NDArray[np.float64]:
+        """Weights of the rows, or 1."""
+        return 1.0 if self.sample_weight is None else self.sample_weight
+
+    def take(self, rows: NDArray[np.intp]) -> RowDesign:
+        """Select rows."""
+        taken: Any = [None if one is None else one[rows] for one in self]
+        return RowDesign(*taken)
+
+
+INDEPENDENT_ROWS = RowDesign()
+
+
+def split_rows(
+    is_positive: NDArray[np.bool_],
+    design: RowDesign,
+    n_folds: int,
+    random_state: int | None,
+) -> list[Fold]:
+    """Split rows into folds whose training and held-out rows contain both classes.
+
+    There are fewer folds where a class has too few rows or groups, and none if it has
+    only one.
+    """
+    if design.time is not None:
+        return list(_forward_folds(is_positive, design, n_folds))
+    n_possible = min(n_folds, *np.bincount(is_positive, minlength=2))
+    for n_used in range(int(n_possible), 1, -1):
+        fold = _fold_of_rows(is_positive, design, n_used, random_state)
+        table = np.zeros((n_used, 2), dtype=np.intp)
+        np.add.at(table, (fold, is_positive.astype(np.intp)), 1)
+        if (table > 0).all():
+            rows = np.arange(fold.size)
+            return [Fold(rows[fold != k], rows[fold == k]) for k in range(n_used)]
+    return []
+
+
+def _fold_of_rows(
+    is_positive: NDArray[np.bool_],
+    design: RowDesign,
+    n_folds: int,
+    random_state: int | None,
+) -> NDArray[np.intp]:
+    """Return the fold of each row, with units in one fold."""
+    unit = design.unit
+    if unit is None:
+        return _stratified(is_positive, n_folds, random_state)
+    first = np.unique(unit, return_index=True)[1]
+    n_units = first.size
+    has_positive = np.bincount(unit, is_positive, n_units) > 0
+    if design.group is None or n_units > _MAX_GROUPS_ONE_BY_ONE:
+        # In the order of the table, so that copies do not change the folds.
+        order = np.argsort(first)
+        smaller = min(has_positive.sum(), (~has_positive).sum())
+        label = has_positive[order] if smaller >= n_folds else np.zeros(n_units, bool)
+        fold = np.empty(n_units, dtype=np.intp)
+        fold[order] = _stratified(label, n_folds, random_state)
+        return fold[unit]
+    fold = np.zeros(unit.size, dtype=np.intp)
+    if n_units >= n_folds:
+        splitter = StratifiedGroupKFold(
+            n_folds, shuffle=True, random_state=random_state
+        )
+        for k, (_, test) in enumerate(splitter.split(unit, is_positive, unit)):
+            fold[test] = k
+    return fold
+
+
+def _stratified(
+    label: NDArray[np.bool_], n_folds: int, random_state: int | None
+) -> NDArray[np.intp]:
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    fold = np.zeros(label.size, dtype=np.intp)
+    for k, (_, test) in enumerate(splitter.split(label, label)):
+        fold[test] = k
+    return fold
+
+
+def _forward_folds(
+    is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int
+) -> Iterator[Fold]:
+    """Train on all rows before a window of time, and evaluate on the window.
+
+    Training rows of units that are in the window are excluded.
+    """
+    time, unit = np.asarray(design.time), design.unit
+    order = np.argsort(time, kind="stable")
+    # One window more than folds: the first is only trained on.
+    edges = order.size * np.arange(1, n_folds + 1) // (n_folds + 1)
+    # Rows of one time are never on both sides of an edge.
+    starts = np.unique(np.searchsorted(time[order], time[order][edges]))
+    starts = starts[starts > 0].tolist()
+    begin = starts.pop(0) if starts else order.size
+    for end in [*starts, order.size]:
+        train, test = order[:begin], order[begin:end]
+        if unit is not None:
+            train = train[~np.isin(unit[train], unit[test])]
+        # A window without both classes is extended by the next one.
+        if all(0 < is_positive[rows].sum() < rows.size for rows in (train, test)):
+            yield Fold(np.sort(train), np.sort(test))
+            begin = end

@@ -1,0 +1,87 @@
+"""Sentences and numbers that describe the fit of a table."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from rocpath.tables.evaluation import point_dict
+
+if TYPE_CHECKING:
+    from rocpath.tables.evaluation import TableEvaluation
+    from rocpath.tables.fit import TableFit
+
+
+def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
+    """Describe in a few sentences how well the model ranks held-out rows."""
+    label = fit.label
+    model = fit.method[0].upper() + fit.method[1:]
+    classes = f"{label.positive!r} from {label.negative!r}"
+    if test is not None:
+        groups = "" if test.n_groups is None else f", {test.n_groups:,} groups"
+        return (
+            f"{model} separates {classes} with an AUC of {test.auc.value:.3f} on test "
+            f"rows (95% interval {test.auc.low:.3f} to {test.auc.high:.3f}; "
+            f"{test.label.n_positive:,} positives{groups})."
+        )
+    if fit.comparison is None or fit.summary is None:
+        return f"{model} was fitted to all rows and not evaluated on held-out rows."
+    score, lift = fit.comparison[fit.method], fit.summary.lift
+    metric = fit.comparison.metric
+    article = "an" if metric.startswith("A") else "a"
+    text = (
+        f"{model} separates {classes} with {article} {metric} of {score.value:.3f} on "
+        f"held-out rows (95% interval {score.low:.3f} to {score.high:.3f}; "
+        f"{fit.comparison.sample_size}). The top 10% of scores contain "
+        f"{100 * lift.share:.0f}% of all positives."
+    )
+    suspected = [
+        name for one in fit.warnings if one.kind == "groups" for name in one[2]
+    ]
+    if suspected:
+        text += (
+            f" Rows with the same {suspected[0]!r} may not be independent: for new "
+            "ones the AUC may be lower."
+        )
+    return text
+
+
+def metrics_dict(
+    fit: TableFit, title: str, test: TableEvaluation | None = None
+) -> dict[str, Any]:
+    """Return all numbers of the report, for JSON."""
+    design = None if fit.held_out is None else fit.held_out.design
+    group = None if design is None else design.group
+    return {
+        "rocpath": version("rocpath"),
+        "table": title,
+        "label": fit.label.column,
+        **fit.label.summary,
+        "n_groups": None if group is None else len(set(group.tolist())),
+        "n_folds": 0 if fit.comparison is None else fit.comparison.n_folds,
+        "evaluation": fit.evaluation,
+        "max_fpr": None if fit.summary is None else fit.summary.max_fpr,
+        "methods": fit.metrics,
+        "saved": fit.method,
+        "headline": headline(fit, test),
+        "findings": [] if fit.comparison is None else fit.comparison.findings(),
+        "warnings": [one.message for one in fit.warnings],
+        "threshold": fit.model.threshold,
+        "threshold_note": fit.threshold_note,
+        "operating_points": []
+        if fit.summary is None
+        else [point_dict(one) for one in fit.summary.points],
+        "lift_of_top_tenth": None if fit.summary is None else fit.summary.lift.factor,
+        "test": None if test is None else test.to_dict(),
+        "columns": {
+            "number": fit.model.number,
+            "category": fit.model.category,
+            "dropped": {
+                one.column: one.why for one in fit.columns if one.kind == "drop"
+            },
+            "audit": [one._asdict() for one in fit.columns],
+        },
+        "log_odds_per_standard_deviation": fit.coefficients,
+        "auc_decrease_if_permuted": fit.importance,
+        "weights_of_blend": fit.model.weights,
+    }

@@ -1,0 +1,132 @@
+"""Formats of numbers and dates that are written as text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
+_MIN_READABLE = 0.95  # share of readable values for a column not to be text
+_MAX_UNREADABLE = 20  # distinct texts of such a column that are treated as missing
+# Dates with dots begin with the day everywhere; those with slashes or dashes do not.
+_DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+)
+_SIGNS = r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\b"
+_SPACES = " '\u2019\u00a0\u202f"  # a space, an apostrophe, and their typeset forms
+# Separators of thousands, and of decimals.
+_SEPARATORS = {
+    DECIMAL_POINT: (f"[,{_SPACES}]", r"\."),
+    DECIMAL_COMMA: (f"[.{_SPACES}]", ","),
+}
+
+
+class TextReading(NamedTuple):
+    """Numbers read from text in some format, and the texts that cannot be read."""
+
+    format: str
+    number: pl.Series
+    unreadable: tuple[str, ...]
+
+
+def read_format(series: pl.Series, kind: str | None) -> TextReading | None:
+    """Find the format of a column of text; None if it is best left as text.
+
+    Parameters
+    ----------
+    series : pl.Series
+        Text.
+    kind : str or None
+        ``"number"``, ``"date"``, ``"date:FORMAT"`` or ``"category"``; by default any
+        kind that fits at least 95% of the values.
+    """
+    text = series.str.strip_chars()
+    numbers, dates = _readings(text, kind)
+    if numbers and (kind == "number" or _is_readable(text, numbers[0])):
+        return numbers[0]
+    kept = [one for one in dates if kind is not None or _is_readable(text, one)]
+    most = max((one.number.count() for one in kept), default=0)
+    kept = [one for one in kept if one.number.count() == most]
+    # Where two formats read all dates differently, only the user knows which is meant.
+    if len(kept) > 1 and not kept[0].number.equals(kept[1].number):
+        formats = f"date:{kept[0].format}", f"date:{kept[1].format}"
+        raise ValueError(
+            f"column {series.name!r} is ambiguous: dates such as "
+            f"{text.drop_nulls()[0]!r} can be {kept[0].format} or {kept[1].format}; "
+            f"specify its type as {formats[0]!r}, {formats[1]!r} or 'drop'."
+        )
+    if kept:
+        return kept[0]
+    if kind not in (None, "category"):
+        raise ValueError(
+            f"column {series.name!r} has no value that can be read as a "
+            f"{kind.split(':')[0]}, got {text.drop_nulls()[:1].to_list()}."
+        )
+    return None
+
+
+def parse_text(series: pl.Series, style: str) -> pl.Series:
+    """Parse text as numbers, and dates as days; null where it cannot be read."""
+    text = series.str.strip_chars()
+    if style.startswith("%"):
+        days = text.str.to_date(style, strict=False).cast(pl.Int32)
+        return days.cast(pl.Float64)
+    group, point = _SEPARATORS[style]
+    text = text.str.replace_all(_SIGNS, "").str.strip_chars()
+    # A column may contain both 5% and 0.05.
+    is_percent = text.str.ends_with("%")
+    text = text.str.strip_suffix("%").str.strip_chars()
+    # Groups of three only: 1,5 is not fifteen, and 03.04.2024 is not a number.
+    shape = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?$"
+    plain = text.str.replace_all(group, "").str.replace(point, ".")
+    number = plain.cast(pl.Float64, strict=False).set(~text.str.contains(shape), None)
+    return number.zip_with(~is_percent.fill_null(False), number / 100.0)
+
+
+def has_leading_zeros(series: pl.Series) -> bool:
+    """Return whether all values are digits and some begin with a zero, as zip codes."""
+    known = series.drop_nulls().str.strip_chars()
+    return bool(
+        len(known)
+        and known.str.contains(r"^0\d").any()
+        and known.str.contains(r"^\d+$").all()
+    )
+
+
+def _readings(
+    text: pl.Series, kind: str | None
+) -> tuple[list[TextReading], list[TextReading]]:
+    """Try every format of the kind, those that read most values first."""
+    numbers, dates = [DECIMAL_POINT, DECIMAL_COMMA], list(_DATES)
+    if kind is not None:
+        numbers = numbers if kind == "number" else []
+        dates = dates if kind == "date" else []
+        if kind.startswith("date:"):
+            dates = [kind.removeprefix("date:")]
+    found = [[_reading(text, one) for one in formats] for formats in (numbers, dates)]
+    for readings in found:
+        readings.sort(key=lambda one: -one.number.count())
+    numbers_read, dates_read = (
+        [one for one in readings if one.number.count()] for readings in found
+    )
+    return numbers_read, dates_read
+
+
+def _reading(text: pl.Series, style: str) -> TextReading:
+    number = parse_text(text, style)
+    is_lost = number.is_null() & text.is_not_null()
+    return TextReading(style, number, tuple(text.filter(is_lost).unique().sort()))
+
+
+def _is_readable(text: pl.Series, reading: TextReading) -> bool:
+    return (
+        reading.number.count() >= _MIN_READABLE * text.count()
+        and len(reading.unreadable) <= _MAX_UNREADABLE
+    )

@@ -1,0 +1,172 @@
+"""Several scores, strata and several classes, against loops and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import chi2, norm
+from sklearn.metrics import roc_auc_score
+
+import rocpath as rp
+from rocpath.auc_statistics.many_curves import holm
+from tests import oracle_auc
+
+
+def three_scores(n_rows=60, seed=0, n_values=8):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 3 == 0
+    return y, rng.integers(0, n_values, (n_rows, 3)) + 2 * y[:, None]
+
+
+def test_intervals_and_pairs_are_those_of_two_scores_at_a_time():
+    y, S = three_scores()
+    group = np.arange(60) // 3
+    for extra in ({}, {"groups": group}, {"max_fpr": 0.5}):
+        found = rp.compare_aucs(y, S, names=["a", "b", "c"], **extra)
+        columns = dict(zip("abc", S.T, strict=True))
+        for name, column in columns.items():
+            alone = rp.auc_interval(y, column, **extra)
+            assert found.intervals[name].low == alone.low
+        assert [(p.first, p.second) for p in found.pairs] == [
+            ("a", "b"),
+            ("a", "c"),
+            ("b", "c"),
+        ]
+        for pair in found.pairs:
+            both = rp.compare_auc(y, columns[pair.first], columns[pair.second], **extra)
+            assert pair.comparison.p_value == both.p_value
+            assert pair.comparison.low == both.low
+
+
+def test_the_overall_test_is_delongs():
+    # DeLong's statistic from their covariances, which loops over pairs compute.
+    y, S = three_scores()
+    columns = list(S.T)
+    covariance = np.array(
+        [[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns]
+    )
+    area = np.array([rp.auc(y, column) for column in columns])
+    contrast = np.array([[1, -1, 0], [0, 1, -1]])
+    apart = contrast @ area
+    expected = apart @ np.linalg.solve(contrast @ covariance @ contrast.T, apart)
+    found = rp.compare_aucs(y, S)
+    assert found.statistic == pytest.approx(expected)
+    assert found.degrees_of_freedom == 2
+    assert found.p_value == pytest.approx(chi2.sf(expected, 2))
+    # Of two scores it is the square of DeLong's test.
+    two = rp.compare_aucs(y, S[:, :2])
+    assert two.p_value == pytest.approx(two.pairs[0].comparison.p_value)
+
+
+def test_equal_rankings_do_not_count_as_degrees_of_freedom():
+    y, S = three_scores()
+    S = np.column_stack((S[:, 0], np.exp(S[:, 0]), S[:, 1]))
+    found = rp.compare_aucs(y, S)
+    assert found.degrees_of_freedom == 1
+    assert found.pairs[0].comparison.p_value == 1
+
+
+def test_holm_by_hand():
+    # Sorted .01, .02, .04 times 3, 2, 1: .03, .04, .04.
+    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
+
+
+@pytest.mark.parametrize(
+    ("S", "message"),
+    [
+        ({"a": [1, 2, 3, 4], "flat": [1] * 4}, "scores 'flat' must not be constant"),
+        ({"a": [1, 2, 3, 4], "b": [1, 2]}, "scores 'b' must have one entry for each"),
+        ([[1, np.nan]] * 4, "column 1 of scores must be finite, got nan at index 0"),
+        ([[1], [2], [3], [4]], "S must have at least two columns, got 1"),
+    ],
+)
+def test_bad_columns_are_named(S, message):
+    with pytest.raises(ValueError, match=message):
+        rp.compare_aucs([0, 1, 0, 1], S)
+
+
+@st.composite
+def stratified_rows(draw):
+    n = draw(st.integers(4, 16))
+    y, stratum, score = (
+        np.array(draw(st.lists(st.integers(0, high), min_size=n, max_size=n)))
+        for high in (1, 3, 3)
+    )
+    both = [k for k in range(4) if len(set(y[stratum == k])) == 2]
+    assume(both)
+    return y, score, stratum, both
+
+
+@given(stratified_rows())
+def test_stratified_aucs_are_means_over_pairs_or_strata(rows):
+    y, score, stratum, both = rows
+    area, pairs = [], []
+    for k in both:
+        here = stratum == k
+        table = [(bool(p), s, 1) for p, s in zip(y[here], score[here], strict=True)]
+        area.append(float(oracle_auc.auc(table)))
+        pairs.append(y[here].sum() * (1 - y[here]).sum())
+    found = rp.auc_interval(y, score, strata=stratum)
+    assert found.value == pytest.approx(np.average(area, weights=pairs))
+    found = rp.auc_interval(y, score, strata=stratum, weighting="strata")
+    assert found.value == pytest.approx(np.mean(area))
+    assert found.low <= found.value <= found.high
+    assert found.n_strata == len(both)
+    assert found.n_skipped_strata == len(set(stratum)) - len(both)
+
+
+def test_one_stratum_has_delongs_standard_error():
+    y, S = three_scores()
+    found = rp.auc_interval(y, S[:, 0], strata=np.zeros(60))
+    assert found.standard_error == pytest.approx(
+        rp.auc_interval(y, S[:, 0]).standard_error
+    )
+    with pytest.raises(
+        ValueError, match="strata must have a stratum with rows of both"
+    ):
+        rp.auc_interval(y, S[:, 0], strata=y)
+
+
+def test_stratified_intervals_hold_the_truth_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    stratum = np.repeat(np.arange(40), 6)
+    y = np.tile([1, 0, 0, 0, 1, 0], 40)
+    held = 0
+    for _ in range(400):
+        effect = 3 * rng.normal(size=40)[stratum]
+        score = effect + rng.normal(size=y.size) + np.sqrt(2) * norm.ppf(0.75) * y
+        found = rp.auc_interval(y, score, strata=stratum)
+        held += found.low <= 0.75 <= found.high
+    assert abs(held / 400 - 0.95) < 0.044
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_several_classes_have_scikit_learns_value(multi_class, average):
+    rng = np.random.default_rng(1)
+    y = rng.choice(["a", "b", "c"], 90, p=[0.5, 0.3, 0.2])
+    score = rng.random((90, 3)) + 0.5 * (y[:, None] == ["a", "b", "c"])
+    score /= score.sum(axis=1, keepdims=True)
+    how = {"multi_class": multi_class, "average": average}
+    found = rp.auc_interval(y, score, **how)
+    assert found.value == pytest.approx(roc_auc_score(y, score, **how))
+    # The standard error against a bootstrap within classes.
+    rows = [np.flatnonzero(y == name) for name in "abc"]
+    sample = []
+    for _ in range(300):
+        drawn = np.concatenate([rng.choice(k, k.size) for k in rows])
+        sample.append(roc_auc_score(y[drawn], score[drawn], **how))
+    # A standard deviation of 300 has a standard error of 4%.
+    assert found.standard_error == pytest.approx(np.std(sample), rel=0.2)
+
+
+def test_missing_classes_are_named():
+    with pytest.raises(ValueError, match="a column for each class of y, got 3 columns"):
+        rp.auc_interval([0, 1, 0, 1], np.eye(4)[:, :3])
+
+
+def test_results_print_as_tables():
+    y, S = three_scores()
+    found = rp.compare_aucs(y, S, names=["<a>", "b", "c"])
+    assert "<a> - b" in repr(found)
+    assert "<td>&lt;a&gt;</td>" in found._repr_html_()
