@@ -96,7 +96,7 @@ def test_evaluate_finds_thresholds_that_reach_targets(fitted, capsys):
     assert main([*argv[:-1], "--min-precision", "0.9999"]) == 0
     assert "mean TPR up to there" in capsys.readouterr().out
     message = fails(capsys, [*argv[:3], "--max-fpr", "2"])
-    assert "--max-fpr must be in (0, 1), got 2." in message
+    assert "--max-fpr must be above 0 and below 1, got 2." in message
 
 
 def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocpath.arguments import share_between
+from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import Curve, LabeledSample, compared
 from rocpath.auc_statistics.multiclass import score_columns
 from rocpath.auc_statistics.results import html_table, p_text, percent, text_table
-from rocpath.partial_auc import rate_up_to_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

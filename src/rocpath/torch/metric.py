@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rocpath.arguments import rate_up_to_one
 from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.partial_auc import rate_up_to_one
 from rocpath.roc import auc
 from rocpath.torch.batch import checked_batch
 
