@@ -107,9 +107,22 @@ class GroupSums(NamedTuple):
 
         weighted = deviation if weight is None else weight * deviation
         total = summed(weight)
+        square = total if weight is None else summed(weight**2)
+        return cls.from_sums(
+            total, square, summed(weighted), summed(weighted * deviation)
+        )
+
+    @classmethod
+    def from_sums(
+        cls,
+        total: NDArray[np.float64],
+        square: NDArray[np.float64],
+        first: NDArray[np.float64],
+        second: NDArray[np.float64],
+    ) -> GroupSums:
+        """Check sums of weights, of their squares, and of both powers of deviations."""
         n_rows = total
-        if weight is not None:
-            square = summed(weight**2)
+        if square is not total:
             n_rows = np.divide(
                 total**2, square, out=np.zeros_like(total), where=square > 0
             )
@@ -120,7 +133,7 @@ class GroupSums(NamedTuple):
                 raise ValueError(
                     f"groups must have {name} rows in at least two groups, got {count}."
                 )
-        return cls(total, n_rows, summed(weighted), summed(weighted * deviation))
+        return cls(total, n_rows, first, second)
 
 
 class ClusterVariance(NamedTuple):

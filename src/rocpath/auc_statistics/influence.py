@@ -70,17 +70,24 @@ def place_rows(
     weight: NDArray[np.float64] | None,
     max_fpr: float,
 ) -> ScoreBlocks:
-    """Compute the (partial) AUC and the structural components, ties counting half.
-
-    With shares F of the negatives above a block and a in it, a positive there adds the
-    integral of min(1, (t - F) / a) over t from F to max_fpr to the area. The component
-    of a negative is the derivative of the sum of all these in its weight.
-    """
+    """Compute the (partial) AUC and the structural components, ties counting half."""
     order = falling_order(score)
     # Rows of a block have equal components, so all sums are over blocks: far fewer than
     # rows where the classes hardly mix.
     start = _block_starts(score, is_positive, order)
     tp, fp = class_sums(is_positive, weight, order, start)
+    return ScoreBlocks(*block_components(tp, fp, max_fpr), tp, fp, order, start)
+
+
+def block_components(
+    tp: NDArray[np.float64], fp: NDArray[np.float64], max_fpr: float
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the (partial) AUC and the components from the weights in each block.
+
+    With shares F of the negatives above a block and a in it, a positive there adds the
+    integral of min(1, (t - F) / a) over t from F to max_fpr to the area. The component
+    of a negative is the derivative of the sum of all these in its weight.
+    """
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
     tied = fp / n_negative
     # Distance to max_fpr at the start of a block; negative beyond it.
@@ -97,7 +104,7 @@ def place_rows(
     # that minus the mean, since the shares of a class sum to one.
     won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
-    return ScoreBlocks(area, of_positive - area, of_negative, tp, fp, order, start)
+    return area, of_positive - area, of_negative
 
 
 def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:

@@ -71,15 +71,6 @@ class ClassSpread(NamedTuple):
         kurtosis = float(weight_sum @ square) / total / second**2
         return cls(variance, n_rows, _freedom(n_rows, kurtosis))
 
-    @classmethod
-    def of_rows(cls, n_rows: int, squares: float, fourth_powers: float) -> ClassSpread:
-        """Compute the variance of equally weighted rows from sums of powers."""
-        second = squares / n_rows
-        if n_rows < _TWO_ROWS or second < _ROUNDING:
-            return cls(0.0, float(n_rows), 0.0)
-        kurtosis = fourth_powers / n_rows / second**2
-        return cls(squares / (n_rows - 1), float(n_rows), _freedom(n_rows, kurtosis))
-
     @property
     def is_single(self) -> bool:
         """Whether only one row has weight, so that the variance is unknown."""
