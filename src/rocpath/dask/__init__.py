@@ -6,7 +6,8 @@ those of a lost worker.
 """
 
 from rocpath.dask.auc_classifier import AUCClassifier
-from rocpath.dask.auc_pairs import auc, auc_interval
+from rocpath.dask.auc_pairs import auc
 from rocpath.dask.descent import minimize_aum
+from rocpath.dask.intervals import auc_interval, compare_auc
 
-__all__ = ["AUCClassifier", "auc", "auc_interval", "minimize_aum"]
+__all__ = ["AUCClassifier", "auc", "auc_interval", "compare_auc", "minimize_aum"]

@@ -13,12 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import finite_vector, refuse_one_class
-from rocpath.dask.partitions import (
-    as_block,
-    check_partitions,
-    column_names,
-    make_partitions,
-)
+from rocpath.dask.blocks import as_block
+from rocpath.dask.partitions import check_partitions, column_names, make_partitions
 from rocpath.dask.passes import Passes
 from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import AllRows

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import nonnegative_number, share_between
-from rocpath.auc_statistics.curves import interval_of_spreads
-from rocpath.auc_statistics.results import AUCInterval
-from rocpath.auc_statistics.score_interval import ClassSpread
+from rocpath.arguments import nonnegative_number
 from rocpath.dask.buckets import Buckets, ClassScores, LabeledScores, splitters
 from rocpath.dask.partitions import Partition, check_partitions, make_partitions
 from rocpath.dask.passes import Passes
@@ -79,51 +76,6 @@ def auc(
         return exact_auc(Buckets.shuffle(passes, labeled, n_rows))
 
 
-def auc_interval(
-    y: Any, scores: Any, *, confidence: float = 0.95, client: Client | None = None
-) -> AUCInterval:
-    """Compute the AUC of partitioned scores with a confidence interval.
-
-    The interval is that of :func:`rocpath.auc_interval`.
-
-    Parameters
-    ----------
-    y, scores : Dask arrays or series, shape (n_rows,)
-        Labels and scores, as for :func:`auc`.
-    confidence : float
-        Confidence level, between 0 and 1.
-    client : Client, optional
-        Client whose workers compute, as for :func:`auc`.
-
-    Returns
-    -------
-    AUCInterval
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from rocpath.dask import auc_interval
-    >>> y = da.from_array([0, 0, 0, 1, 1, 1], chunks=2)
-    >>> area = auc_interval(y, da.from_array([1, 2, 4, 3, 5, 6], chunks=2))
-    >>> print(f"{area.value:.3f}, from {area.low:.3f} to {area.high:.3f}")
-    0.889, from 0.396 to 0.986
-    """
-    confidence = share_between("confidence", confidence)
-    with Passes(client) as passes:
-        buckets = Buckets.shuffle(passes, *_labeled_scores(passes, y, scores))
-        area = exact_auc(buckets)
-        moments = buckets.each("computing variances", partial(_moments, area))
-    positive, negative = np.sum(moments, axis=0)
-    spreads = [
-        ClassSpread.of_rows(n_rows, *of_class)
-        for n_rows, of_class in (
-            (sum(buckets.n_positive), positive),
-            (sum(buckets.n_negative), negative),
-        )
-    ]
-    return interval_of_spreads(area, spreads, confidence, 1.0)
-
-
 def exact_auc(buckets: Buckets) -> float:
     """Count correctly ordered pairs twice, and ties once."""
     within = buckets.each("counting pairs", _doubled_pairs)
@@ -145,7 +97,7 @@ def certified_auc(passes: Passes, scores: Sequence[Any], tol: float) -> float | 
         # A frequent score gets its own bucket, whose pairs are ties.
         edge = np.union1d(sampled, np.nextafter(sampled, np.inf))
         tasks = passes.each(_bucket_counts, scores, state=edge)
-        counts = passes.total("counting scores", tasks, _summed)
+        counts = passes.total("counting scores", tasks, add_arrays)
         value, error = _bounds(counts, edge)
         if error <= tol:
             return value
@@ -180,8 +132,9 @@ def _bucket_counts(
     return counts.reshape(-1, 2)
 
 
-def _summed(counts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.asarray(np.sum(counts, axis=0))
+def add_arrays(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Add up arrays."""
+    return np.asarray(np.sum(arrays, axis=0))
 
 
 def _doubled_pairs(bucket: Bucket, below: Below) -> int:
@@ -212,25 +165,6 @@ def _partial_area(max_fpr: float, bucket: Bucket, below: Below) -> float:
     return float(positive.counts @ added)
 
 
-def _moments(area: float, bucket: Bucket, below: Below) -> NDArray[np.float64]:
-    """Sum squares and fourth powers of the rows' contributions to the AUC, by class."""
-
-    def powers(rows: ClassScores, others: ClassScores, below: int, total: int) -> Any:
-        doubled = others.below(rows.score, "left") + others.below(rows.score, "right")
-        share_below = (below + 0.5 * doubled) / total
-        mean = area if rows is bucket.positive else 1.0 - area
-        square = (share_below - mean) ** 2
-        return rows.counts @ square, rows.counts @ square**2
-
-    negative, positive = bucket
-    return np.array(
-        [
-            powers(positive, negative, below.negative, below.n_negative),
-            powers(negative, positive, below.positive, below.n_positive),
-        ]
-    )
-
-
 def _labeled_scores(
     passes: Passes, y: Any, scores: Any, sample_weight: Any = None
 ) -> tuple[list[Any], int]:
@@ -240,12 +174,15 @@ def _labeled_scores(
     positives, units = summary.classes[1:], None
     if summary.is_weighted:
         units = common_units(passes, partitions, positives)
-    tasks = passes.each(_count_labels, partitions, state=(positives, units))
+    tasks = passes.each(
+        partial(count_labels, "X"), partitions, state=(positives, units)
+    )
     return passes.keep(tasks), sum(summary.n_rows)
 
 
-def _count_labels(
-    rows: Partition, state: tuple[NDArray[Any], WeightUnits | None]
+def count_labels(
+    name: str, rows: Partition, state: tuple[NDArray[Any], WeightUnits | None]
 ) -> LabeledScores:
-    score = rows.X.astype(np.float64, copy=False)
+    """Return the scores of a partition, in the column of a name, and their labels."""
+    score = getattr(rows, name).astype(np.float64, copy=False)
     return LabeledScores(score, counted_labels(rows, *state))

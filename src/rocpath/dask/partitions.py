@@ -12,9 +12,9 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
-from scipy import sparse
 
 from rocpath.arguments import check_two_classes, is_missing, refuse_masked
+from rocpath.dask.blocks import as_block, block_bytes, check_finite
 from rocpath.dask.passes import ReturnInvalid
 
 if TYPE_CHECKING:
@@ -24,19 +24,25 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MAX_CLASSES = 1000  # more distinct labels indicate a numeric target
-# Column names that no user's table has.
-_LABEL, _WEIGHT = "label of rocpath", "weight of rocpath"
+_SUFFIX = " of rocpath"  # for names of columns that no user's table has
 
 
 class Partition(NamedTuple):
     """Rows, dense or CSR in float32 or float64, or scores; their labels and weights.
 
-    Rows of weight 0 are dropped.
+    Rows of weight 0 are dropped. Other scores and groups of the rows are optional.
     """
 
     X: Matrix
     y: NDArray[Any]
     weight: NDArray[np.float64] | None = None
+    other_scores: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+
+    def take(self, index: NDArray[Any]) -> Partition:
+        """Select rows."""
+        columns = [one if one is None else one[index] for one in self]
+        return Partition(*columns)  # type: ignore[arg-type]
 
 
 class PartitionSummary(NamedTuple):
@@ -109,22 +115,26 @@ class DataSummary(NamedTuple):
         return [0, *np.cumsum(self.n_rows).tolist()[:-1]]
 
 
-def make_partitions(name: str, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
-    """Return one task per partition, with rows, labels and weights aligned.
+def make_partitions(
+    name: str, X: Any, y: Any, sample_weight: Any = None, **others: Any
+) -> list[Any]:
+    """Return one task per partition, with rows, labels and other columns aligned.
 
-    The arguments may be Dask arrays or data frames, in any combination.
+    The arguments may be Dask arrays or data frames, in any combination. Those that are
+    None are absent.
     """
     X = _check_collection(name, X, 1 if name == "scores" else 2)
-    columns = {"y": y}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
-    for other, column in columns.items():
-        columns[other] = _align(name, X, other, _check_collection(other, column, 1))
-    together = _one_frame(X, list(columns.values()))
+    columns = {"y": y, "sample_weight": sample_weight, **others}
+    columns = {
+        other: _align(name, X, other, _check_collection(other, column, 1))
+        for other, column in columns.items()
+        if column is not None
+    }
+    together = _one_frame(X, columns)
     if together is not None:
         split = delayed(ReturnInvalid(_split), pure=False)
         return [
-            split(name, number, block)
+            split(name, number, block, list(columns))
             for number, block in enumerate(together.to_delayed())
         ]
     # If sizes are unknown, each partition checks that its rows and labels match.
@@ -138,8 +148,8 @@ def make_partitions(name: str, X: Any, y: Any, sample_weight: Any = None) -> lis
             )
     make = delayed(ReturnInvalid(_partition), pure=False)
     return [
-        make(name, number, *entries)
-        for number, entries in enumerate(zip(*blocks, strict=True))
+        make(name, number, X_block, list(columns), *entries)
+        for number, (X_block, *entries) in enumerate(zip(*blocks, strict=True))
     ]
 
 
@@ -196,47 +206,27 @@ def check_partitions(
     return (kept if left >= 0 else partitions), summary
 
 
-def as_block(name: str, X: Any) -> Matrix:
-    """Convert a block of rows to an array or CSR matrix of float32 or float64."""
-    refuse_masked(name, X)
-    if sparse.issparse(X):
-        block = X.tocsr()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        block = X.to_numpy(dtype=_frame_dtype(name, X), na_value=np.nan)
-    elif hasattr(X, "to_numpy"):
-        block = X.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        block = np.asarray(X)
-    if block.dtype.kind not in "buif":
-        raise TypeError(f"{name} must be real numbers, got dtype {block.dtype}.")
-    # Float32 is not converted: copies would double the memory.
-    is_float = block.dtype in (np.float32, np.float64)
-    return block if is_float else block.astype(np.float64)
-
-
-def _frame_dtype(name: str, X: Any) -> Any:
-    """Return float32 if all columns are; raise if a column is not numeric."""
-    for column, dtype in X.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "buif":
-            raise TypeError(
-                f"{name} must be real numbers, got column {column!r} of type {dtype}: "
-                "drop it, or encode it, for example by dask.dataframe.get_dummies."
-            )
-    return np.float32 if all(X.dtypes == np.float32) else np.float64
-
-
-def _partition(name: str, number: int, X: Any, y: Any, weight: Any = None) -> Partition:
-    refuse_masked("y", y)
-    rows = Partition(as_block(name, X), np.asarray(y).reshape(-1))
-    if weight is not None:
-        rows = rows._replace(weight=as_block("sample_weight", weight).reshape(-1))
-    for other, column in (("y", rows.y), ("sample_weight", rows.weight)):
-        if column is not None and rows.X.shape[0] != column.size:
+def _partition(
+    name: str, number: int, X: Any, others: list[str], *columns: Any
+) -> Partition:
+    block, found = as_block(name, X), {}
+    for other, given in zip(others, columns, strict=True):
+        refuse_masked(other, given)
+        is_numeric = other in ("sample_weight", "other_scores")
+        column = as_block(other, given) if is_numeric else np.asarray(given)
+        column = column.reshape(-1)
+        if block.shape[0] != column.size:
             raise ValueError(
                 f"{name} and {other} must have the same number of rows in every "
-                f"partition, got {rows.X.shape[0]} and {column.size} in partition "
+                f"partition, got {block.shape[0]} and {column.size} in partition "
                 f"{number}."
             )
+        if other == "other_scores":
+            check_finite(other, column, number)
+        if other == "groups":
+            _refuse_any(is_missing(column), "groups must be complete", column, number)
+        found[{"sample_weight": "weight"}.get(other, other)] = column
+    rows = Partition(block, **found)
     return rows if rows.weight is None else _drop_weightless(name, number, rows)
 
 
@@ -249,14 +239,14 @@ def _drop_weightless(name: str, number: int, rows: Partition) -> Partition:
     if is_counted.all():
         return rows._replace(weight=weight)
     # Checked here, because dropping rows changes the row numbers.
-    _check_finite(name, rows.X, number)
+    check_finite(name, rows.X, number)
     _check_labels(rows.y, number)
-    return Partition(rows.X[is_counted], rows.y[is_counted], weight[is_counted])
+    return rows._replace(weight=weight).take(is_counted)
 
 
 def _summarize(rows: Partition, number: int, name: str) -> PartitionSummary:
-    X, y, weight = rows
-    _check_finite(name, X, number)
+    X, y, weight = rows[:3]
+    check_finite(name, X, number)
     _check_labels(y, number)
     labels, index, counts = _sorted_labels(y)
     if labels.size > _MAX_CLASSES:
@@ -267,7 +257,7 @@ def _summarize(rows: Partition, number: int, name: str) -> PartitionSummary:
     return PartitionSummary(
         y.size,
         1 if X.ndim == 1 else X.shape[1],
-        _n_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
+        block_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
         labels,
         counts,
         np.bincount(index, weight, labels.size).astype(np.float64),
@@ -295,34 +285,6 @@ def _refuse_any(
         raise ValueError(f"{rule}, got {values[row]} in partition {number}, row {row}.")
 
 
-def _check_finite(name: str, X: Matrix, number: int) -> None:
-    entries = X.data if sparse.issparse(X) else X
-    # A sum allocates no memory. It is finite unless an entry is not finite or the sum
-    # overflows, which the second check distinguishes.
-    with np.errstate(over="ignore", invalid="ignore"):
-        looks_finite = np.isfinite(entries.sum(dtype=np.float64))
-    if looks_finite or np.isfinite(entries).all():
-        return
-    if sparse.issparse(X):
-        stored = X.tocoo()
-        first = int((~np.isfinite(stored.data)).argmax())
-        row, column, value = stored.row[first], stored.col[first], stored.data[first]
-    else:
-        row, *rest = np.argwhere(~np.isfinite(X))[0]
-        column, value = (rest[0] if rest else None), X[(row, *rest)]
-    in_column = "" if column is None else f", column {column}"
-    raise ValueError(
-        f"{name} must be finite, got {value} in partition {number}, row {row}"
-        f"{in_column}."
-    )
-
-
-def _n_bytes(X: Matrix) -> int:
-    if sparse.issparse(X):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    return int(X.nbytes)
-
-
 def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     """Return an array with one chunk of columns, a data frame or a series."""
     if n_dimensions == 1 and isinstance(rows, dd.DataFrame) and len(rows.columns) == 1:
@@ -342,32 +304,32 @@ def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     return rows
 
 
-def _one_frame(X: Any, columns: list[Any]) -> Any:
+def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
     """Join features, labels and weights of one table, so that files are read once.
 
     If they were read separately, Dask might combine several files into one partition
     of the labels.
     """
-    if any(isinstance(one, da.Array) for one in (X, *columns)):
+    if any(isinstance(one, da.Array) for one in (X, *columns.values())):
         return None
     frame = X.to_frame() if isinstance(X, dd.Series) else X
-    for name, column in zip((_LABEL, _WEIGHT), columns, strict=False):
+    for name, column in columns.items():
         # With different divisions Dask would shuffle rows to match their indices.
         is_aligned = frame.npartitions == column.npartitions
         if not is_aligned or frame.divisions != column.divisions:
             return None
         try:
-            frame = frame.assign(**{name: column})
+            frame = frame.assign(**{name + _SUFFIX: column})
         except ValueError:  # from two different tables
             return None
     return frame
 
 
-def _split(name: str, number: int, frame: Any) -> Partition:
-    X = frame.drop(columns=[_LABEL, _WEIGHT], errors="ignore")
-    weight = frame.get(_WEIGHT)
+def _split(name: str, number: int, frame: Any, others: list[str]) -> Partition:
+    columns = [frame[other + _SUFFIX] for other in others]
+    X = frame.drop(columns=[other + _SUFFIX for other in others])
     rows = X.iloc[:, 0] if name == "scores" else X
-    return _partition(name, number, rows, frame[_LABEL], weight)
+    return _partition(name, number, rows, others, *columns)
 
 
 def _row_chunks(rows: Any) -> tuple[int, ...] | None:
