@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import share_between
+from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import Curve, compared
 from rocpath.auc_statistics.groups import (
     ClusterVariance,
@@ -41,7 +41,6 @@ from rocpath.dask.components import (
 from rocpath.dask.partitions import check_partitions, make_partitions
 from rocpath.dask.passes import Passes
 from rocpath.dask.weights import common_units
-from rocpath.partial_auc import rate_up_to_one
 
 if TYPE_CHECKING:
     from distributed import Client
