@@ -73,32 +73,42 @@ inline double crossing_step_exactly(Line a, Line b) {
 
 }  // namespace detail
 
-// The float64 nearest to the step where two lines meet; infinite where it would overflow.
-// Requires: a.slope != b.slope, all four numbers finite.
-inline double crossing_step(Line a, Line b) {
+// The step where two lines meet, correctly rounded unless it is in doubt. Without branches, so that
+// several are computed at a time.
+struct QuickStep {
+  double step;
+  bool is_in_doubt;
+};
+
+inline QuickStep quick_crossing_step(const Line& a, const Line& b) {
   const DoubleDouble rise = two_sum(b.intercept, -a.intercept);
-  if (rise.high == 0.0) return 0.0;
   const DoubleDouble closing = two_sum(a.slope, -b.slope);
   const double reciprocal = 1.0 / closing.high;
   const double quotient = rise.high * reciprocal;
-
-  // Outside this range the error terms below could underflow or overflow.
+  const double remainder =
+      std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
+  const double correction = remainder * reciprocal;
+  // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
+  // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
+  const double margin = std::fabs(quotient) * 0x1p-98;
+  const double step = quotient + (correction + margin);
+  // Outside this range the error terms could underflow or overflow.
   constexpr double smallest = 0x1p-450;
   constexpr double largest = 0x1p450;
   const auto is_moderate = [](double x) {
-    return std::fabs(x) > smallest && std::fabs(x) < largest;
+    return (std::fabs(x) > smallest) & (std::fabs(x) < largest);
   };
-  if (is_moderate(rise.high) && is_moderate(closing.high)) {
-    const double remainder =
-        std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
-    const double correction = remainder * reciprocal;
-    // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
-    // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
-    const double margin = std::fabs(quotient) * 0x1p-98;
-    const double step = quotient + (correction + margin);
-    if (step == quotient + (correction - margin)) return step;
-  }
-  return detail::crossing_step_exactly(a, b);
+  const bool is_certain = (step == quotient + (correction - margin)) & is_moderate(rise.high) &
+                          is_moderate(closing.high);
+  return {step, !is_certain};
+}
+
+// The float64 nearest to the step where two lines meet; infinite where it would overflow.
+// Requires: a.slope != b.slope, all four numbers finite.
+inline double crossing_step(const Line& a, const Line& b) {
+  const QuickStep quick = quick_crossing_step(a, b);
+  if (!quick.is_in_doubt) return quick.step;
+  return a.intercept == b.intercept ? 0.0 : detail::crossing_step_exactly(a, b);
 }
 
 // Two lines that exchange places: `lower` is below before the step, and above after it.

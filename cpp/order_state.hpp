@@ -39,16 +39,23 @@ class OrderState {
   ExactAUM exact_aum() const { return rocpath::exact_aum(lines_, order()); }
 
   // The paper's update: two neighbors exchange ranks, and only the slot between them changes.
-  void swap_neighbors(std::uint32_t lower, std::uint32_t upper) {
-    const std::size_t middle = ranks_.rank(upper);
-    const ErrorLine& a = lines_.line[lower];
-    const ErrorLine& b = lines_.line[upper];
-    const Slot old_slot = slot_[middle];
+  // Returns whether AUM or AUC may have changed.
+  bool swap_neighbors(const Crossing& crossing) {
+    slope_room_ = 0.0;
+    const std::size_t middle = ranks_.rank(crossing.upper);
+    const ErrorLine& a = lines_.line[crossing.lower];
+    const ErrorLine& b = lines_.line[crossing.upper];
+    ranks_.place(crossing.upper, middle - 1);
+    ranks_.place(crossing.lower, middle);
     update_queue_size(middle);
-    update_rates(a, b, middle);
+    // Lines with equal jumps, such as two examples of one class, do not change the rates. Where the
+    // same error is the smaller one in all slots around, AUM does not change either.
+    const bool is_same_jump = a.fp == b.fp && a.tp == b.tp;
+    if (is_same_jump && is_away_from_level(middle)) return false;
+    const Slot old_slot = slot_[middle];
+    if (!is_same_jump) update_rates(a, b, middle);
     update_aum(a, b, old_slot, middle);
-    ranks_.place(upper, middle - 1);
-    ranks_.place(lower, middle);
+    return true;
   }
 
   // Fetch memory for crossings to come: first the lines and ranks of distant crossings, then the
@@ -71,7 +78,7 @@ class OrderState {
   std::size_t apply(std::span<const Crossing> crossings) {
     slope_room_ = 0.0;
     if (crossings.size() == 1) {
-      swap_neighbors(crossings[0].lower, crossings[0].upper);
+      swap_neighbors(crossings[0]);
       return 1;
     }
     for (const Crossing& crossing : crossings)
@@ -117,6 +124,7 @@ class OrderState {
     double slope = std::numeric_limits<double>::infinity();
   };
 
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
   const ErrorLines& lines_;
   Ranks ranks_;
   Vector<Slot> slot_;  // slot r is below rank r; slot B above all lines
@@ -156,26 +164,33 @@ class OrderState {
 
   // The lines around the slot `middle` no longer converge; each of them has a new neighbor.
   void update_queue_size(std::size_t middle) {
-    n_converging_ -= 1 + (is_converging_below(middle - 1) + is_converging_below(middle + 1));
-    std::swap(slot_[middle - 1].slope, slot_[middle].slope);
-    n_converging_ += is_converging_below(middle - 1) + is_converging_below(middle + 1);
+    const double lower = slot_[middle - 1].slope;
+    const double upper = slot_[middle].slope;
+    const double above = slot_[middle + 1].slope;
+    const double below = middle >= 2 ? slot_[middle - 2].slope : -infinity;
+    slot_[middle - 1].slope = upper;
+    slot_[middle].slope = lower;
+    n_converging_ += static_cast<std::size_t>(below > upper) + (lower > above);
+    n_converging_ -= static_cast<std::size_t>(below > lower) + (upper > above) + 1;
   }
 
-  // FP and TP of the slot between two lines that exchange places, and AUC. Lines with equal jumps,
-  // such as two examples of one class, change neither.
+  // FP and TP of the slot between two lines that exchange places, and AUC.
   void update_rates(const ErrorLine& a, const ErrorLine& b, std::size_t middle) {
-    if (a.fp == b.fp && a.tp == b.tp) return;
     doubled_auc_ += auc_change(a, b);
     set_slot(middle, slot_[middle - 1], b);
+  }
+
+  // Is the same error the smaller one in the slot `middle` and its neighbors?
+  bool is_away_from_level(std::size_t middle) const {
+    const bool is_fp = slot_[middle].is_fp_smaller;
+    return slot_[middle - 1].is_fp_smaller == is_fp && slot_[middle + 1].is_fp_smaller == is_fp;
   }
 
   // Eq. D_update, for lines a and b that exchange places around the slot `middle`. Where the same
   // error is the smaller one in all slots around, the four minima cancel exactly: that is so for
   // almost all crossings.
   void update_aum(const Line& a, const Line& b, const Slot& old_slot, std::size_t middle) {
-    const int n_fp_smaller = old_slot.is_fp_smaller + slot_[middle].is_fp_smaller +
-                             slot_[middle - 1].is_fp_smaller + slot_[middle + 1].is_fp_smaller;
-    if (n_fp_smaller % 4 == 0) return;
+    if (old_slot.is_fp_smaller == slot_[middle].is_fp_smaller && is_away_from_level(middle)) return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
                                 min_error(old_slot) - min_error(slot_[middle]);
     if (minima.high == 0.0) return;

@@ -34,6 +34,7 @@ class SweptAUC {
     doubled_perfect_ = as_double(2 * static_cast<int128>(total.fp) * total.tp);
   }
 
+  bool is_partial() const { return partial_.has_value(); }
   double rate(int128 doubled) const { return as_double(doubled) / doubled_perfect_; }
 
   int128 after(const OrderState& state) const {
@@ -84,10 +85,9 @@ class SweptAreas {
   SweepRow start() { return row(lines_.from, 2 * doubled_auc_, 0, 0); }
 
   // Apply all crossings of one step.
-  SweepRow apply(std::span<const Crossing> crossings) {
-    const std::size_t n_groups = order_.apply(crossings);
-    const int128 auc_at = auc_.apply(crossings, doubled_auc_, order_);
-    return row(crossings.front().step, auc_at, n_groups, crossings.size());
+  [[gnu::always_inline]] SweepRow apply(std::span<const Crossing> crossings) {
+    if (crossings.size() == 1 && !auc_.is_partial()) return apply(crossings.front());
+    return apply_row(crossings);
   }
 
   // Apply a step whose crossings are too many to be listed.
@@ -126,6 +126,23 @@ class SweptAreas {
   double auc_after_;
   double aum_at_row_ = 0.0;
   bool has_auc_decreased_ = false;
+
+  [[gnu::noinline]] SweepRow apply_row(std::span<const Crossing> crossings) {
+    const std::size_t n_groups = order_.apply(crossings);
+    const int128 auc_at = auc_.apply(crossings, doubled_auc_, order_);
+    return row(crossings.front().step, auc_at, n_groups, crossings.size());
+  }
+
+  // Apply the only crossing of a step. Most crossings leave both areas as they are; inlined, they
+  // take a tenth less of the time.
+  [[gnu::always_inline]] SweepRow apply(const Crossing& crossing) {
+    if (order_.swap_neighbors(crossing))
+      return row(crossing.step, doubled_auc_ + order_.doubled_auc(), 1, 1);
+    has_auc_decreased_ = false;
+    aum_at_row_ = aum_on_piece(crossing.step);
+    return {crossing.step, aum_at_row_, slope_, auc_after_,
+            auc_after_,    1,           1,      order_.n_converging()};
+  }
 
   // A slope that is not zero must not be rounded to zero.
   double rate_of(double slope) const {

@@ -42,29 +42,75 @@ inline void sort_bucket(std::span<Crossing> bucket) {
 
 }  // namespace detail
 
+// The buckets of a range of steps.
+class StepBuckets {
+ public:
+  StepBuckets(StepRange range, std::size_t n_buckets)
+      : low_(range.low),
+        scale_(static_cast<double>(n_buckets) / (range.high - range.low)),
+        last_(static_cast<double>(n_buckets - 1)) {}
+
+  // Never decreases with the step; 0 where the place is not a number.
+  std::uint32_t operator()(double step) const {
+    const double place = (step - low_) * scale_;
+    const double positive = place > 0.0 ? place : 0.0;
+    return static_cast<std::uint32_t>(
+        static_cast<std::int32_t>(positive < last_ ? positive : last_));
+  }
+
+ private:
+  double low_;
+  double scale_;
+  double last_;
+};
+
+// Set the steps of crossings, and the bucket of each of them. In blocks, so that steps are computed
+// in vector registers.
+inline void set_steps(const ErrorLines& lines, const StepBuckets& buckets,
+                      std::span<Crossing> crossings, std::span<std::uint32_t> bucket) {
+  constexpr std::size_t block = 64;
+  std::array<double, block> lower_intercept{}, lower_slope{}, upper_intercept{}, upper_slope{};
+  std::array<double, block> step;
+  std::array<std::int64_t, block> is_in_doubt;
+  for (std::size_t begin = 0; begin < crossings.size(); begin += block) {
+    const std::span<Crossing> some =
+        crossings.subspan(begin, std::min(block, crossings.size() - begin));
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      const Crossing& coming = crossings[std::min(begin + k + detail::ahead, crossings.size() - 1)];
+      __builtin_prefetch(&lines.line[coming.lower]);
+      __builtin_prefetch(&lines.line[coming.upper]);
+      const Line& lower = lines.line[some[k].lower];
+      const Line& upper = lines.line[some[k].upper];
+      lower_intercept[k] = lower.intercept;
+      lower_slope[k] = lower.slope;
+      upper_intercept[k] = upper.intercept;
+      upper_slope[k] = upper.slope;
+    }
+    for (std::size_t k = 0; k < block; ++k) {
+      const QuickStep quick = quick_crossing_step({lower_intercept[k], lower_slope[k]},
+                                                  {upper_intercept[k], upper_slope[k]});
+      step[k] = quick.step;
+      is_in_doubt[k] = quick.is_in_doubt ? 1 : 0;
+    }
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      Crossing& crossing = some[k];
+      crossing.step = is_in_doubt[k] == 0
+                          ? step[k]
+                          : crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
+      bucket[begin + k] = buckets(crossing.step);
+    }
+  }
+}
+
 // Compute the steps of crossings within a range, and sort by them: a bucket sort, O(n) if the steps
 // are spread over the range.
 inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
                          CrossingSort& scratch) {
   const std::size_t n_buckets = crossings.size() + 1;
-  const double scale = static_cast<double>(n_buckets) / (range.high - range.low);
-  const auto bucket_of = [&](double step) {
-    const double place = (step - range.low) * scale;
-    if (!(place > 0.0)) return std::size_t{0};
-    return place < static_cast<double>(n_buckets) ? static_cast<std::size_t>(place) : n_buckets - 1;
-  };
   scratch.bucket.resize(crossings.size());
+  set_steps(lines, StepBuckets(range, n_buckets), crossings, scratch.bucket);
   scratch.bucket_start.assign(n_buckets, 0);
-  for (std::size_t k = 0; k < crossings.size(); ++k) {
-    const Crossing& coming = crossings[std::min(k + detail::ahead, crossings.size() - 1)];
-    __builtin_prefetch(&lines.line[coming.lower]);
-    __builtin_prefetch(&lines.line[coming.upper]);
-    Crossing& crossing = crossings[k];
-    crossing.step = crossing_step(lines.line[crossing.lower], lines.line[crossing.upper]);
-    const std::size_t bucket = bucket_of(crossing.step);
-    scratch.bucket[k] = static_cast<std::uint32_t>(bucket);
-    ++scratch.bucket_start[bucket];
-  }
+  for (const std::uint32_t bucket : scratch.bucket) ++scratch.bucket_start[bucket];
   std::exclusive_scan(scratch.bucket_start.begin(), scratch.bucket_start.end(),
                       scratch.bucket_start.begin(), 0U);
   scratch.sorted.resize(crossings.size());
