@@ -16,11 +16,11 @@
 // still to come. Memory O(B): the orders at the ends of at most 64 windows.
 #pragma once
 
-#include <future>
 #include <memory>
 #include <queue>
 
 #include "partial_auc.hpp"
+#include "threads.hpp"
 #include "whole_auc.hpp"
 
 namespace rocpath {
@@ -92,7 +92,11 @@ class AUCSearch {
     int128 bound = 0;          // doubled, for every step inside
     double n_crossings = 0.0;  // a line to be looked at, about
 
-    bool operator<(const AUCWindow& other) const { return bound < other.bound; }
+    // Equal bounds are ordered by position: otherwise the standard library would decide which of
+    // several best steps is found.
+    bool operator<(const AUCWindow& other) const {
+      return bound != other.bound ? bound < other.bound : range.low > other.range.low;
+    }
   };
 
   const ErrorLines& lines_;
@@ -228,13 +232,12 @@ class AUCSearch {
   // Explore the window with the largest bound, and the next one too, each on a core of its own.
   void explore_two(const Interrupt& interrupt) {
     const AUCWindow first = pop();
-    std::future<Explored> other;
-    if (is_open()) {
-      const auto policy = lines_.size() < 512 ? std::launch::deferred : std::launch::async;
-      other = std::async(policy, [=, this, second = pop()] { return explored(second, 1, [] {}); });
-    }
+    BackgroundTask<Explored> other;
+    if (is_open())
+      other = BackgroundTask<Explored>(
+          lines_.size() >= 512, [this, second = pop()] { return explored(second, 1, [] {}); });
     const Explored one = explored(first, 0, interrupt);
-    if (other.valid()) take(other.get());
+    if (other.is_pending()) take(other.get());
     take(one);
   }
 

@@ -180,8 +180,8 @@ class AUMSearch {
     const SampleError error = sample_error(drawn, rough);
     const double reach = slope + confidence * error.slope;
     const Near near = inside_box(drawn, steps, reach, confidence);
-    const auto policy = near.lines.size() > 1000 ? std::launch::async : std::launch::deferred;
-    auto task = std::async(policy, [&] { return halved(near, reaches(-reach)).steps.low; });
+    BackgroundTask<double> task(near.lines.size() > 1000,
+                                [&] { return halved(near, reaches(-reach)).steps.low; });
     const double high = halved(near, reaches(reach)).steps.high;
     return level_box(drawn, {task.get(), high}, confidence * error.excess);
   }

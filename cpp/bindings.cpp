@@ -159,6 +159,9 @@ void bind_types(nb::module_& m) {
 }
 
 void bind_roc(nb::module_& m) {
+  m.def("thread_limit", &rocpath::thread_limit, "Most threads that a search may use.");
+  m.def("set_thread_limit", &rocpath::set_thread_limit, "limit"_a,
+        "Set the limit of the calling thread; 0 restores that of the process.");
   m.def("largest_size", &largest_size, "numbers"_a.noconvert(),
         "Largest absolute value of some numbers, or NaN if one of them is NaN.");
   m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");

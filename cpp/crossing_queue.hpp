@@ -6,8 +6,7 @@
 // start small where one is likely.
 #pragma once
 
-#include <future>
-
+#include "threads.hpp"
 #include "windows.hpp"
 
 namespace rocpath {
@@ -30,16 +29,16 @@ class CrossingQueue {
   // The next window of crossings, until the next call. The first of them is in row `n_rows` at the
   // latest. Requires: the last window ends before the last step.
   const Window& next(std::uint64_t n_rows) {
-    if (search_.valid())
+    if (search_.is_pending())
       search_.get();
     else
       find(n_rows);
     std::swap(window_, found_);
     // For few lines a thread costs more than it saves.
     constexpr std::size_t few = 512;
+    const std::uint64_t next_row = n_rows + window_.crossings.size() + 1;
     if (n_lines_ >= few && window_.to < last_step_ && n_found_ < max_crossings_)
-      search_ = std::async(std::launch::async, &CrossingQueue::find, this,
-                           n_rows + window_.crossings.size() + 1);
+      search_ = BackgroundTask<void>(true, [this, next_row] { find(next_row); });
     return window_;
   }
 
@@ -54,7 +53,7 @@ class CrossingQueue {
   Expect expect_;
   Window window_;
   Window found_;
-  std::future<void> search_;  // the last member, so that the others outlive its thread
+  BackgroundTask<void> search_;  // the last member, so that the others outlive its thread
 
   void find(std::uint64_t first_row) {
     // Crossings that share a row may leave rows to find when the limit seems to be reached.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -12,6 +13,19 @@
 #endif
 
 namespace rocpath {
+
+// Reports how much memory was wanted.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::size_t bytes) {
+    std::snprintf(message_, sizeof(message_), "%.3g GB of memory could not be allocated.",
+                  static_cast<double>(bytes) / 1e9);
+  }
+  const char* what() const noexcept override { return message_; }
+
+ private:
+  char message_[64];  // there may be no memory for a string
+};
 
 // Asks for huge pages, as numpy does for its arrays: fetching fresh memory from the system 4 KiB
 // at a time costs as much as the work done on it.
@@ -24,15 +38,17 @@ struct HugePages {
   HugePages(const HugePages<U>&) {}  // NOLINT: allocators convert
 
   T* allocate(std::size_t n) {
-    constexpr std::size_t huge_page = std::size_t{1} << 21;
-    const bool is_large = n * sizeof(T) >= huge_page;
-    const std::size_t bytes = is_large ? (n * sizeof(T) + huge_page - 1) / huge_page * huge_page
-                                       : std::max<std::size_t>(n * sizeof(T), 1);
-    void* memory = is_large ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
+    std::size_t bytes = std::max<std::size_t>(n * sizeof(T), 1);
 #ifdef MADV_HUGEPAGE
-    if (is_large) madvise(memory, bytes, MADV_HUGEPAGE);
+    constexpr std::size_t huge_page = std::size_t{1} << 21;
+    const bool is_large = bytes >= huge_page;
+    if (is_large) bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+    void* memory = is_large ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
+    if (memory != nullptr && is_large) madvise(memory, bytes, MADV_HUGEPAGE);
+#else
+    void* memory = std::malloc(bytes);
 #endif
+    if (memory == nullptr) throw OutOfMemory(bytes);
     return static_cast<T*>(memory);
   }
 

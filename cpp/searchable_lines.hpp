@@ -7,9 +7,9 @@
 
 #include <concepts>
 #include <functional>
-#include <future>
 
 #include "near_level.hpp"
+#include "threads.hpp"
 
 namespace rocpath {
 
@@ -81,8 +81,7 @@ inline ErrorLines collapse(const PartitionedLines& lines, const Box& box) {
 template <class Lines>
 ErrorLines collapse_in_parallel(const Lines& lines, const Box& box) {
   const std::size_t half = lines.size() / 2;
-  const auto policy = half > 100'000 ? std::launch::async : std::launch::deferred;
-  auto task = std::async(policy, [&] { return collapse(lines, 0, half, box); });
+  BackgroundTask<ErrorLines> task(half > 100'000, [&] { return collapse(lines, 0, half, box); });
   ErrorLines inside = collapse(lines, half, lines.size(), box);
   inside.add_part(task.get());
   return inside;

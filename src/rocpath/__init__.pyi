@@ -19,6 +19,7 @@ from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AUMPath, BestStep, StepPath
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
+from .threads import thread_limit
 
 __all__ = [
     "AUCBlender",
@@ -55,4 +56,5 @@ __all__ = [
     "minimize_aum",
     "roc_curve",
     "sweep",
+    "thread_limit",
 ]
