@@ -153,7 +153,8 @@ def test_models_of_many_columns_are_found_in_the_row_space(form):
         form(X), y, np.ones(30), np.random.RandomState(0)
     )
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
-    (coef,) = fit_initial_models(rows, models, np.full(250, np.inf), None)
+    bound, scale = np.full(250, np.inf), np.ones(250)
+    (coef,) = fit_initial_models(rows, models, bound, scale, None)
     # Solved in all columns by scikit-learn: C is one over the sum of l2 over rows.
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)

@@ -13,7 +13,7 @@ import numpy as np
 from rocpath.dask.auc_pairs import exact_auc, partial_auc
 from rocpath.dask.buckets import Buckets, LabeledScores
 from rocpath.dask.weights import common_units, counted_labels
-from rocpath.matrices import row_products
+from rocpath.matrices import Columns, row_products
 from rocpath.ranking.convex_problem import (
     MOST_COLUMNS_FOR_NEWTON,
     ConvexProblem,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rocpath.dask.partitions import DataSummary, Partition
     from rocpath.dask.passes import Passes
     from rocpath.dask.weights import WeightUnits
-    from rocpath.matrices import Columns
     from rocpath.ranking.fit import Candidate
     from rocpath.ranking.initial_models import InitialModel
 
@@ -52,14 +51,15 @@ class AllRows(NamedTuple):
         best = candidate.best_initial_model
         if best is None or start.size > MOST_COLUMNS_FOR_NEWTON:
             return start
+        scale = candidate.scale_of(best)
         problem = _Problem(
-            columns,
-            candidate.clip_bound if best.is_clipped else np.inf,
+            Columns(columns.center, columns.scale * scale),
+            candidate.clip_bound / scale if best.is_clipped else np.inf,
             self.summary.classes[is_class],
             self._row_weights(is_class, best),
             best,
         )
-        return self._newton(problem, start)
+        return self._newton(problem, start * scale) / scale
 
     def _row_weights(
         self, is_class: NDArray[np.bool_], model: InitialModel

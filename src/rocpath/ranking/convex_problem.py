@@ -51,6 +51,12 @@ _FEW_VALUES = 10
 _ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
 
 
+# Tolerances of L-BFGS for a final model, and for models that are cross-validated: these
+# took half of the time, for the same AUC.
+_PRECISE = {"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8}
+_ROUGH = {"maxiter": 100, "gtol": 1e-3, "ftol": 1e-6}
+
+
 class LossSums(NamedTuple):
     """A loss, and its first and second derivatives in the coef."""
 
@@ -76,13 +82,15 @@ class ConvexProblem(NamedTuple):
         l2s: Sequence[float],
         start: LinearModel | None = None,
         blocks: Blocks | None = None,
+        *,
+        is_precise: bool = True,
     ) -> list[LinearModel]:
         """Solve for one l2 after the other, each from the last solution.
 
         The same blocks serve every problem with the same rows and clip_bound.
         """
         n_features = self.X.shape[1]
-        solve = partial(_quasi_newton, self)
+        solve = partial(_quasi_newton, self, is_precise=is_precise)
         if n_features <= MOST_COLUMNS_FOR_NEWTON:
             rows = self.blocks() if blocks is None else blocks
             solve = partial(newton, partial(self.sums, blocks=rows))
@@ -191,7 +199,7 @@ def newton(
 
 
 def _quasi_newton(
-    problem: ConvexProblem, l2: float, coef: NDArray[np.float64]
+    problem: ConvexProblem, l2: float, coef: NDArray[np.float64], *, is_precise: bool
 ) -> NDArray[np.float64]:
     """Solve for many columns, by products with X alone, so that it may be sparse."""
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
@@ -212,7 +220,7 @@ def _quasi_newton(
         coef,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8},
+        options=_PRECISE if is_precise else _ROUGH,
     )
     return np.asarray(found.x)
 

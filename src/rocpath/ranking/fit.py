@@ -24,6 +24,7 @@ from rocpath.ranking.initial_models import (
     DEFAULT_INITIAL_MODEL,
     InitialModel,
     average,
+    common_scale,
     fit_initial_models,
     initial_models,
     refit_initial_model,
@@ -107,6 +108,8 @@ class Candidate(NamedTuple):
         The rows it was fitted to, with scaled columns.
     columns : Columns
         Center and scale of the columns.
+    relative_scale : array, shape (n_features,)
+        Second scale of the columns, relative to the first (`common_scale`).
     initial_coef, coef : array, shape (n_features,)
         Averaged initial model, and the model after the ascent.
     scores : HeldOutScores
@@ -117,6 +120,7 @@ class Candidate(NamedTuple):
 
     rows: LabeledRows
     columns: Columns
+    relative_scale: NDArray[np.float64]
     initial_coef: NDArray[np.float64]
     coef: NDArray[np.float64]
     scores: HeldOutScores
@@ -140,8 +144,16 @@ class Candidate(NamedTuple):
         # An ascent depends on the rows it was made on; an initial model can use all.
         if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
             return self.coef
+        scale = self.scale_of(best)
+        columns = Columns(self.columns.center, self.columns.scale * scale)
         with _blas_threads(all_rows):
-            return refit_initial_model(all_rows, self.columns, best, self.coef)
+            coef = refit_initial_model(all_rows, columns, best, self.coef * scale)
+            return np.asarray(coef / scale)
+
+    def scale_of(self, model: InitialModel) -> NDArray[np.float64]:
+        """Return the scale of the columns of a model, relative to unit variance."""
+        is_common = model.has_common_scale
+        return self.relative_scale if is_common else np.ones(self.coef.size)
 
     def ranking(
         self, coef: NDArray[np.float64], class_weight: tuple[float, float]
@@ -167,12 +179,14 @@ def search_ranking(
         columns = Columns.from_matrix(some.X, some.sample_weight)
         if given is not None:
             given = columns.scaled_coef(given)
+        scale = common_scale(some.X, columns)
         rows = some.scaled(columns)
         if rows.n_unique_minority < _FEWEST_OF_A_CLASS:
-            return Candidate(rows, columns, *_fit_default(rows, given))
+            return Candidate(rows, columns, scale, *_fit_default(rows, given))
         # Copies are found once, for all subsets.
         rows = replace(rows, group=rows.clusters)
-        return Candidate(rows, columns, *_fit_scaled(rows, settings, given))
+        fitted = _fit_scaled(rows, scale, settings, given)
+        return Candidate(rows, columns, scale, *fitted)
 
 
 def _blas_threads(rows: LabeledRows) -> threadpool_limits:
@@ -191,17 +205,27 @@ class _Fitted(NamedTuple):
 
 
 def _fit_scaled(
-    rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None
+    rows: LabeledRows,
+    scale: NDArray[np.float64],
+    settings: Settings,
+    given: NDArray[np.float64] | None,
 ) -> _Fitted:
     """Fit a coef to scaled columns."""
     few = rows.subsampled(_MOST_TO_TRY)
     clip_bound = clipping(few.X)
     ascent = _suited(settings.ascent, rows)
-    models = initial_models(rows.X.shape[1]) if given is None else []
+    models = (
+        []
+        if given is not None
+        else initial_models(
+            rows.X.shape[1], has_common_scale=bool((scale != 1.0).any())
+        )
+    )
     folds = Folds.from_rows(few, min(settings.n_folds, few.n_unique_minority))
     settings.progress("cross-validating initial models")
     fitted = [
-        fit_initial_models(train, models, clip_bound, given) for train in folds.train
+        fit_initial_models(train, models, clip_bound, scale, given, is_precise=False)
+        for train in folds.train
     ]
     evaluated = folds.evaluate(fitted)
     share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
@@ -217,7 +241,7 @@ def _fit_scaled(
     settings.progress("fitting all rows")
     # Models without a share need not be fitted to all rows.
     used = [model for model, part in zip(models, share, strict=False) if part > 0]
-    coefs = fit_initial_models(rows, used, clip_bound, given)
+    coefs = fit_initial_models(rows, used, clip_bound, scale, given)
     initial_coef = average(coefs, share[share > 0], rows)
     stage = tried[chosen].stage
     coef = initial_coef if stage is None else ascend(ascent, stage, rows, initial_coef)
@@ -238,8 +262,8 @@ def _suited(ascent: Ascent, rows: LabeledRows) -> Ascent:
 def _fit_default(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
     """Fit one regularized model, for too few rows to cross-validate."""
     models = [DEFAULT_INITIAL_MODEL] if given is None else []
-    no_bound = np.full(rows.X.shape[1], np.inf)
-    (coef,) = fit_initial_models(rows, models, no_bound, given)
+    no_bound, no_scale = np.full(rows.X.shape[1], np.inf), np.ones(rows.X.shape[1])
+    (coef,) = fit_initial_models(rows, models, no_bound, no_scale, given)
     scores = HeldOutScores(rows, rows.predictions(rows.standardized(coef)))
     nothing = np.zeros(0)
     history = History(models, nothing, np.ones(1), nothing, nothing, 0)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rocpath.matrices import Matrix
     from rocpath.ranking.convex_problem import Blocks
     from rocpath.ranking.labeled_rows import LabeledRows
 
@@ -31,12 +32,17 @@ _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
 class InitialModel(NamedTuple):
-    """A loss, whether it balances classes and clips columns, and its L2 penalty."""
+    """A loss, whether it balances classes and clips columns, and its L2 penalty.
+
+    The penalty applies to the weights of columns with unit variance or, with
+    ``has_common_scale``, of columns on the scale of `common_scale`.
+    """
 
     loss: Loss
     is_balanced: bool
     is_clipped: bool
     l2: float
+    has_common_scale: bool = False
 
 
 # Three that fail on different tables. On 64 tables these three ranked as well as all
@@ -46,6 +52,8 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("logistic", True, True),
     ("squared_hinge", True, False),
 )
+_COMMON_KINDS: tuple[tuple[Loss, bool, bool], ...] = (("logistic", True, False),)
+_COMMON_L2S = (100.0, 10.0, 1.0, 0.1)
 # For too few rows to cross-validate. With 7 to 20 positives on 54 tables
 # (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
 # .0016 ± .0012.
@@ -54,26 +62,86 @@ DEFAULT_INITIAL_MODEL = InitialModel(
 )
 
 
-def initial_models(n_features: int) -> list[InitialModel]:
+def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialModel]:
     """List the models; columns are clipped only in dense tables with few columns."""
     has_few = n_features <= MOST_COLUMNS_FOR_NEWTON
-    return [
+    models = [
         InitialModel(loss, is_balanced, is_clipped and has_few, l2)
         for loss, is_balanced, is_clipped in _KINDS
         for l2 in _L2S
     ]
+    if has_common_scale:
+        models += [
+            InitialModel(*kind, l2, has_common_scale=True)
+            for kind in _COMMON_KINDS
+            for l2 in _COMMON_L2S
+        ]
+    return models
+
+
+def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
+    """Return a second scale of the columns, relative to their standard deviations.
+
+    With unit variance a rare word has the same penalty as a frequent one, and a large
+    coefficient for a few rows. Neither scale is better for all tables, so that models
+    on both are averaged by their cross-validated AUC. Sparse columns all have the same
+    scale; a dense column that is mostly zero has at least half of the root mean square
+    of its other values.
+    """
+    is_varying = np.isfinite(columns.scale)
+    deviation = np.where(is_varying, columns.scale, 1.0)
+    if sparse.issparse(X) and X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+        common = np.sqrt(np.mean(deviation[is_varying] ** 2)) if is_varying.any() else 1
+        return np.where(is_varying, common / deviation, 1.0)
+    n_nonzero = sparse.csr_array(X).count_nonzero(axis=0)
+    squares = deviation**2 + columns.center**2
+    size = np.sqrt(squares * X.shape[0] / np.maximum(n_nonzero, 1))
+    return np.where(is_varying, np.maximum(1.0, 0.5 * size / deviation), 1.0)
 
 
 def fit_initial_models(
     rows: LabeledRows,
     models: Sequence[InitialModel],
     clip_bound: NDArray[np.float64],
+    relative_scale: NDArray[np.float64],
     given: NDArray[np.float64] | None,
+    *,
+    is_precise: bool = True,
 ) -> list[NDArray[np.float64]]:
     """Fit the models, in order, to scaled columns; a given coef replaces them."""
     if given is not None:
         return [given]
-    back = None
+    coefs = []
+    for is_common, of_scale in itertools.groupby(models, lambda one: one[-1]):
+        scale = relative_scale if is_common else np.ones(relative_scale.size)
+        scaled = replace(rows, X=_divided(rows.X, scale)) if is_common else rows
+        bound = clip_bound / scale
+        fitted = _fit_scale(scaled, list(of_scale), bound, is_precise=is_precise)
+        coefs += [coef / scale for coef in fitted]
+    return coefs
+
+
+def _divided(X: Matrix, scale: NDArray[np.float64]) -> Matrix:
+    if not sparse.issparse(X):
+        return X / scale
+    divided = X.copy()
+    divided.data /= scale[divided.indices]
+    return divided
+
+
+def _fit_scale(
+    rows: LabeledRows,
+    models: Sequence[InitialModel],
+    clip_bound: NDArray[np.float64],
+    *,
+    is_precise: bool,
+) -> list[NDArray[np.float64]]:
+    """Fit models that share a scale."""
+    n_features, used, back = rows.X.shape[1], None, None
+    if sparse.issparse(rows.X):
+        # Empty columns have a weight of 0; most words occur in few of the rows.
+        used = np.unique(rows.X.indices)
+        rows = replace(rows, X=rows.X[:, used])
     if rows.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
         X, back = row_space(rows.X)
         rows = replace(rows, X=X)
@@ -82,8 +150,14 @@ def fit_initial_models(
     if sparse.issparse(rows.X):
         center = sums_over_rows(rows.X, rows.balanced_weight)
     columns = Columns(center, np.ones(center.size))
-    coefs = [model.coef for model in _solved(rows, columns, models, clip_bound)]
-    return coefs if back is None else list(np.array(coefs) @ back)
+    solved = _solved(rows, columns, models, clip_bound, is_precise=is_precise)
+    coefs = np.array([model.coef for model in solved])
+    coefs = coefs if back is None else coefs @ back
+    if used is None:
+        return list(coefs)
+    whole = np.zeros((len(coefs), n_features))
+    whole[:, used] = coefs
+    return list(whole)
 
 
 def _solved(
@@ -92,6 +166,8 @@ def _solved(
     models: Sequence[InitialModel],
     clip_bound: NDArray[np.float64],
     near: LinearModel | None = None,
+    *,
+    is_precise: bool = True,
 ) -> Iterator[LinearModel]:
     """Solve the problems of the models, from a nearby solution if one is known."""
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
@@ -110,7 +186,9 @@ def _solved(
         if is_clipped not in blocks and rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON:
             blocks[is_clipped] = problem.blocks()
         l2s = [model.l2 for model in of_kind]
-        yield from problem.solutions(l2s, near, blocks.get(is_clipped))
+        yield from problem.solutions(
+            l2s, near, blocks.get(is_clipped), is_precise=is_precise
+        )
 
 
 def average(
@@ -134,7 +212,10 @@ def refit_initial_model(
     model: InitialModel,
     coef: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Refit a model to all rows, one block of scaled rows at a time."""
+    """Refit a model to all rows, one block of scaled rows at a time.
+
+    ``columns`` have the scale to which the penalty of the model applies.
+    """
     clip_bound = clipping(rows.X)
     (refitted,) = _solved(rows, columns, [model], clip_bound, columns.unscaled(coef))
     return columns.scaled_coef(refitted.coef)
