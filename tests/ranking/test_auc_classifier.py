@@ -1,7 +1,10 @@
 """AUCClassifier: its guarantees beyond scikit-learn compatibility."""
 
 import pickle
+import re
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -422,3 +425,30 @@ def test_invalid_groups_raise(groups, message):
     X, y = unbalanced()
     with pytest.raises(ValueError, match=message):
         rp.AUCClassifier().fit(X, y, groups=groups)
+
+
+def test_the_files_of_a_fit_are_those_of_the_documentation(fitted):
+    X, y, _ = fitted
+    package = Path(rp.__file__).parent
+    page = package.parents[1] / "docs" / "architecture.md"
+    if not page.exists():
+        pytest.skip("the documentation is not installed with the package")
+    section = (
+        page.read_text().split("## From fit to the step")[1].split("In the core,")[0]
+    )
+    documented = set(re.findall(r"^\| `([\w/]+\.py)`", section, re.MULTILINE))
+    seen = set()
+
+    def trace(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and package in path.parents:
+            seen.add(path.relative_to(package).as_posix())
+
+    model = rp.AUCClassifier(random_state=0, n_rounds=1)
+    sys.setprofile(trace)
+    try:
+        model.fit(X, y)
+    finally:
+        sys.setprofile(None)
+    assert seen == documented
+    assert len(seen) <= 12
