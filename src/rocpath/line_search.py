@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
-_FEW_ROWS = 1024  # of a path, in far less time than it takes to tell how many it has
+_FEW_ROWS = 1024  # of a path, computed in less time than it takes to count all rows
 _ROW_BYTES = 56  # of a StepPath: five columns of float64, one of int64, two of int32
 
 
@@ -44,7 +44,7 @@ def sweep(
 ) -> StepPath:
     """Compute AUM and AUC at every crossing of the lines, in order of the step.
 
-    This is the paper's line search. Its "linear" variant is
+    This is the line search of the paper. Its "linear" variant is
     ``max_crossings=len(lines)``, its "quadratic" variant has no limit. Lines that meet
     in one point, or repeat, are handled exactly.
 
@@ -53,16 +53,15 @@ def sweep(
     lines : Lines
         Thresholds as functions of the step.
     stop : {None, "first_min_aum", "first_max_auc"}
-        Go on to the end; or stop where AUM has reached its first minimum, which is the
-        last row's ``aum``; or at the first step after which AUC falls. For monotone
-        errors the first minimum of AUM is the global one, otherwise a local one.
+        Event that ends the search: none; the first minimum of AUM, which is ``aum`` of
+        the last row; or the first step after which AUC decreases. For monotone errors
+        the first minimum of AUM is the global one, otherwise a local one.
     max_crossings : int, optional
-        Stop after that many steps with a crossing.
+        Maximum number of steps with a crossing.
     max_step : float, optional
-        Stop at that step.
+        Largest step.
     max_fpr, min_tpr : float, optional
-        Let AUC be the area left of this false positive rate and above this true
-        positive rate, as in ``auc``; errors must be monotone.
+        Region of a partial AUC, as in ``auc``; errors must be monotone.
 
     Returns
     -------
@@ -71,7 +70,7 @@ def sweep(
     Raises
     ------
     MemoryError
-        If the path would not fit into memory; the message tells its size.
+        If the path does not fit into memory; the message states its size.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def sweep(
             max_rows=max_rows,
         )
 
-    # A stop may come within few rows: to find out how many would take longer.
+    # A search often stops within few rows, before all of them could be counted.
     columns = search(_FEW_ROWS, _FEW_ROWS) if stop is not None else None
     if columns is None or columns["is_too_long"]:
         max_rows = available_memory() // _ROW_BYTES
@@ -135,7 +134,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     Returns
     -------
     BestStep
-        ``is_global`` tells whether the errors are monotone.
+        ``is_global`` is whether the errors are monotone.
 
     Examples
     --------
@@ -148,7 +147,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     """
     _check_lines(lines)
     # AUM of monotone errors is a minimum over the threshold, so convex in the step, and
-    # needs no sweep. That of others is swept, up to the first minimum.
+    # needs no sweep. For other errors a sweep finds the first minimum.
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
     best = search(lines.core, max_step=_checked_max_step(max_step))
     best["value"] *= lines.unit
@@ -157,7 +156,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
 
 
 def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
-    """Compute AUM as a function of the step: every kink, and no other crossing.
+    """Compute AUM as a function of the step: its kinks, without other crossings.
 
     Parameters
     ----------
@@ -206,12 +205,12 @@ def best_auc_step(
     lines
         As for `sweep`; any errors.
     tol : float
-        Stop when no step can have an AUC larger than the best found by more than
-        this. With 0 the answer is the maximum over all float64 steps.
+        Absolute tolerance: no step has an AUC that is larger by more than this. With 0
+        the result is the maximum over all float64 steps.
     max_step : float, optional
         Largest step.
     two_sided : bool
-        Search the steps from ``-max_step`` too, that is, the opposite direction.
+        Whether to search negative steps too, down to ``-max_step``.
     rounding : float
         Rounding error of predictions after a step, relative to the largest ones. A
         pair of thresholds then counts as correctly ranked at step ``s`` only if it
@@ -223,8 +222,8 @@ def best_auc_step(
     max_fpr, min_tpr
         As for `sweep`.
     progress : callable, optional
-        Called from time to time with the best value, the bound, and the number of
-        windows searched.
+        Function called from time to time with the best value, the bound, and the number
+        of windows searched.
 
     Returns
     -------
@@ -260,7 +259,7 @@ def best_auc_step(
         return BestStep(**best, is_global=True)
 
     if relative_error == 0:
-        # AUC, unlike AUM, may be larger either way: both in one search share one bound.
+        # Both directions in one search share one bound.
         return search(lines, -step_limit if two_sided else 0.0)
     if not lines.is_monotone:
         raise ValueError(
@@ -316,33 +315,33 @@ def _in_direction(best: BestStep, sign: float) -> BestStep:
 def _expected_rows(
     lines: Lines, stop: Stop | None, max_crossings: int, max_step: float, max_rows: int
 ) -> int:
-    """Return for how many rows of a sweep to have memory, or refuse too many."""
+    """Return the number of rows of a sweep to allocate, or raise if too many."""
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_rows = min(len(lines) * (len(lines) - 1) // 2, max_crossings) + 1
     if stop == "first_min_aum" and lines.is_monotone:
-        # The minimum is known in far less time than its path takes. A path that asks
-        # for more memory again and again takes twice as long as one that has it.
+        # The minimum is found in far less time than its path. A path that is
+        # reallocated repeatedly takes twice as long.
         best = _core.best_aum_step(lines.core, max_step=max_step)
         max_step = best["interval"][0]
     elif stop is not None:
-        return min(n_rows, 2 * _FEW_ROWS)  # the core asks for more as it goes
+        return min(n_rows, 2 * _FEW_ROWS)  # the core reallocates if needed
     is_whole = np.isinf(max_step)
     if n_rows > (max_rows if is_whole else _FEW_ROWS):
-        # Counted only now, by a merge sort: many pairs never cross at a positive step.
+        # Counted by a merge sort: many pairs never cross at a positive step.
         n_crossings = _core.count_crossings(lines.core, max_step)
         n_rows = min(n_crossings, max_crossings) + 1
     if n_rows <= max_rows:
         return n_rows
     if is_whole and stop is None:
         raise _too_long(n_rows)
-    return _FEW_ROWS  # for rows may be far fewer than crossings, where many lines meet
+    return _FEW_ROWS  # rows may be far fewer than crossings if many lines meet
 
 
 def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
     if unit != 1.0:
         slope = columns["aum_slope_after"]
         scaled = slope * unit
-        # A slope that is not zero stays so, however small.
+        # A slope that is not zero remains nonzero.
         is_lost = (scaled == 0) & (slope != 0)
         scaled[is_lost] = np.copysign(5e-324, slope[is_lost])
         columns["aum"] = read_only(columns["aum"] * unit)
@@ -364,5 +363,5 @@ def _checked_max_step(max_step: float | None) -> float:
 def _too_long(n_rows: int) -> MemoryError:
     return MemoryError(
         f"the path may have {n_rows:,} rows, {n_rows * _ROW_BYTES / 1e9:,.1f} GB, more "
-        "than the memory at hand. Set max_crossings, max_step or stop."
+        "than the available memory. Set max_crossings, max_step or stop."
     )

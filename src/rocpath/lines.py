@@ -1,4 +1,4 @@
-"""Thresholds as lines in the step size: what every search runs along."""
+"""Thresholds as lines in the step size, the input of every search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MAX_LINES = 2**32 - 1  # the core numbers lines with 32 bits
-# Where all thresholds are smaller, their products with jumps may underflow.
+# If all thresholds are smaller, their products with jumps may underflow.
 _SMALLEST_SAFE = 1e-240
 
 
@@ -33,16 +33,16 @@ _SMALLEST_SAFE = 1e-240
 class Lines:
     """Hold the threshold of every breakpoint as a line in the step size.
 
-    ``T_b(s) = intercept[b] + s * slope[b]``; as a constant added to all predictions
-    grows past the threshold, errors change by ``fp_diff[b]`` and ``fn_diff[b]``. Lines
-    come in any order and may repeat.
+    The threshold is ``T_b(s) = intercept[b] + s * slope[b]``. As a constant that is
+    added to all predictions increases past it, errors change by ``fp_diff[b]`` and
+    ``fn_diff[b]``. Lines may be in any order and may repeat.
 
     Parameters
     ----------
     intercept, slope : array-like, shape (n_lines,)
-        The lines.
+        Intercepts and slopes of the lines.
     fp_diff, fn_diff : array-like, shape (n_lines,)
-        The jumps of the errors.
+        Jumps of false positives and of false negatives.
 
     Attributes
     ----------
@@ -82,21 +82,21 @@ class Lines:
         return self.intercept.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle with read-only arrays, and rates as they are."""
+        """Copy and unpickle with read-only arrays and exact rates."""
         return lines_with_jumps, (self.intercept, self.slope, self.jumps)
 
     @classmethod
     def from_predictions(
         cls, bp: ErrorBreakpoints, predictions: ArrayLike, direction: ArrayLike
     ) -> Lines:
-        """Make the lines of ``predictions + s * direction``.
+        """Return the lines of ``predictions + s * direction``.
 
         Parameters
         ----------
         bp : ErrorBreakpoints
-            The error functions.
+            Error functions of the examples.
         predictions, direction : array-like, shape (n_examples,)
-            Predictions at step 0, and their change for a step of 1.
+            Predictions at step 0, and their changes for a step of 1.
 
         Returns
         -------
@@ -104,8 +104,8 @@ class Lines:
         """
         prediction = per_example("predictions", predictions, bp)
         change = per_example("direction", direction, bp)
-        # T_b(s) = v_b - prediction - s * change, of the example that b belongs to:
-        # rounded once, in the core, and in the same way as in `roc`.
+        # T_b(s) = v_b - prediction - s * change of the example of b, rounded once, in
+        # the core, and in the same way as in `roc`.
         core = bp.core.lines(prediction, change)
         lines = object.__new__(cls)
         lines._set(core.intercept, core.slope, bp.jumps, core)
@@ -115,18 +115,18 @@ class Lines:
     def down_gradient(
         cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike
     ) -> Lines:
-        """Make the lines of a linear model's step down its gradient of AUM.
+        """Return the lines of a gradient descent step of a linear model.
 
-        The gradient is that of the weights of standardized columns, so that the units
-        of the columns do not matter; nor do their centers, as AUM does not see an added
-        constant.
+        The gradient of AUM is that in the weights of standardized columns, so that the
+        units of the columns do not matter. Their centers do not matter either, since
+        AUM does not depend on an added constant.
 
         Parameters
         ----------
         X : array or CSR matrix, shape (n_examples, n_features)
             Features.
         bp : ErrorBreakpoints
-            The error functions.
+            Error functions of the examples.
         predictions : array-like, shape (n_examples,)
             Predictions of the model at step 0.
 
@@ -136,9 +136,8 @@ class Lines:
         """
         matrix = as_matrix("X", X)
         gradient = sums_over_rows(matrix, aum_gradient(bp, predictions))
-        # Once for the gradient by the weights of scaled columns, once for what a move
-        # of theirs means to the columns as given. A constant column, of infinite scale,
-        # stays.
+        # Once for the gradient in the weights of scaled columns, and once to convert
+        # the step to the original columns. A constant column, of infinite scale, stays.
         move = -gradient / Columns.from_matrix(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
@@ -157,11 +156,11 @@ class Lines:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
         core = core or _core.Lines(intercept, slope, *jumps.for_core)
         largest = core.largest
-        # The difference of two numbers within bounds may be beyond them.
+        # The difference of two numbers within the bounds may exceed them.
         if not largest < LARGEST_VALUE:
             finite_vector("intercept (value - predictions)", intercept, copy=False)
-        # A power of two is exact, and leaves the steps alone: thresholds of all lines
-        # shrink alike, so they meet at the same step.
+        # Division by a power of two is exact and does not change the steps at which
+        # lines meet.
         unit = 1.0
         if 0 < largest < _SMALLEST_SAFE:
             unit = 2.0 ** max(np.frexp(largest)[1], -1000)

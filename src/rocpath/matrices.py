@@ -1,4 +1,4 @@
-"""Feature matrices, dense or sparse: products with weights, columns on one scale."""
+"""Dense and sparse feature matrices: products with weights, and scaled columns."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
 _BLOCK_ENTRIES = 2**20  # 8 MB of float64 at a time, however many rows there are
-_LARGEST_COEF = 1e308  # finite, also where a column is so small that more is needed
+_LARGEST_COEF = 1e308  # finite, even if a tiny column needs a larger one
 
 
 class LinearModel(NamedTuple):
-    """Weights of the columns as given, and a constant."""
+    """Weights of the original columns, and a constant."""
 
     coef: NDArray[np.float64]
     intercept: float
@@ -31,14 +31,14 @@ class LinearModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Hold center and scale of every column.
+    """Hold the center and the scale of every column.
 
     Attributes
     ----------
     center : array, shape (n_features,)
-        Means.
+        Means of the columns.
     scale : array, shape (n_features,)
-        Standard deviations; infinite for a constant column, which so becomes zero.
+        Standard deviations; infinite for a constant column, which becomes zero.
     """
 
     center: NDArray[np.float64]
@@ -48,44 +48,44 @@ class Columns:
     def from_matrix(
         cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None
     ) -> Columns:
-        """Measure the columns of a matrix, rows counted by their weights if given."""
+        """Compute means and standard deviations, weighted if weights are given."""
         n_rows = X.shape[0]
         weight = np.ones(n_rows) if sample_weight is None else sample_weight
         share = weight / weight.sum()
         center = sums_over_rows(X, share)
         deviation, largest = _spread(X, share, center)
-        # Rounding leaves a constant column this much variation at most. The variance of
-        # a sparse one is a difference of squares, which loses half of the digits.
+        # Largest deviation of a constant column by rounding. The variance of a sparse
+        # column is a difference of squares, which loses half of the digits.
         rounding = 1e-7 if sparse.issparse(X) else 1e-12
         is_constant = deviation <= rounding * largest
         return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
 
     @classmethod
     def as_given(cls, n_features: int) -> Columns:
-        """Return what leaves columns as they are."""
+        """Return the identity: center 0 and scale 1."""
         return cls(center=np.zeros(n_features), scale=np.ones(n_features))
 
     def scaled(self, X: Matrix) -> NDArray[np.float64]:
-        """Return a dense copy of the rows with columns of mean 0 and deviation 1."""
+        """Return a dense copy with columns of mean 0 and standard deviation 1."""
         return np.concatenate([block for _, block in self.blocks(X)])
 
     def scaled_sparse(self, X: Matrix) -> Matrix:
-        """Return a sparse copy with columns of deviation 1, not centered."""
+        """Return a sparse copy with columns of standard deviation 1, not centered."""
         scaled = X.tocsr().astype(np.float64)
-        # To subtract the means would fill it: callers take them from the predictions.
+        # Centered it would be dense: callers center the predictions instead.
         scaled.data /= self.scale[scaled.indices]
         return scaled
 
     def blocks(self, X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """Give the scaled rows block by block."""
+        """Iterate over blocks of scaled rows."""
         for rows, block in dense_blocks(X):
             block -= self.center
             block /= self.scale
             yield rows, block
 
     def scaled_coef(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of the scaled columns that predict the same."""
-        # A constant column tells nothing; and its infinite scale times 0 would be NaN.
+        """Convert weights of the original columns to those of the scaled columns."""
+        # The infinite scale of a constant column times 0 would be NaN.
         is_varying = np.isfinite(self.scale)
         scaled = np.zeros(coef.size)
         scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
@@ -94,7 +94,7 @@ class Columns:
     def unscaled(
         self, scaled_coef: NDArray[np.float64], intercept: float = 0.0
     ) -> LinearModel:
-        """Return the model of the columns as given that predicts the same."""
+        """Convert a model of the scaled columns to one of the original columns."""
         with np.errstate(over="ignore"):
             coef = scaled_coef / self.scale
         coef = np.clip(coef, -_LARGEST_COEF, _LARGEST_COEF)
@@ -114,11 +114,11 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
         )
     if entries.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {entries.dtype}.")
-    # float32 stays, at half the memory: products with it are float64 block by block.
+    # float32 is kept, for half the memory: products are float64 block by block.
     if entries.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
         entries = matrix.data if sparse.issparse(X) else matrix
-    # A sum overflows only where an entry is not finite or absurdly large.
+    # The sum is not finite only if an entry is not finite or extremely large.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
     if not looks_finite and not np.isfinite(entries).all():
@@ -128,7 +128,7 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
 
 def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> Any:
     """Compute ``X @ coef`` in float64, without a float64 copy of X."""
-    if hasattr(X, "row_products"):  # a matrix in partitions
+    if hasattr(X, "row_products"):  # a partitioned matrix
         return X.row_products(coef)
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ coef, dtype=np.float64)
@@ -146,11 +146,11 @@ def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def row_products(X: Matrix, coef: NDArray[np.float64]) -> Any:
-    """Compute ``X @ coef`` such that a row's product does not depend on the others.
+    """Compute ``X @ coef`` such that the product of a row does not depend on others.
 
-    So it is the same for any partition of the rows and any number of threads.
+    It is the same for any partition of the rows and any number of threads.
     """
-    if hasattr(X, "row_products"):  # rows in parts
+    if hasattr(X, "row_products"):  # a partitioned matrix
         return X.row_products(coef)
     if sparse.issparse(X):
         return np.asarray(X @ coef, dtype=np.float64)
@@ -158,11 +158,11 @@ def row_products(X: Matrix, coef: NDArray[np.float64]) -> Any:
 
 
 def column_sums(X: Matrix, factor: Any) -> NDArray[np.float64]:
-    """Compute ``X.T @ factor`` such that the order of the rows does not matter.
+    """Compute ``X.T @ factor`` independently of the order of the rows.
 
-    Sums carry twice the digits of float64 before they are rounded.
+    Sums have twice the digits of float64 before they are rounded.
     """
-    if hasattr(X, "column_sums"):  # rows in parts
+    if hasattr(X, "column_sums"):  # a partitioned matrix
         return np.asarray(X.column_sums(factor))
     return add_pairs([pair_sums(X, factor)])
 
@@ -170,7 +170,7 @@ def column_sums(X: Matrix, factor: Any) -> NDArray[np.float64]:
 def pair_sums(
     X: Matrix, factor: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute sums over the rows of a part as pairs, high + low."""
+    """Compute sums over the rows of a partition as pairs, high + low."""
     if not sparse.issparse(X):
         return _core.column_sums(X, factor)
     return _core.sparse_column_sums(
@@ -185,7 +185,7 @@ def pair_sums(
 def add_pairs(
     pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
-    """Add the sums of all parts, rounded once."""
+    """Add the sums of all partitions, rounded once."""
     columns = np.concatenate([half for pair in pairs for half in (pair[0], pair[1])])
     return np.array([fsum(one) for one in columns.reshape(2 * len(pairs), -1).T])
 
@@ -232,9 +232,9 @@ def _entry_hashes(
 
 
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Give the rows block by block, as new float64 arrays."""
+    """Iterate over blocks of rows, as new float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)
-    # No rows still make one block, which gives concatenate its shape.
+    # An empty matrix has one block, from which concatenate takes its shape.
     for begin in range(0, max(X.shape[0], 1), n_rows):
         rows = slice(begin, begin + n_rows)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
@@ -244,18 +244,18 @@ def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
 def _spread(
     X: Matrix, share: NDArray[np.float64], center: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return standard deviation and largest absolute value of each column."""
+    """Return the standard deviation and largest absolute value of each column."""
     if sparse.issparse(X):
         largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
     else:
         largest = np.zeros(X.shape[1])
         for _, block in dense_blocks(X):
             largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
-    # A power of two near the largest value, so that squares stay within float64.
+    # A power of two near the largest value, so that squares do not overflow.
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     center = center / unit
     if sparse.issparse(X):
-        # Centered it would be full, so the mean's square is taken from that of entries.
+        # Centered it would be dense, so the square of the mean is subtracted.
         small = X.astype(np.float64)
         small.data /= unit[small.indices]
         squares = sums_over_rows(small.multiply(small).tocsr(), share)
@@ -263,6 +263,6 @@ def _spread(
     else:
         variance = np.zeros(X.shape[1])
         for rows, block in dense_blocks(X):
-            # Squares of deviations, in a second pass: no digits cancel.
+            # A second pass over deviations, so that no digits cancel.
             variance += share[rows] @ (block / unit - center) ** 2
     return np.sqrt(variance) * unit, largest

@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ROCCurve:
-    """Hold the points of a ROC curve, from the smallest added constant to the largest.
+    """Hold the points of a ROC curve, in order of the constant added to predictions.
 
     Attributes
     ----------
     fpr, tpr : array, shape (n_points,)
-        Error rates of the point, relative to the final FP and TP; with non-monotone
-        errors the curve may loop and leave the unit square.
+        False and true positive rates, relative to the final FP and TP. For
+        non-monotone errors the curve may loop and leave the unit square.
     threshold : array, shape (n_points, 2)
-        The open interval of constants, added to every prediction, that give the point.
+        Open interval of the added constants that lead to the point.
     min_error : array, shape (n_points,)
-        min(FP, FN) there, in the breakpoints' own unit; its area over the constants
-        is the AUM.
+        min(FP, FN) in the unit of the breakpoints; its area over the constants is AUM.
     auc, aum : float
-        The area under the curve, and under ``min_error``.
+        Areas under the curve and under ``min_error``.
     """
 
     fpr: NDArray[np.float64]
@@ -79,8 +78,8 @@ def aum_derivatives(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute the left and right derivatives of AUM in every prediction.
 
-    Where thresholds are tied, they differ: a prediction that grows takes its
-    breakpoints below the group, one that shrinks takes them above.
+    They differ where thresholds are tied: a prediction that increases moves its
+    breakpoints below the group, one that decreases moves them above.
 
     Parameters
     ----------
@@ -146,12 +145,13 @@ def auc(
     bp, predictions, positive
         As for `aum`.
     max_fpr : float, optional
-        Take only the part left of this false positive rate; errors must be monotone. A
-        tie that it cuts counts in proportion.
+        Maximum false positive rate of a partial AUC; errors must be monotone. A tie at
+        this rate counts in proportion.
     min_tpr : float, optional
-        Take only the part above this true positive rate; errors must be monotone.
+        Minimum true positive rate of a partial AUC; errors must be monotone.
     standardized : bool
-        Map the area to 1/2 for chance and to 1 for the largest possible one (McClish).
+        Whether to scale the area to 1/2 for chance and 1 for a perfect ranking
+        (McClish).
 
     Returns
     -------
@@ -177,7 +177,7 @@ def auc(
     if is_whole:
         return _core.auc(bp.core, prediction)
     region = checked_region("bp", bp.is_monotone, max_fpr, min_tpr)
-    # The core counts pairs, and has no curve to cut; so the curve is made here.
+    # The core counts pairs, without a curve; so the curve is computed here.
     _, fp, tp = _curve_counts(bp, prediction)
     area = partial_area(fp, tp, **region)
     if standardized:
@@ -188,7 +188,7 @@ def auc(
 def roc_curve(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
 ) -> ROCCurve:
-    """Compute every point of the ROC curve and the constants that lead to it.
+    """Compute the points of the ROC curve and the constants that lead to them.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def roc_curve(
     prediction = per_example("predictions", predictions, bp)
     jumps = bp.jumps
     threshold, fp, tp = _curve_counts(bp, prediction)
-    # Whole numbers of units compare FP and FN exactly; division comes last.
+    # Integer multiples of units compare FP and FN exactly; division comes last.
     errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
     return ROCCurve(
@@ -229,18 +229,18 @@ def roc_curve(
 def curve_errors(
     bp: ErrorBreakpoints, curve: ROCCurve
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return FP and FN of the points of a curve, in the units of the breakpoints."""
+    """Return FP and FN of the points of a curve, in the unit of the breakpoints."""
     total_fp, total_fn = bp.jumps.totals
     return curve.fpr * total_fp, (1.0 - curve.tpr) * total_fn
 
 
 def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
-    """Return the middle, or ``beyond`` away from the only end there is, or 0."""
+    """Return the midpoint, or ``beyond`` away from the only finite end, or 0."""
     if low == high:
         return low
     if np.isinf(low):
         return 0.0 if np.isinf(high) else high - beyond
-    # Halves first: the sum of two large ends would overflow.
+    # Halved first, since the sum of two large ends would overflow.
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
 
 
@@ -283,8 +283,8 @@ def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
 def _curve_counts(
     bp: ErrorBreakpoints, prediction: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the thresholds, and FP and TP between them in whole numbers of units."""
-    # Equal thresholds are one point: a constant cannot pass one without the other.
+    """Return the thresholds, and FP and TP between them as multiples of units."""
+    # Equal thresholds are one point of the curve.
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     fp = _sums_below(bp.jumps.fp, group, threshold.size)
     tp = _sums_below(bp.jumps.tp, group, threshold.size)

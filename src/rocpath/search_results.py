@@ -1,4 +1,4 @@
-"""What a line search returns: AUM and AUC as functions of the step, or a best step."""
+"""Results of line searches: AUM and AUC as functions of the step, or a best step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestStep:
-    """Hold the best step of a line search and what is known about all others.
+    """Hold the best step of a line search and a bound on all others.
 
     Attributes
     ----------
@@ -45,20 +45,20 @@ class BestStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AUMPath:
-    """Hold AUM as a function of the step by its kinks; the first row is step 0.
+    """Hold the kinks of AUM as a function of the step; the first row is step 0.
 
     Attributes
     ----------
     step : array, shape (n_rows,)
-        Step 0 and the steps where the slope changes, increasing.
+        Step 0 and the steps at which the slope changes, in increasing order.
     aum : array, shape (n_rows,)
         AUM at the step, or at the crossing that the step is rounded from; between the
         two AUM changes by less than its slope times an ulp of the step. It is linear
-        from row to row.
+        between rows.
     aum_slope_after : array, shape (n_rows,)
         Slope of AUM just after the step.
     end : float
-        The path is known from step 0 to here; infinity when it is complete.
+        Last step of the path; infinity if it is complete.
     """
 
     step: NDArray[np.float64]
@@ -76,7 +76,7 @@ class AUMPath:
         Parameters
         ----------
         step : float or array-like
-            From 0 to ``end``.
+            Steps from 0 to ``end``.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class AUMPath:
         """
         at, row = self._rows_at(step)
         value = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
-        # Between two rows AUM lies between theirs, and so never below zero.
+        # Between two rows AUM is between their values, and so never negative.
         following = np.minimum(row + 1, self.step.size - 1)
         low = np.minimum(self.aum[row], self.aum[following])
         high = np.maximum(self.aum[row], self.aum[following])
@@ -92,16 +92,16 @@ class AUMPath:
 
     @property
     def first_min(self) -> BestStep:
-        """The first local minimum: the first stretch after which AUM rises."""
+        """The first local minimum, after which AUM increases."""
         return smallest_aum(self, first=True)
 
     @property
     def global_min(self) -> BestStep:
-        """The smallest AUM of all steps in the path."""
+        """The smallest AUM of the path."""
         return smallest_aum(self)
 
     def _rows_at(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return steps within the path and the last row at or before each."""
+        """Return steps within the path, and the last row at or before each."""
         at = np.asarray(step)
         if at.dtype.kind not in "buif":
             raise TypeError(f"step must be real numbers, got {describe(step)}.")
@@ -109,7 +109,7 @@ class AUMPath:
         is_known = (at >= 0) & (at <= self.end) & np.isfinite(at)
         if not is_known.all():
             raise ValueError(
-                f"step must be finite and from 0 to {self.end}, where the path ends, "
+                f"step must be finite and in [0, {self.end}], the range of the path, "
                 f"got {at[~is_known].flat[0]}."
             )
         return at, np.searchsorted(self.step, at, side="right") - 1
@@ -123,20 +123,19 @@ class StepPath(AUMPath):
     ----------
     step : array, shape (n_rows,)
         Steps in increasing order: the float64 nearest to each exact crossing. Crossings
-        that share it share the row.
+        with the same float64 share a row.
     aum, aum_slope_after, end
         As in `AUMPath`.
     auc : array, shape (n_rows,)
-        AUC at the step, or the area asked for by ``max_fpr`` and ``min_tpr``, where all
-        lines that meet in the row are tied.
+        AUC at the step, or partial AUC, where the lines that meet are tied.
     auc_after : array, shape (n_rows,)
         AUC from just after the step to just before the next one.
     n_groups : array of int, shape (n_rows,)
-        How many groups of lines meet at the step, each in a point of its own.
+        Number of points in which lines meet at the step.
     n_swaps : array of int, shape (n_rows,)
-        How many pairs of lines exchange places at the step.
+        Number of pairs of lines whose order changes at the step.
     queue_size : array of int, shape (n_rows,)
-        How many pairs of neighboring lines are still going to meet after the step.
+        Number of pairs of neighboring lines that meet after the step.
     """
 
     auc: NDArray[np.float64]
@@ -172,24 +171,23 @@ def smallest_aum(
     """
     row, step, value = _candidates(path, l2_slope, l2_curvature)
     if first:
-        # On a piece the sum is convex: it holds a minimum, or begins with one, if it
-        # rises at its end.
+        # The sum is convex on a piece, which contains a minimum if the sum increases at
+        # its end.
         end = np.append(path.step[1:], path.end)[row]
-        with np.errstate(invalid="ignore"):  # infinity times zero, where there is none
+        with np.errstate(invalid="ignore"):  # infinity times zero
             bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
         rises = np.flatnonzero(path.aum_slope_after[row] + l2_slope + bend > 0)
         best = int(rises[0]) if rises.size else row.size - 1
     else:
         best = int(value.argmin())
     interval = float(step[best]), float(step[best])
-    # A parabola has its minimum in one point; without one AUM may be flat for a while.
+    # A parabola has a single minimum; without one AUM may be constant on an interval.
     if l2_curvature == 0 and step[best] == path.step[row[best]]:
         interval = _flat_around(path, int(row[best]), l2_slope)
     low, high = interval
     return BestStep(
-        # Inside, as ends are kinks where lines are tied, and AUC there is not what it
-        # is after. Without an end go twice as far: a distance of any other size would
-        # have a unit.
+        # Inside, since lines are tied at the ends, where AUC differs. Without an end
+        # the step is doubled: any fixed distance would depend on the unit.
         step=inside_interval(low, high, beyond=low or 1.0),
         interval=interval,
         value=float(value[best]),
@@ -207,18 +205,18 @@ def _candidates(
     slope = path.aum_slope_after + l2_slope
     end = min(path.end, np.finfo(float).max)
     if l2_curvature > 0:
-        # On each piece the sum is a parabola, smallest at its vertex or nearest to it.
+        # The sum is a parabola on each piece, smallest nearest to its vertex.
         following = np.append(path.step[1:], end)
         step = np.clip(-slope / l2_curvature, path.step, following)
     elif slope[-1] < 0:
-        # AUM that falls to the end is smallest there.
+        # AUM that decreases to the end is smallest there.
         row, step = np.append(row, row[-1]), np.append(step, end)
     value = path.aum[row] + path.aum_slope_after[row] * (step - path.step[row])
     return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)
 
 
 def _flat_around(path: AUMPath, row: int, l2_slope: float) -> tuple[float, float]:
-    """Return the stretch around a row on which nothing changes."""
+    """Return the interval around a row on which the sum is constant."""
     is_flat = path.aum_slope_after + l2_slope == 0
     first = last = row
     while first > 0 and is_flat[first - 1]:

@@ -1,10 +1,10 @@
-"""Solve for linear models that minimize a convex loss, with l2 after l2.
+"""Linear models that minimize a convex loss, for a sequence of L2 penalties.
 
-Minimized is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
-f = Z coef + intercept with Z the scaled columns.
+The objective is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
+f = Z coef + intercept with scaled columns Z.
 
-Solved here and not by scikit-learn because seven sizes of l2, each from the solution
-before, take 2 ms at 1,200 x 8 rows (newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30
+This is not done by scikit-learn because seven L2 penalties, each from the previous
+solution, take 2 ms at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30
 (25 and 24) and 76 ms at 4,000 x 400 (604 and 152); of the squared hinge loss 1, 9 and
 90 ms (LinearSVC 14, 36 and 1,033). Only at 4,000 x 120 is lbfgs faster, 34 ms to 91.
 """
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 Loss = Literal["logistic", "squared_hinge"]
 
-MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives cost more than moves
+MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives take too long
 _MOST_ROWS_TO_ROTATE = 2_000  # whose axes take a second or two; 4,000 would take 20
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
 _MOST_ITERATIONS = 30  # for one l2; two to five are usual
-# Relative decrease of the objective that the last move may promise; it leaves far less.
-# On five tables 1e-10 took half as many moves again, and the AUC of new rows differed
-# by 4e-5 at most.
+# Expected relative decrease of the objective at which Newton's method stops. On five
+# tables 1e-10 took half as many steps again, and AUC of new rows differed by at most
+# 4e-5.
 _TOLERANCE = 1e-4
-# Standard deviations that a clipped column may be away from its mean, and how few
-# values a column without tails has, as a score. On 54 tables (benchmarks/constants.py)
-# 1.5 or 3, and 3 or 30, changed the AUC of new rows by -.0002 to .0000, not certain.
+# Standard deviations from the mean at which columns are clipped, and the number of
+# distinct values up to which they are not. On 54 tables (benchmarks/constants.py) 1.5
+# or 3, and 3 or 30, changed AUC of new rows by -.0002 to .0000, not significantly.
 _CLIPPED_AT = 2.0
 _FEW_VALUES = 10
-_ROWS_TO_COUNT = 10_000  # first rows, in which different values are counted
+_ROWS_TO_COUNT = 10_000  # first rows, in which distinct values are counted
 
 
 # Tolerances of L-BFGS for a final model, and for models that are cross-validated: these
@@ -70,9 +70,7 @@ class ConvexProblem(NamedTuple):
 
     X: Matrix
     columns: Columns
-    clip_bound: (
-        NDArray[np.float64] | float
-    )  # where scaled columns are cut; may be infinite
+    clip_bound: NDArray[np.float64] | float  # of scaled columns; may be infinite
     sign: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
     loss: Loss
@@ -85,9 +83,9 @@ class ConvexProblem(NamedTuple):
         *,
         is_precise: bool = True,
     ) -> list[LinearModel]:
-        """Solve for one l2 after the other, each from the last solution.
+        """Solve for one L2 penalty after the other, each from the last solution.
 
-        The same blocks serve every problem with the same rows and clip_bound.
+        Problems with the same rows and ``clip_bound`` can share their blocks.
         """
         n_features = self.X.shape[1]
         solve = partial(_quasi_newton, self, is_precise=is_precise)
@@ -99,20 +97,20 @@ class ConvexProblem(NamedTuple):
             coef[:-1] = self.columns.scaled_coef(start.coef)
             coef[-1] = start.intercept + self.columns.center @ start.coef
         found = []
-        # From the largest on: its solution is near 0, and near the next one's.
+        # From the largest on: its solution is near 0, and near that of the next.
         for l2 in l2s:
             coef = solve(l2, coef)
             found.append(self.columns.unscaled(coef[:-1], coef[-1]))
         return found
 
     def blocks(self) -> Blocks:
-        """Scale the rows once, or again in every pass if they are many."""
+        """Scale the rows once, or in every pass if there are many."""
         if self.X.shape[0] * self.X.shape[1] <= _MOST_ENTRIES_TO_KEEP:
             return list(self._scaled_blocks())
         return _Again(self._scaled_blocks)
 
     def _scaled_blocks(self) -> Iterator[_Block]:
-        """Give scaled rows, cut at the clip_bound, and a column of ones."""
+        """Iterate over scaled and clipped rows with a column of ones."""
         for rows, block in self.columns.blocks(self.X):
             with_one = np.ones((block.shape[0], block.shape[1] + 1))
             np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
@@ -135,11 +133,11 @@ class ConvexProblem(NamedTuple):
     def derivatives(
         self, predictions: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the loss, and its first and second derivatives by the predictions."""
+        """Return the loss and its first and second derivatives in the predictions."""
         margin = self.sign * predictions
         if self.loss == "logistic":
-            # Of minus the size it cannot overflow, and log1p keeps the digits of a
-            # small loss.
+            # The exponent is not positive, so it cannot overflow; log1p keeps the
+            # digits of a small loss.
             small = np.exp(-np.abs(margin))
             value = np.log1p(small) - np.minimum(margin, 0.0)
             wrong = np.where(margin < 0, 1.0, small) / (1.0 + small)
@@ -155,7 +153,7 @@ class ConvexProblem(NamedTuple):
 
 
 class _Again:
-    """Can be iterated any number of times."""
+    """An iterable that can be iterated any number of times."""
 
     def __init__(self, make: Callable[[], Iterator[_Block]]) -> None:
         self._make = make
@@ -201,12 +199,12 @@ def newton(
 def _quasi_newton(
     problem: ConvexProblem, l2: float, coef: NDArray[np.float64], *, is_precise: bool
 ) -> NDArray[np.float64]:
-    """Solve for many columns, by products with X alone, so that it may be sparse."""
+    """Solve for many columns, using only products with X, which may be sparse."""
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     center, scale = problem.columns.center, problem.columns.scale
 
     def objective(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        # Predictions of scaled columns without making them: X stays sparse.
+        # Predictions of scaled columns without computing those, so that X stays sparse.
         unscaled = at[:-1] / scale
         predictions = weighted_sums(problem.X, unscaled) + (at[-1] - center @ unscaled)
         value, slope, _ = problem.derivatives(predictions)
@@ -226,32 +224,32 @@ def _quasi_newton(
 
 
 def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
-    """Turn the rows into a space of as many columns as rows, where X has far more.
+    """Rotate the rows into a space of as many columns as rows, if X has far more.
 
-    Best weights lie in the space of the rows, and an L2 term does not see a rotation:
-    the fit is the same, for columns by the thousand in a hundredth of the time. Returns
-    also the matrix that takes weights back, from the right.
+    The best weights are in the row space, and an L2 penalty is invariant to rotations:
+    the fit is the same, for thousands of columns in a hundredth of the time. Returns
+    also the matrix that transforms weights back, from the right.
     """
     n_rows = X.shape[0]
-    # Of a sparse matrix the size is the number of its entries: the space is dense.
+    # The size of a sparse matrix is the number of its entries; the result is dense.
     if n_rows > _MOST_ROWS_TO_ROTATE or X.size <= 2 * n_rows**2:
         return X, None
     product = X @ X.T
     gram = product.toarray() if sparse.issparse(product) else product
     square, axis = np.linalg.eigh(gram)
-    # Axes of length 0 but for rounding; to divide by it would make noise of them.
+    # Axes of length 0 up to rounding are dropped.
     is_kept = square > square[-1] * gram.shape[0] * np.finfo(float).eps
     length = np.sqrt(square[is_kept])
     return axis[:, is_kept] * length, np.asarray(X.T @ (axis[:, is_kept] / length)).T
 
 
 def clipping(X: Matrix) -> NDArray[np.float64]:
-    """Return where to cut tails, so that few outliers do not rule a loss."""
+    """Return clip bounds, so that few outliers do not dominate a loss."""
     return np.where(has_tails(X), _CLIPPED_AT, np.inf)
 
 
 def has_tails(X: Matrix) -> NDArray[np.bool_]:
-    """Tell which columns have enough different values, in the first rows, for tails."""
+    """Return which columns have many distinct values in the first rows."""
     head = X[:_ROWS_TO_COUNT]
     if sparse.issparse(head):
         entries = head.tocoo()
