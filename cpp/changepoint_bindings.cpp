@@ -1,6 +1,11 @@
 // Python bindings of changepoints: segmentation, and interval regression of penalties.
 #include "bindings.hpp"
+#include "biweight_cost.hpp"
+#include "huber_cost.hpp"
 #include "interval_path.hpp"
+#include "mean_cost.hpp"
+#include "mean_variance_cost.hpp"
+#include "pelt_search.hpp"
 #include "segment_models.hpp"
 
 namespace rocpath::python {
@@ -57,6 +62,38 @@ std::unique_ptr<ModelFitter> model_fitter(const char* cost, const Array<std::int
   return make_fitter(cost, view(change), view(is_tied), view(n_changes));
 }
 
+template <class Search>
+nb::dict found_by(Search search, const Array<double>& x, const Array<double>& weight) {
+  return to_dict(released([&] {
+    if constexpr (requires { search.push(Observations{}, SignalCheck()); })
+      search.push({view(x), view(weight)}, SignalCheck());
+    else
+      search.push(view(x), view(weight), SignalCheck());
+    return search.finish();
+  }));
+}
+
+nb::dict robust_changes(const char* cost, const Array<double>& x, const Array<double>& weight,
+                        std::pair<double, double> centers, double threshold, bool has_penalty,
+                        double penalty, std::size_t max_changes) {
+  const SegmentSettings settings{
+      {centers.first, centers.second}, has_penalty, penalty, max_changes, 1, {}};
+  if (std::string_view(cost) == HuberCost::name)
+    return found_by(RobustSearch<HuberCost>(settings, threshold), x, weight);
+  return found_by(RobustSearch<BiweightCost>(settings, threshold), x, weight);
+}
+
+nb::dict column_changes(const char* cost, const Array<double>& x, const Array<double>& weight,
+                        const Array<double>& floor, std::size_t min_length, bool has_penalty,
+                        double penalty, std::size_t max_changes) {
+  const std::span<const double> floors = view(floor);
+  const PeltSettings settings{floors.size(), min_length,  has_penalty,
+                              penalty,       max_changes, {floors.begin(), floors.end()}};
+  if (std::string_view(cost) == MeanCost::name)
+    return found_by(PeltSearch<MeanCost>(settings), x, weight);
+  return found_by(PeltSearch<MeanVarianceCost>(settings), x, weight);
+}
+
 nb::dict segment_costs() {
   nb::dict costs;
   for_each_cost([&](auto cost) {
@@ -110,6 +147,12 @@ void bind_changepoints(nb::module_& m) {
         "kind"_a.noconvert(), "A search for the best changes; labels of `kind` at first..last.");
   m.def("model_fitter", &model_fitter, "cost"_a, "change"_a.noconvert(), "is_tied"_a.noconvert(),
         "n_changes"_a.noconvert(), "A fit of given changes.");
+  m.def("robust_changes", &robust_changes, "cost"_a, "x"_a.noconvert(), "weight"_a.noconvert(),
+        "centers"_a, "threshold"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
+        "The changes of the best models by a robust cost.");
+  m.def("column_changes", &column_changes, "cost"_a, "x"_a.noconvert(), "weight"_a.noconvert(),
+        "floor"_a.noconvert(), "min_length"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
+        "The changes of the best models of several columns, given row by row.");
   m.def("segment_costs", &segment_costs, "Properties of the segment costs, by name.");
   m.def("largest_alpha", &largest_alpha, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(),

@@ -25,6 +25,78 @@ def poisson_cost(x, weight):
 COSTS = {"normal": normal_cost, "poisson": poisson_cost}
 
 
+def robust_loss(distance, cost, threshold):
+    """A square up to the threshold; beyond, constant or linear."""
+    if abs(distance) <= threshold:
+        return distance**2
+    if cost == "biweight":
+        return threshold**2
+    return threshold * (2 * abs(distance) - threshold)
+
+
+def robust_cost(x, weight, cost, threshold):
+    """Smallest loss over all centers.
+
+    Between places where an observation enters or leaves the threshold the loss is
+    quadratic, so that its minimum is there or at a place.
+    """
+    place = sorted({v + side * threshold for v in x for side in (-1, 1)})
+
+    def loss(center):
+        return sum(
+            w * robust_loss(v - center, cost, threshold)
+            for v, w in zip(x, weight, strict=True)
+        )
+
+    best = min(loss(c) for c in place)
+    for a, b in pairwise(place):
+        middle = (a + b) / 2
+        near = [
+            (v, w)
+            for v, w in zip(x, weight, strict=True)
+            if abs(v - middle) <= threshold
+        ]
+        far = [
+            (w if v > middle else -w)
+            for v, w in zip(x, weight, strict=True)
+            if abs(v - middle) > threshold
+        ]
+        if near:
+            pull = threshold * sum(far) if cost == "huber" else 0
+            center = (sum(w * v for v, w in near) + pull) / sum(w for _, w in near)
+            best = min(best, loss(min(max(center, a), b)))
+    return best
+
+
+def column_cost(rows, weight, cost, floor):
+    """Squares around the means of columns, or the likelihood with their variances."""
+    total, cost_of_all = sum(weight), 0.0
+    for column, least in zip(zip(*rows, strict=True), floor, strict=True):
+        mean = sum(w * v for v, w in zip(column, weight, strict=True)) / total
+        square = sum(w * (v - mean) ** 2 for v, w in zip(column, weight, strict=True))
+        if cost == "normal":
+            cost_of_all += square
+        else:
+            variance = max(square / total, least)
+            cost_of_all += total * (log(variance) - 1) + square / variance
+    return cost_of_all
+
+
+def best_array_costs(n, cost_of, min_length):
+    """Smallest cost with 0..n-1 changes, trying them all; `cost_of(a, b)` one part."""
+    return [
+        min(
+            (
+                sum(cost_of(a, b) for a, b in pairwise([0, *changes, n]))
+                for changes in combinations(range(1, n), k)
+                if all(b - a >= min_length for a, b in pairwise([0, *changes, n]))
+            ),
+            default=np.inf,
+        )
+        for k in range(n)
+    ]
+
+
 def best_costs(x, weight, max_changes, cost):
     """Smallest cost with 0..max_changes changes, by dynamic programming over ends."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]

@@ -193,7 +193,7 @@ def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, model):
     shown, notes = capsys.readouterr()
     assert shown.splitlines()[1].startswith("a,15,0.2")
     assert (
-        "'b': positions must not repeat, got '1' again (see --repeated mean) in row 13."
+        "'b': positions must not repeat, got '1' again (see --repeated mean) in row 33."
         in notes
     )
 

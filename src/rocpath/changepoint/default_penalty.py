@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
 from rocpath.arguments import one_of
+from rocpath.changepoint.array_costs import ROBUST, robust_threshold
+from rocpath.changepoint.noise import difference_variance, variance
 from rocpath.changepoint.observations import observed
-from rocpath.changepoint.segmentation import segment_penalty
-from rocpath.changepoint.segmentation_passes import COSTS
+from rocpath.changepoint.segmentation import SegmentCost, segment_penalty
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.changepoint.segmentation import SegmentCost
-
 _FEWEST = 20  # observations, below which residuals do not show autocorrelation
-_BLOCKS = (1, 2, 4)
-_KEPT = 0.75  # smallest fraction of squared differences, which few changes affect
-# Mean of the smallest 75% of squares of standard normal variables.
-_KEPT_MEAN = 0.368
 _STEP = 1.25  # largest growth of the penalty between two segmentations
 _LARGEST_CORRELATION = 0.98
 _GUARD = 10.0  # differences of the criterion, in units of log n, that count
@@ -38,14 +33,19 @@ def default_penalty(
     least that of its own residuals. A previous model is preferred if a criterion for
     first-order autoregressive noise shows that the last one misses changes. For Poisson
     cost the penalty is φ log n, where φ is the dispersion of the residuals, estimated
-    in the same way and at least 1. Below 20 observations the penalty is three times the
-    variance times log n.
+    in the same way and at least 1. For robust costs residuals are clipped at the
+    threshold of the cost. Below 20 observations the penalty is three times the variance
+    times log n.
+
+    With d columns the penalty is (d + 1) log n times the mean noise variance of the
+    columns, which should have about the same noise; for ``cost="mean_variance"``,
+    which has no unit, it is (2 d + 1) log n.
 
     Parameters
     ----------
-    x : array-like, shape (n,)
+    x : array-like, shape (n,) or (n, d)
         The sequence; NaN marks missing observations.
-    cost : {"normal", "poisson"}
+    cost : str
         As for `segment`.
     weights : array-like, shape (n,), optional
         As for `segment`.
@@ -65,7 +65,9 @@ def default_penalty(
     >>> cp.segment_penalty(x, penalty).changes.tolist()
     [100, 200]
     """
-    one_of("cost", cost, tuple(COSTS))
+    one_of("cost", cost, get_args(SegmentCost))
+    if cost == "mean_variance" or np.ndim(x) == 2:
+        return _penalty_of_columns(np.asarray(x, dtype=np.float64), cost, weights)
     values, weight = observed("x", x, weights)
     n = values.size
     if n < 2:
@@ -73,14 +75,15 @@ def default_penalty(
     log_n = float(np.log(n))
     mean = float(np.average(values, weights=weight))
     # Twice the deviance of a Poisson variable has the scale of a squared residual.
-    factor, unit, least = (2.0, 1.0, 0.0) if cost == "normal" else (1.0, mean, 1.0)
+    factor, unit, least = (1.0, mean, 1.0) if cost == "poisson" else (2.0, 1.0, 0.0)
     if values.min() == values.max():
         return 0.0
     if n < _FEWEST:
-        variance = _variance(values, weight)
-        return max(1.5 * factor * variance / unit, least) * log_n
+        return max(1.5 * factor * variance(values, weight) / unit, least) * log_n
     search = _Search(values, weight, cost)
-    start = _start_variance(values, weight) / unit
+    # Outliers do not add to robust costs, and so not to the penalty.
+    least_share = 0.0 if cost in ROBUST else 1 / 8
+    start = difference_variance(values, weight, least=least_share) / unit
     penalty = max(start, least) * factor * log_n
     visited = [search.model(penalty)]
     while True:
@@ -103,7 +106,20 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     n = values.size
     if n >= _FEWEST:
         return default_penalty(x, weights=weights) / (2.0 * float(np.log(n)))
-    return _start_variance(values, weight) if n > 1 else 0.0
+    return difference_variance(values, weight) if n > 1 else 0.0
+
+
+def _penalty_of_columns(
+    x: NDArray[np.float64], cost: str, weights: ArrayLike | None
+) -> float:
+    table = x.reshape(len(x), -1)
+    n = int((~np.isnan(table).any(axis=1)).sum())
+    log_n = float(np.log(max(n, 1)))
+    d = table.shape[1]
+    if cost == "mean_variance":
+        return (2 * d + 1) * log_n
+    noise = [noise_variance(column, weights=weights) for column in table.T]
+    return (d + 1) * log_n * float(np.mean(noise))
 
 
 class _Model(NamedTuple):
@@ -128,6 +144,9 @@ class _Search(NamedTuple):
         if self.cost == "poisson":
             # Pearson residuals; the mean of a segment is 0 only if all its counts are.
             residual = residual / np.sqrt(np.where(fitted > 0, fitted, 1.0))
+        if self.cost in ROBUST:
+            threshold = robust_threshold(self.x, self.weight, self.cost)
+            residual = np.clip(residual, -threshold, threshold)
         variance = float(residual @ residual) / n
         if variance == 0:
             return _Model(penalty, 0.0, -np.inf)
@@ -140,30 +159,3 @@ class _Search(NamedTuple):
         criterion = n * np.log(innovation) + 3 * found.n_changes * np.log(n)
         long_run = variance * (1 + correlation) / (1 - correlation)
         return _Model(penalty, long_run, float(criterion))
-
-
-def _variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the variance around the mean of an observation of weight 1."""
-    mean = np.average(x, weights=weight)
-    return float(weight @ (x - mean) ** 2) / x.size
-
-
-def _start_variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the largest variance from differences of neighboring block means.
-
-    At least an eighth of the variance, for values that seldom differ from the next.
-    """
-    x = x - np.median(x)  # so that products with weights lose no digits
-    largest = _variance(x, weight) / 8
-    for size in _BLOCKS:
-        n_blocks = x.size // size
-        block = slice(0, n_blocks * size)
-        total = weight[block].reshape(n_blocks, size).sum(axis=1)
-        moment = (weight * x)[block].reshape(n_blocks, size).sum(axis=1)
-        if n_blocks < 2:
-            break
-        spread = 1 / total[:-1] + 1 / total[1:]
-        square = np.sort(np.diff(moment / total) ** 2 / spread)
-        kept = square[: max(1, int(_KEPT * square.size))]
-        largest = max(largest, float(kept.mean()) / _KEPT_MEAN)
-    return largest

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from rocpath.arguments import (
     available_memory,
     nonnegative_number,
+    one_of,
     read_only,
     whole_number,
 )
+from rocpath.changepoint.array_costs import array_models, is_array_cost
 from rocpath.changepoint.segmentation_passes import (
     checked_sequence,
     fit,
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     from rocpath.changepoint.labels import Labels
     from rocpath.changepoint.pieces import SequencePieces
 
-# The names of the core's costs, for readers and type checkers.
-SegmentCost = Literal["normal", "poisson"]
+SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
 Constraint = Literal["up_down"] | None
 
 # Bytes for a change in a result and on the way there (77 to 79 were measured with 1,000
@@ -47,6 +48,7 @@ def segment(
     labels: Labels | None = None,
     position: ArrayLike | None = None,
     min_length: int = 1,
+    threshold: float | None = None,
 ) -> Segmentations:
     """Find the best segmentation with every number of changes up to a largest.
 
@@ -107,6 +109,19 @@ def segment(
     [3]
     """
     max_changes = whole_number("max_changes", max_changes, least=0)
+    if is_array_cost(x, _known_cost(cost)):
+        found = array_models(
+            x,  # type: ignore[arg-type]
+            cost=cost,
+            weights=weights,
+            max_changes=max_changes,
+            min_length=whole_number("min_length", min_length, least=1),
+            threshold=threshold,
+            constraint=constraint,
+            labels=labels,
+        )
+        models = (tuple(found.changes), tuple(found.mean), found.n)
+        return Segmentations(read_only(np.array(found.cost)), *models)
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )
@@ -146,6 +161,7 @@ def segment_penalty(
     labels: Labels | None = None,
     position: ArrayLike | None = None,
     min_length: int = 1,
+    threshold: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Find the segmentation with the smallest cost plus penalty times changes.
@@ -182,6 +198,20 @@ def segment_penalty(
     [3]
     """
     penalty = nonnegative_number("penalty", penalty)
+    if is_array_cost(x, _known_cost(cost)):
+        best = array_models(
+            x,  # type: ignore[arg-type]
+            cost=cost,
+            weights=weights,
+            penalty=penalty,
+            min_length=whole_number("min_length", min_length, least=1),
+            threshold=threshold,
+            constraint=constraint,
+            labels=labels,
+        )
+        return Segmentation(
+            best.cost[0], best.changes[0], best.mean[0], penalty, best.n
+        )
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )
@@ -195,6 +225,11 @@ def segment_penalty(
         raise _impossible(f"penalty={penalty}", min_length)
     change = read_only(sequence.original(found["change"]))
     return Segmentation(float(costs[0]), change, mean, penalty, sequence.n_all, place)
+
+
+def _known_cost(cost: str) -> str:
+    known: str = one_of("cost", cost, get_args(SegmentCost))
+    return known
 
 
 def _checked_min_length(min_length: int, n: int, n_states: int) -> int:

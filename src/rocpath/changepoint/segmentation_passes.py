@@ -85,7 +85,6 @@ def checked_sequence(
     labels: Labels | None,
 ) -> CheckedSequence:
     """Read the sequence once, or raise if it cannot be segmented."""
-    one_of("cost", cost, tuple(COSTS))
     one_of("constraint", constraint, (None, "up_down"))
     # Labels are in positions, the search in indices: both are known in this pass.
     places = LabelPlaces(labels, constraint)

@@ -162,7 +162,8 @@ def fit(
     write_folder(to.out, contents, force=to.force)
     comparison = detector.comparison_
     show_table(comparison.description, comparison.header, comparison.rows)
-    say(f"{detector.headline()}\nOpen {to.out}/report.html")
+    say(detector.headline())
+    say(f"Open {to.out}/report.html")
 
 
 @command(app, "rocpath changepoint predict signals-model new.csv --out changes.csv")

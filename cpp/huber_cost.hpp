@@ -1,0 +1,21 @@
+// The square of the distance up to a threshold, and its tangent beyond: convex, so that outliers
+// still count, but only in proportion to their distance.
+#pragma once
+
+#include "robust_search.hpp"
+
+namespace rocpath {
+
+struct HuberCost {
+  static constexpr const char* name = "huber";
+  // threshold * (2 * distance - threshold)
+  static Quadratic below(double x, double weight, double threshold) {
+    return {0.0, -2 * weight * threshold, weight * threshold * (2 * x - threshold)};
+  }
+  static Quadratic near(double x, double weight, double) { return weighted_square(x, weight); }
+  static Quadratic above(double x, double weight, double threshold) {
+    return {0.0, 2 * weight * threshold, -weight * threshold * (2 * x + threshold)};
+  }
+};
+
+}  // namespace rocpath

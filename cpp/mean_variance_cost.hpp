@@ -1,0 +1,19 @@
+// Minus twice the normal log-likelihood with a mean and a variance of every segment, without its
+// constants: weight * log(variance), if the variance is the mean square. A variance below the floor
+// is set to the floor; that is still a smallest value over parameters, which pruning requires.
+#pragma once
+
+#include <cmath>
+
+namespace rocpath {
+
+struct MeanVarianceCost {
+  static constexpr const char* name = "mean_variance";
+  static double of_column(double weight, double square, double floor) {
+    const double variance = square / weight;
+    if (variance >= floor) return weight * std::log(variance);
+    return weight * std::log(floor) + square / floor - weight;
+  }
+};
+
+}  // namespace rocpath

@@ -1,0 +1,172 @@
+"""Robust costs, several columns, mean and variance: against every segmentation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocpath import changepoint as cp
+from rocpath.changepoint.array_costs import _variance_floor
+from tests import oracle_changepoint as oracle
+
+VALUES = st.lists(st.integers(-6, 6), min_size=3, max_size=9)
+SEEDS = st.integers(0, 10**6)
+
+
+def weights_for(n, seed):
+    return np.random.default_rng(seed).integers(1, 4, size=n).astype(float)
+
+
+def assert_best(x, expected, **settings):
+    """Compare the costs of all models, and the best one for several penalties."""
+    n = len(x)
+    models = cp.segment(x, n - 1, **settings)
+    np.testing.assert_allclose(models.cost, expected, atol=1e-8)
+    for penalty in (0.3, 2.0, 9.0, 40.0):
+        best = cp.segment_penalty(x, penalty, **settings)
+        least = min(c + penalty * k for k, c in enumerate(expected))
+        assert best.cost + penalty * best.n_changes == pytest.approx(least, abs=1e-8)
+
+
+@pytest.mark.parametrize("cost", ["biweight", "huber"])
+@given(VALUES, SEEDS, st.sampled_from([0.5, 1.0, 1.7, 4.0]))
+def test_robust_costs_equal_the_best_of_all(cost, x, seed, threshold):
+    weight = weights_for(len(x), seed)
+    expected = oracle.best_array_costs(
+        len(x),
+        lambda a, b: oracle.robust_cost(x[a:b], weight[a:b], cost, threshold),
+        1,
+    )
+    settings = {"cost": cost, "weights": weight, "threshold": threshold}
+    assert_best(np.array(x, dtype=float), expected, **settings)
+
+
+@given(SEEDS, st.integers(1, 3), st.integers(1, 3))
+def test_several_columns_equal_the_best_of_all(seed, d, min_length):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-4, 5, size=(int(rng.integers(4, 10)), d)).astype(float)
+    weight = weights_for(len(x), seed)
+    expected = oracle.best_array_costs(
+        len(x),
+        lambda a, b: oracle.column_cost(x[a:b], weight[a:b], "normal", np.zeros(d)),
+        min_length,
+    )
+    assert_best(x, expected, weights=weight, min_length=min_length)
+
+
+@given(SEEDS, st.integers(1, 2), st.integers(1, 3))
+def test_mean_and_variance_equal_the_best_of_all(seed, d, min_length):
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.normal(size=(int(rng.integers(4, 10)), d)), 2)
+    x = x[:, 0] if d == 1 else x
+    rows = x.reshape(len(x), -1)
+    weight = np.ones(len(x))
+    floor = [_variance_floor(one - np.median(one), weight) for one in rows.T]
+    expected = oracle.best_array_costs(
+        len(x),
+        lambda a, b: oracle.column_cost(rows[a:b], weight[a:b], "", floor),
+        max(min_length, 2),
+    )
+    assert_best(x, expected, cost="mean_variance", min_length=min_length)
+
+
+def test_one_column_is_the_normal_cost():
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 3.0, 1.0], 30) + rng.normal(size=90)
+    for penalty in (0.5, 10.0, 40.0):
+        one = cp.segment_penalty(x, penalty)
+        other = cp.segment_penalty(x[:, None], penalty)
+        assert one.changes.tolist() == other.changes.tolist()
+        np.testing.assert_allclose(one.mean, other.mean[:, 0])
+        assert one.cost == pytest.approx(other.cost)
+
+
+def test_a_large_threshold_is_the_normal_cost():
+    rng = np.random.default_rng(1)
+    x = np.repeat([0.0, 3.0, 1.0], 30) + rng.normal(size=90)
+    for cost in ("biweight", "huber"):
+        found = cp.segment_penalty(x, 10.0, cost=cost, threshold=1e3)
+        expected = cp.segment_penalty(x, 10.0)
+        assert found.changes.tolist() == expected.changes.tolist()
+        np.testing.assert_allclose(found.mean, expected.mean)
+
+
+@pytest.mark.parametrize("cost", ["normal", "mean_variance"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_changes_are_those_of_skchange(cost, d):
+    detectors = pytest.importorskip("skchange.detectors")
+    scorers = pytest.importorskip("skchange.interval_scorers")
+    rng = np.random.default_rng(d)
+    x = np.repeat(rng.normal(size=(8, d)) * 3, 25, axis=0) + rng.normal(size=(200, d))
+    theirs = scorers.L2Cost() if cost == "normal" else scorers.GaussianCost()
+    # Longer than a few observations, whose variance could be below our floor.
+    pelt = detectors.PELT(cost=theirs, penalty=12.0, min_segment_length=5)
+    found = cp.segment_penalty(x, 12.0, cost=cost, min_length=5)
+    assert found.changes.tolist() == np.asarray(pelt.fit(x).predict(x)).tolist()
+
+
+def test_spikes_and_heavy_tails_are_no_changes():
+    rng = np.random.default_rng(2)
+    x = np.repeat([0.0, 5.0, 1.0], 200) + rng.standard_t(2, size=600)
+    x[[50, 300, 301, 550]] += [80, -60, 70, 1e6]
+    penalty = cp.default_penalty(x, cost="biweight")
+    found = cp.segment_penalty(x, penalty, cost="biweight")
+    assert found.changes == pytest.approx([200, 400], abs=3)
+    assert found.mean == pytest.approx([0, 5, 1], abs=0.4)
+
+
+def test_a_change_of_the_variance_is_found():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=400) * np.repeat([1.0, 4.0], 200)
+    penalty = cp.default_penalty(x, cost="mean_variance")
+    found = cp.segment_penalty(x, penalty, cost="mean_variance")
+    assert found.changes == pytest.approx([200], abs=6)
+
+
+def test_changes_of_some_columns_are_found_together():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(300, 4))
+    x[100:, 0] += 2
+    x[100:, 2] -= 2
+    x[200:, 3] += 3
+    found = cp.segment_penalty(x, cp.default_penalty(x))
+    assert found.changes == pytest.approx([100, 200], abs=3)
+    assert found.mean.shape == (3, 4)
+
+
+def test_rows_with_missing_values_have_no_weight():
+    rng = np.random.default_rng(5)
+    x = np.repeat([[0.0, 0.0], [4.0, -4.0]], 30, axis=0) + rng.normal(size=(60, 2))
+    gaps = np.insert(x, 30, np.nan, axis=0)
+    found = cp.segment_penalty(gaps, 20.0)
+    assert found.changes.tolist() == [31]
+    assert found.n == 61
+    robust = cp.segment_penalty(gaps[:, 0], 20.0, cost="biweight")
+    plain = cp.segment_penalty(x[:, 0], 20.0, cost="biweight").changes
+    assert robust.changes.tolist() == (plain + (plain >= 30)).tolist()
+
+
+@pytest.mark.parametrize("cost", ["biweight", "huber", "mean_variance"])
+def test_a_constant_sequence_has_no_changes_at_any_penalty(cost):
+    assert cp.segment_penalty(np.ones(50), 0, cost=cost).n_changes == 0
+    assert cp.segment_penalty(np.ones((50, 2)), 0).n_changes == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cost": "biweight", "constraint": "up_down"}, "constraint must be None for"),
+        ({"cost": "huber", "min_length": 3}, "min_length must be 1 for cost='huber'"),
+        ({"cost": "huber", "threshold": 0}, "threshold must be positive, got 0"),
+        (
+            {"cost": "mean_variance", "labels": cp.Labels([0], [2], ["no_change"])},
+            "labels must be None for cost='mean_variance'",
+        ),
+        ({"cost": "biweight", "weights": np.zeros(9)}, "weights must be positive"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        cp.segment_penalty(np.arange(9.0), 1.0, **settings)
+    with pytest.raises(ValueError, match="one-dimensional for cost='poisson'"):
+        cp.segment_penalty(np.ones((9, 2)), 1.0, cost="poisson")
