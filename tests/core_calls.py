@@ -132,6 +132,10 @@ def segment():
     for _ in range(20):
         x = np.repeat([0.0, 3.0], 40) + rng.normal(size=80)
         errors.append(cp.errors_by_penalty(x, labels, max_changes=8))
+        for cost in ("biweight", "huber", "mean_variance"):
+            cp.segment(x, 3, cost=cost)
+            cp.segment_penalty(x, 4.0, cost=cost)
+        cp.segment_penalty(np.column_stack((x, x)), 4.0)
         counts = rng.poisson(np.repeat([2.0, 7.0, 2.0], 30)).astype(float)
         for values, cost in ((x, "normal"), (counts, "poisson")):
             for constraint in (None, "up_down"):

@@ -219,7 +219,7 @@ def robust_loss(
     size = np.abs(distance)
     square = size**2
     if cost == "biweight":
-        return np.minimum(square, threshold**2)
+        return np.asarray(np.minimum(square, threshold**2))
     far = threshold * (2 * size - threshold)
     return np.asarray(np.where(size <= threshold, square, far))
 

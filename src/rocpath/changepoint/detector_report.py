@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import feature_names
 from rocpath.changepoint.labels import label_outcomes
-from rocpath.changepoint.observations import possible_changes
+from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.selection import model_selection
 from rocpath.matrices import Columns
@@ -105,15 +106,16 @@ def _reported(
         errors = evaluation.problem.functions[k]
         position = one.position
         if position is None:
-            position = np.arange(float(one.value.size))
+            position = np.arange(float(len(one.value)))
         penalty = float(np.exp(log_penalty[k]) * detector._units[k])
         changes, mean = _segmentation(detector, one, penalty)
+        value, (mean,) = drawn_values(one.value, [mean])
         reported.append(
             ReportedSequence(
                 name=str(one.index) if names is None else names[one.index],
                 group=None if one.group is None else str(one.group),
                 position=position,
-                value=one.value,
+                value=value,
                 labels=one.labels,
                 outcomes=label_outcomes(changes, one.labels, position),
                 changes=changes,
@@ -140,7 +142,8 @@ def _segmentation(
         return best.changes, best.mean
     settings = {**detector._settings, "weights": one.weight}
     n_changes = possible_changes(one.value, detector.max_changes)
-    models = segment(one.value, n_changes, **settings)
+    x = noise_scaled(one.value, one.weight)[0] if one.value.ndim == 2 else one.value
+    models = segment(x, n_changes, **settings)
     possible = np.flatnonzero(np.isfinite(models.cost))
     k = int(model_selection(models.cost[possible], possible).select(penalty))
     return models.changes[k], models.mean[k]

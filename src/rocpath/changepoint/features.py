@@ -88,7 +88,9 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     Parameters
     ----------
     x : array-like, shape (n,), or list of such
-        One sequence, or many. Repeat run-length coded values (``np.repeat``) first.
+        One sequence, or many; NaN marks missing observations. An array of shape (n, d)
+        is one sequence, whose features are means over its columns. Repeat run-length
+        coded values (``np.repeat``) first.
 
     Returns
     -------
@@ -117,6 +119,12 @@ def feature_names() -> tuple[str, ...]:
 
 
 def _features(name: str, sequence: Any) -> NDArray[np.float64]:
+    if np.ndim(sequence) == 2 and isinstance(sequence, np.ndarray):
+        # The mean over columns, which should have the same unit.
+        columns = [
+            _features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)
+        ]
+        return np.asarray(np.mean(columns, axis=0))
     x, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")
     # In units of a power of two near the largest value, powers stay within float64.

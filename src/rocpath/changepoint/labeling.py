@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rocpath.arguments import check_count, whole_number
+from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.observations import observations, possible_changes
+from rocpath.changepoint.observations import (
+    drawn_values,
+    observations,
+    possible_changes,
+)
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.changepoint.selection import model_selection
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
@@ -38,7 +44,8 @@ def detect_changes(
     Parameters
     ----------
     sequences : list of array-like
-        The sequences.
+        The sequences, each of shape (n,) or (n, d). With several columns the cost is
+        computed in units of the noise of each column.
     penalty : float, optional
         The penalty of a change; by default `default_penalty` of each sequence.
     cost, constraint, min_length
@@ -68,13 +75,16 @@ def detect_changes(
     for done, (x, weight) in enumerate(zip(sequences, every, strict=True)):
         if progress is not None:
             progress(done, len(sequences))
+        x = np.asarray(x, dtype=np.float64)
+        median, unit = np.zeros(1), np.ones(1)
+        if x.ndim == 2 and cost == "normal":
+            x, median, unit = noise_scaled(x, weight)
         own = penalty
         if own is None:
             own = default_penalty(x, cost=cost, weights=weight)
         settings: dict[str, Any] = {"cost": cost, "constraint": constraint}
-        found.append(
-            segment_penalty(x, own, weights=weight, min_length=min_length, **settings)
-        )
+        one = segment_penalty(x, own, weights=weight, min_length=min_length, **settings)
+        found.append(replace(one, mean=one.mean * unit + median))
     return found
 
 
@@ -141,7 +151,7 @@ def labeling_page(
     n = len(values)
     name = [str(k) for k in range(n)] if names is None else list(names)
     _check_names(name, n)
-    place = [np.arange(one.size) for one in values] if positions is None else positions
+    place = [np.arange(len(one)) for one in values] if positions is None else positions
     weight = [None] * n if weights is None else list(weights)
     given = [None] * n if penalties is None else list(penalties)
     for role, lists in (
@@ -169,6 +179,8 @@ def _page_sequence(
     max_changes: int,
     settings: dict[str, Any],
 ) -> PageSequence:
+    if value.ndim == 2 and settings["cost"] == "normal":
+        value = noise_scaled(value, weight)[0]
     if penalty is None:
         penalty = default_penalty(value, cost=settings["cost"], weights=weight)
     most = possible_changes(value, max_changes)
@@ -176,8 +188,9 @@ def _page_sequence(
     possible = np.flatnonzero(np.isfinite(found.cost))
     selection = model_selection(found.cost[possible], possible)
     # By decreasing penalty, so from few to many changes.
+    drawn, mean = drawn_values(value, found.mean)
     models = [
-        PageModel(float(lowest), found.changes[k], found.mean[k])
+        PageModel(float(lowest), found.changes[k], mean[k])
         for k, lowest in zip(
             selection.n_changes[::-1], selection.min_penalty[::-1], strict=True
         )
@@ -198,7 +211,7 @@ def _page_sequence(
     return PageSequence(
         name=name,
         position=position,
-        value=value,
+        value=drawn,
         models=models,
         shown=min(n_larger, len(models) - 1),
         is_runs=weight is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -12,21 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.default_penalty import default_penalty, noise_variance
+from rocpath.changepoint.array_costs import noise_scaled
+from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
-from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.penalty_evaluation import (
-    CONSTANT,
     PenaltyEvaluation,
     PenaltyProblem,
     evaluate_penalties,
 )
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
+from rocpath.changepoint.prediction_warnings import warn_of_unusual
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.training_sequences import (
-    expanded_runs,
+    features_and_units,
+    float_array,
     paired_labels,
     training_sequences,
 )
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     Weights = Sequence[ArrayLike | None] | None
 
 _TINY = np.finfo(float).tiny
-_EXTRAPOLATION = 0.25  # of the training range, beyond which features are named
-_DENSE = 0.1  # changes per observation that suggest a wrong penalty
-_MOST_NAMED = 5
 
 
 class LearnedDetector(BaseEstimator):  # type: ignore[misc]
@@ -188,7 +186,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         weight = [one.weight for one in training]
         X, unit = self._features(value, weight)
         pairs = zip(value, weight, strict=True)
-        default = [default_penalty(x, cost=self.cost, weights=w) for x, w in pairs]
+        default = [self._default(x, w) for x, w in pairs]
         problem = PenaltyProblem(
             X,
             np.log([[len(one)] for one in value]),
@@ -204,6 +202,10 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self._training, self._problem, self._units = training, problem, unit
         self._evaluation: PenaltyEvaluation | None = None
         return self
+
+    def _default(self, x: NDArray[np.float64], weight: ArrayLike | None) -> float:
+        scaled = noise_scaled(x, weight)[0] if x.ndim == 2 else x
+        return default_penalty(scaled, cost=self.cost, weights=weight)
 
     @property
     def _unfitted(self) -> Any:
@@ -226,29 +228,25 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         }
         if self.search is not None:
             return detector_errors(self.search, one.value, one.labels, **shared)
+        x = one.value
+        if x.ndim == 2:
+            x = noise_scaled(x, one.weight)[0]
         return errors_by_penalty(
-            one.value, one.labels, weights=one.weight, **shared, **self._settings
+            x, one.labels, weights=one.weight, **shared, **self._settings
         )
 
     def _features(
         self, value: Sequence[NDArray[np.float64]], weights: Weights
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return features of observations or runs, and the unit of each penalty."""
-        every = [None] * len(value) if weights is None else list(weights)
-        is_scaled = self.unit is not None and self.search is None
-        is_scaled &= self.cost != "poisson"
-        noise = np.ones(len(value))
-        rows = []
-        for k, (x, weight) in enumerate(zip(value, every, strict=True)):
-            if is_scaled:
-                # A constant sequence has no noise, and no changes in any unit.
-                noise[k] = noise_variance(x, weights=weight) or 1.0
-                x = (x - np.nanmedian(x)) / np.sqrt(noise[k])
-            rows.append(expanded_runs(k, x, weight) if self.has_runs_ else x)
-        X = sequence_features(rows).value
-        if is_scaled and self.unit == "free":
-            return np.column_stack((X, np.log(noise))), np.ones(len(value))
-        return X, noise
+        # Costs in squared units of the data; other searches have their own.
+        has_unit = self.cost in ("normal", "biweight", "huber") and self.search is None
+        return features_and_units(
+            value,
+            weights,
+            unit=self.unit if has_unit else None,
+            has_runs=self.has_runs_,
+        )
 
     @property
     def evaluation_(self) -> PenaltyEvaluation:
@@ -267,17 +265,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return self.evaluation_.comparison
 
     def headline(self) -> str:
-        """Compare the learned penalties with a constant one, in a sentence."""
-        comparison = self.comparison_
-        ours, constant = comparison[comparison.selected], comparison[CONSTANT]
-        finding = next(
-            one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. ")
-        )
-        return (
-            f"Cross-validated label errors: {ours.value:,.0f} of {self.n_labels_:,} "
-            f"with learned penalties, {constant.value:,.0f} with a constant penalty. "
-            f"{finding[0].upper()}{finding[1:]}"
-        )
+        """Compare the learned penalties with a constant one, in two sentences."""
+        return self.evaluation_.headline(self.n_labels_)
 
     def report(
         self,
@@ -351,7 +340,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, sequences: Sequence[ArrayLike], weights: Weights
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return penalties, and the features they are predicted from."""
-        X, unit = self._features([_float(one) for one in sequences], weights)
+        X, unit = self._features([float_array(one) for one in sequences], weights)
         return np.asarray(np.exp(self.regressor_.predict(X)) * unit), X
 
     def segment(
@@ -363,18 +352,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> list[Segmentation]:
         """Segment each sequence with its predicted penalty.
 
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-        weights : list of array-like or None, optional
-            Weights of the observations, as in ``fit``.
-        names : list of str, optional
-            Names of the sequences in warnings; by default their numbers.
-
-        Returns
-        -------
-        list of Segmentation
+        ``names`` are those of the sequences in warnings, by default their numbers.
         """
         check_is_fitted(self)
         penalty, X = self._predicted(sequences, weights)
@@ -383,28 +361,22 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             self._segmentation(sequence, float(one), weight)
             for sequence, one, weight in zip(sequences, penalty, every, strict=True)
         ]
-        self._warn(X, found, names or [str(k) for k in range(len(found))])
+        shown = names or [str(k) for k in range(len(found))]
+        warn_of_unusual(self.regressor_, X, found, shown)
         return found
-
-    def _warn(
-        self, X: NDArray[np.float64], found: list[Segmentation], names: Sequence[str]
-    ) -> None:
-        """Warn about sequences that the model was not trained for."""
-        model = self.regressor_
-        if hasattr(model, "low_"):
-            room = _EXTRAPOLATION * (model.high_ - model.low_)
-            is_far = (model.low_ - room > X) | (model.high_ + room < X)
-            is_far = is_far[:, model.coef_ != 0].any(axis=1)
-            _warn_of(is_far, names, "have features outside the training range")
-        is_dense = np.array([one.n_changes > _DENSE * one.n for one in found])
-        _warn_of(is_dense, names, f"have changes in more than {_DENSE:.0%} of points")
 
     def _segmentation(
         self, sequence: ArrayLike, penalty: float, weight: ArrayLike | None
     ) -> Segmentation:
         if self.search is not None:
             return detector_segmentation(self.search, sequence, penalty)
-        return segment_penalty(sequence, penalty, weights=weight, **self._settings)
+        x = float_array(sequence)
+        if x.ndim == 1:
+            return segment_penalty(x, penalty, weights=weight, **self._settings)
+        # Columns in units of their noise, and the means in units of the data again.
+        scaled, median, unit = noise_scaled(x, weight)
+        found = segment_penalty(scaled, penalty, weights=weight, **self._settings)
+        return replace(found, mean=found.mean * unit + median)
 
     def predict(
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None
@@ -434,18 +406,3 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
                 f"{name} needs the training data, which a saved model does not hold: "
                 "fit it again."
             )
-
-
-def _float(values: ArrayLike) -> NDArray[np.float64]:
-    return np.asarray(values, dtype=np.float64)
-
-
-def _warn_of(is_bad: NDArray[np.bool_], names: Sequence[str], what: str) -> None:
-    bad = [name for name, one in zip(names, is_bad, strict=True) if one]
-    if bad:
-        more = f" and {len(bad) - _MOST_NAMED} more" if bad[_MOST_NAMED:] else ""
-        warnings.warn(
-            f"Sequences {', '.join(bad[:_MOST_NAMED])}{more} {what}: check their "
-            "changes, or label some of them.",
-            stacklevel=4,
-        )

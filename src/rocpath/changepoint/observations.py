@@ -9,17 +9,39 @@ import numpy as np
 from rocpath.arguments import finite_vector, read_only, same_length
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a float64 vector in which NaN marks missing observations, or raise."""
     given = np.asanyarray(values)
+    if given.ndim == 2:
+        finite_vector(name, np.nan_to_num(given.astype(np.float64), nan=0.0).ravel())
+        return read_only(given.astype(np.float64))
     if given.dtype.kind != "f" or not np.isnan(given).any():
         return finite_vector(name, values)
     vector = np.array(given, dtype=np.float64)
     finite_vector(name, np.where(np.isnan(vector), 0.0, vector))
     return read_only(vector)
+
+
+def drawn_values(
+    x: NDArray[np.float64], mean: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Return one column to draw and the means of models in its units.
+
+    Of several columns the mean is drawn, in units of their ranges.
+    """
+    if x.ndim == 1:
+        return x, list(mean)
+    low, high = np.nanmin(x, axis=0), np.nanmax(x, axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    return (
+        np.asarray(((x - low) / width).mean(axis=1)),
+        [np.asarray(((one - low) / width).mean(axis=1)) for one in mean],
+    )
 
 
 def possible_changes(x: ArrayLike, max_changes: int) -> int:

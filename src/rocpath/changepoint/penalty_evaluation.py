@@ -117,6 +117,19 @@ class PenaltyEvaluation:
         predicted = self.log_penalty.items()
         return {rule: roc_curve(bp, -one) for rule, one in predicted}
 
+    def headline(self, n_labels: int) -> str:
+        """Compare the fitted model with a constant penalty, in two sentences."""
+        comparison = self.comparison
+        ours, constant = comparison[self.fitted_rule], comparison[CONSTANT]
+        finding = next(
+            one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. ")
+        )
+        return (
+            f"Cross-validated label errors: {ours.value:,.0f} of {n_labels:,} with "
+            f"learned penalties, {constant.value:,.0f} with a constant penalty. "
+            f"{finding[0].upper()}{finding[1:]}"
+        )
+
     @property
     def fewest_errors(self) -> int:
         """The label errors that remain with the best penalty of every sequence."""

@@ -110,7 +110,7 @@ def segment(
     """
     max_changes = whole_number("max_changes", max_changes, least=0)
     if is_array_cost(x, _known_cost(cost)):
-        found = array_models(
+        arrays = array_models(
             x,  # type: ignore[arg-type]
             cost=cost,
             weights=weights,
@@ -120,8 +120,8 @@ def segment(
             constraint=constraint,
             labels=labels,
         )
-        models = (tuple(found.changes), tuple(found.mean), found.n)
-        return Segmentations(read_only(np.array(found.cost)), *models)
+        models = (tuple(arrays.changes), tuple(arrays.mean), arrays.n)
+        return Segmentations(read_only(np.array(arrays.cost)), *models)
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )

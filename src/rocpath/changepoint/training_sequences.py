@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import check_count, describe
+from rocpath.changepoint.array_costs import noise_scaled
+from rocpath.changepoint.default_penalty import noise_variance
+from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 # Observations of a sequence once its runs are expanded for the features: 0.8 GB.
@@ -47,7 +52,7 @@ def training_sequences(
         columns.append(column)
     training = [
         TrainingSequence(
-            k, _float_array(x), regions, _float_array(w), _float_array(at), group
+            k, float_array(x), regions, float_array(w), float_array(at), group
         )
         for k, (x, regions, w, at, group) in enumerate(
             zip(sequences, labels, *columns, strict=True)
@@ -59,7 +64,8 @@ def training_sequences(
     return training
 
 
-def _float_array(values: Any) -> Any:
+def float_array(values: Any) -> Any:
+    """Return a float64 array, or None."""
     return None if values is None else np.asarray(values, dtype=np.float64)
 
 
@@ -78,11 +84,41 @@ def paired_labels(
     return sequences, labels
 
 
-def expanded_runs(
+def features_and_units(
+    value: Sequence[NDArray[np.float64]],
+    weights: Sequence[Any] | None,
+    *,
+    unit: str | None,
+    has_runs: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the features of sequences, and the units of their penalties.
+
+    With a unit, values are in units of the noise; with ``"free"``, its log variance is
+    a feature instead of the unit. Several columns are always in units of their noise.
+    """
+    every = [None] * len(value) if weights is None else list(weights)
+    noise = np.ones(len(value))
+    rows = []
+    for k, (x, weight) in enumerate(zip(value, every, strict=True)):
+        scaled = x
+        if x.ndim == 2:
+            scaled = noise_scaled(x, weight)[0]
+        elif unit is not None:
+            # A constant sequence has no noise, and no changes in any unit.
+            noise[k] = noise_variance(x, weights=weight) or 1.0
+            scaled = (x - np.nanmedian(x)) / np.sqrt(noise[k])
+        rows.append(_expanded_runs(k, scaled, weight) if has_runs else scaled)
+    X = sequence_features(rows).value
+    if unit == "free":
+        return np.column_stack((X, np.log(noise))), np.ones(len(value))
+    return X, noise
+
+
+def _expanded_runs(
     k: int, value: NDArray[np.float64], weight: ArrayLike | None
 ) -> NDArray[np.float64]:
     """Repeat the values of runs as often as their lengths say."""
-    length = np.ones(value.size) if weight is None else np.asarray(weight, dtype=float)
+    length = np.ones(len(value)) if weight is None else np.asarray(weight, dtype=float)
     if not (length % 1 == 0).all():
         raise ValueError(
             f"weights[{k}] must be whole numbers, the lengths of runs, as when the "
@@ -92,4 +128,4 @@ def expanded_runs(
         raise ValueError(
             f"weights[{k}] must sum to at most {_MAX_EXPANDED:g}, got {length.sum():g}."
         )
-    return np.repeat(value, length.astype(np.int64))
+    return np.repeat(value, length.astype(np.int64), axis=0)

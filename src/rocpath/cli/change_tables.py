@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rocpath.cli.positions import with_number_type
@@ -28,21 +29,33 @@ def changes_table(
     """
     sequence, position = columns.name("sequence"), columns.name("position")
     # Positions are separate from the rest: they are numbers, times or text.
-    rows: list[tuple[str, float | None, float | None, str | None]] = []
+    rows: list[dict[str, Any]] = []
     shown = []
+    results = _result_names(table)
     for one, model in zip(table.sequences, found, strict=True):
-        means = zip(model.changes, model.mean[:-1], model.mean[1:], strict=True)
-        for change, before, after in means:
-            rows.append((one.name, float(before), float(after), None))
+        for k, change in enumerate(model.changes):
+            # Means before and after, in turn for each column.
+            means = np.ravel(np.column_stack((model.mean[k], model.mean[k + 1])))
+            values = dict(zip(results, means.tolist(), strict=True))
+            rows.append({sequence: one.name, **values})
             shown.append(one.text_of_position(int(change)))
     for lost in table.skipped:
-        rows.append((lost.sequence, None, None, f"{lost.reason} in row {lost.row}"))
+        note = f"{lost.reason} in row {lost.row}"
+        rows.append({sequence: lost.sequence, _NOTE: note})
         shown.append(None)
-    schema = {sequence: pl.String, **dict.fromkeys(_RESULTS, pl.Float64)}
-    changes = pl.DataFrame(rows, schema={**schema, _NOTE: pl.String}, orient="row")
+    schema = {sequence: pl.String, **dict.fromkeys(results, pl.Float64)}
+    changes = pl.DataFrame(rows, schema={**schema, _NOTE: pl.String})
     # Without changes there is no value that determines the type.
     place = pl.Series(position, shown, dtype=None if shown else pl.Int64)
     return changes.insert_column(1, with_number_type(place))
+
+
+def _result_names(table: LongTable) -> list[str]:
+    """Return the names of the means; of common changes, those of each column."""
+    columns = table.sequences[0].columns
+    if not columns:
+        return list(_RESULTS)
+    return [f"{column}_{side}" for column in columns for side in ("before", "after")]
 
 
 def summary_table(
@@ -50,7 +63,7 @@ def summary_table(
 ) -> pl.DataFrame:
     """List the length, penalty and number of changes of each sequence."""
     rows: list[tuple[str, int | None, float | None, int | None, str | None]] = [
-        (one.name, one.value.size, model.penalty, model.n_changes, None)
+        (one.name, len(one.value), model.penalty, model.n_changes, None)
         for one, model in zip(table.sequences, found, strict=True)
     ]
     rows += [

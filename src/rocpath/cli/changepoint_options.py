@@ -47,6 +47,16 @@ class Sequences(NamedTuple):
             "rows), or keep every row.",
         ),
     ] = "error"
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Each numeric column is a sequence.")
+    ] = False
+    common: Annotated[
+        bool,
+        typer.Option(
+            "--common",
+            help="All numeric columns are one sequence, with common changes.",
+        ),
+    ] = False
 
     @property
     def shown_name(self) -> str:
@@ -78,7 +88,8 @@ class Segmenting(NamedTuple):
     ]
     # Literals, as importing the types of the library would slow down --help.
     cost: Annotated[
-        Literal["normal", "poisson"], typer.Option(help="Cost of a segment.")
+        Literal["normal", "poisson", "biweight", "huber", "mean_variance"],
+        typer.Option(help="Cost of a segment; biweight and huber are robust."),
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,

@@ -76,6 +76,7 @@ class LongSequence:
     position: NDArray[np.float64]
     weight: NDArray[np.float64] | None = None
     shown: pl.Series | None = None
+    columns: tuple[str, ...] = ()  # of a table with common changes
 
     def text_of_position(self, index: int) -> Any:
         """Return the position of an observation as it is written."""
@@ -213,7 +214,7 @@ def _notes(found: LongTable, runs: tuple[str, str] | None) -> tuple[str, ...]:
         )
     n_missing = sum(int(np.isnan(one.value).sum()) for one in found.sequences)
     if n_missing:
-        notes.append(f"{n_missing:,} missing values have weight 0.")
+        notes.append(f"missing values, which have weight 0: {n_missing:,}.")
     return tuple(notes)
 
 

@@ -24,6 +24,7 @@ from rocpath.cli.long_tables import (
     sequences_of,
 )
 from rocpath.cli.terminal import say
+from rocpath.cli.wide_tables import wide_sequences
 
 if TYPE_CHECKING:
     from rocpath import changepoint as cp
@@ -152,11 +153,21 @@ def _read(
     options: Sequences, columns: SequenceColumns, cost: str
 ) -> tuple[LongTable, list[tuple[pl.DataFrame, pl.Series]]]:
     """Read sequences, and the table they come from with the name of each row's."""
-    tables = []
+    tables: list[tuple[pl.DataFrame, pl.Series]] = []
     if _has_ending(options.sequences, _BEDGRAPH):
         found = _bedgraph_sequences(options.sequences, options.fill, cost)
     else:
         table = read_table(options.sequences, text=columns.names_as_text)
+        if options.wide or options.common:
+            found = wide_sequences(
+                table,
+                columns,
+                cost=cost,
+                repeated=options.repeated,
+                is_common=options.common,
+            )
+            found.check_not_empty()
+            return found, tables
         found = sequences_of(table, columns, cost=cost, repeated=options.repeated)
         tables.append((table, sequence_names(table, columns)))
     found.check_not_empty()
