@@ -336,8 +336,8 @@ def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
         "servers.csv": server_table().write_csv(),
     }
     write_folder(to.out, texts, force=to.force)
-    # --force, such that the commands can be repeated as they are shown.
-    fit_words = ["fit", table, "--label", "cancels", "--drop", "customer"]
+    # With --force, the commands can be repeated as they are shown.
+    fit_words = ["fit", table, "--label", "cancels", "--group", "customer"]
     for words in (
         [*fit_words, "--out", f"{to.out}/fit", "--force"],
         ["changepoint", "label", sequences, "--out", page, "--force"],
