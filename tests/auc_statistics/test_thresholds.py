@@ -1,4 +1,4 @@
-"""Thresholds keep their promises: by enumeration, by hand and by simulation."""
+"""Thresholds with constraints: by enumeration, by hand and by simulation."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from rocpath.auc_statistics.rate_bounds import (
     simultaneous_rates,
 )
 
-PROMISES = {
+CONSTRAINTS = {
     "max_fpr": lambda point, rate: point.fpr <= rate,
     "min_tpr": lambda point, rate: point.tpr >= rate,
     "min_precision": lambda point, rate: point.precision >= rate,
@@ -39,10 +39,10 @@ def rates(y, score, threshold):
 
 @given(
     labeled_scores(),
-    st.sampled_from(sorted(PROMISES)),
+    st.sampled_from(sorted(CONSTRAINTS)),
     st.sampled_from([0.1, 0.2, 1 / 3, 0.5, 0.75]),
 )
-def test_the_best_of_all_thresholds_that_keep_a_promise(rows, name, rate):
+def test_the_best_of_all_thresholds_that_satisfy_a_constraint(rows, name, rate):
     y, score = rows
     # Every different way to cut the rows; "best" calls the most positive, or for
     # min_tpr the fewest.
@@ -53,7 +53,7 @@ def test_the_best_of_all_thresholds_that_keep_a_promise(rows, name, rate):
         "min_precision": [cut for cut in cuts if cut[2] >= rate],
     }[name]
     if not keeps:
-        with pytest.raises(ValueError, match=r"out of reach: with .* can be promised"):
+        with pytest.raises(ValueError, match=r"out of reach: with .* possible value"):
             rp.choose_threshold(y, score, **{name: rate})
         return
     best = keeps[-1] if name == "min_tpr" else keeps[0]
@@ -120,8 +120,8 @@ def test_simultaneous_rates_hold_together():
     assert rising_ranks(3, 3).tolist() == [3]
 
 
-def broken_promises(name, rate, n_rows, n_tries=400, **given_rate):
-    """Share of chosen thresholds whose true rate breaks the promise."""
+def broken_guarantees(name, rate, n_rows, n_tries=400, **given_rate):
+    """Share of chosen thresholds whose true rate violates the constraint."""
     rng = np.random.default_rng(1)
     broken = 0
     for _ in range(n_tries):
@@ -141,14 +141,14 @@ def broken_promises(name, rate, n_rows, n_tries=400, **given_rate):
 @pytest.mark.parametrize(
     ("name", "rate"), [("max_fpr", 0.05), ("min_tpr", 0.9), ("min_precision", 0.6)]
 )
-def test_promises_hold_for_new_rows_as_often_as_they_say(name, rate):
+def test_guarantees_hold_for_new_rows_as_often_as_stated(name, rate):
     # Three standard errors of a share of .1 among 400 are .045.
-    assert broken_promises(name, rate, 400, confidence=0.9) < 0.1 + 0.045
+    assert broken_guarantees(name, rate, 400, confidence=0.9) < 0.1 + 0.045
     # Without confidence many do not.
-    assert broken_promises(name, rate, 400) > 0.3
+    assert broken_guarantees(name, rate, 400) > 0.3
 
 
-def test_promises_of_cost_hold_for_new_rows():
+def test_bounds_on_costs_hold_for_new_rows():
     rng = np.random.default_rng(2)
     broken = 0
     for _ in range(200):
@@ -161,7 +161,7 @@ def test_promises_of_cost_hold_for_new_rows():
     assert broken / 200 < 0.1
 
 
-def test_ties_only_make_promises_safer():
+def test_ties_only_make_guarantees_safer():
     rng = np.random.default_rng(3)
     broken = 0
     for _ in range(400):
@@ -172,7 +172,7 @@ def test_ties_only_make_promises_safer():
     assert broken / 400 < 0.1 + 0.045
 
 
-def test_an_impossible_promise_says_what_is_possible():
+def test_impossible_constraints_state_what_is_possible():
     y, score = np.arange(40) % 2, np.arange(40) + 30 * (np.arange(40) % 2)
     # 20 negatives: 1 - .05^(1/20) = .1391; 20 positives: .05^(1/20) = .8609.
     with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*is 0.1392"):
@@ -181,9 +181,9 @@ def test_an_impossible_promise_says_what_is_possible():
     with pytest.raises(ValueError, match=r"min_tpr = 0.99 is out of reach .*is 0.8608"):
         rp.choose_threshold(y, score, min_tpr=0.99, confidence=0.95)
     assert rp.choose_threshold(y, score, min_tpr=0.8608, confidence=0.95).tpr == 1
-    with pytest.raises(ValueError, match=r"min_precision = 0.999 .*promised") as told:
+    with pytest.raises(ValueError, match=r"min_precision = 0.999 .*possible") as raised:
         rp.choose_threshold(y, score, min_precision=0.999, confidence=0.95)
-    possible = float(str(told.value).rsplit(" ", 1)[1].rstrip("."))
+    possible = float(str(raised.value).rsplit(" ", 1)[1].rstrip("."))
     assert possible > 0.5
     rp.choose_threshold(y, score, min_precision=possible, confidence=0.95)
 
@@ -191,8 +191,9 @@ def test_an_impossible_promise_says_what_is_possible():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({}, "exactly one of max_fpr, min_tpr, min_precision, cost must .*got none"),
-        ({"max_fpr": 0.1, "cost": (1, 1)}, "exactly one .*got max_fpr and cost"),
+        ({}, "at least one of max_fpr, min_tpr, min_precision, top, cost must be"),
+        ({"top": 0}, "top must be"),
+        ({"min_tpr": 0.5, "groups": [1, 1]}, "groups must have an entry for each of"),
         ({"max_fpr": 1.5}, "max_fpr must be in .0, 1., got 1.5"),
         ({"cost": (1, -1)}, "cost must not be negative or both 0"),
         ({"cost": 3}, "cost must be a pair"),
@@ -204,3 +205,120 @@ def test_errors_name_the_argument_the_rule_and_the_value(change, message):
     arguments = {"y": [0, 0, 1], "scores": [1, 2, 3], **change}
     with pytest.raises(ValueError, match=message):
         rp.choose_threshold(**arguments)
+
+
+RULES = {
+    "max_fpr": lambda tpr, fpr, precision, rate: fpr <= rate + 1e-12,
+    "min_tpr": lambda tpr, fpr, precision, rate: tpr >= rate - 1e-12,
+    "min_precision": lambda tpr, fpr, precision, rate: precision >= rate,
+}
+
+
+@given(
+    labeled_scores(),
+    st.dictionaries(
+        st.sampled_from(sorted(RULES)), st.sampled_from([0.2, 0.5, 0.75]), min_size=2
+    ),
+    st.booleans(),
+)
+def test_several_constraints_by_enumeration(rows, targets, has_cost):
+    y, score = rows
+    cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
+    good = [
+        cut
+        for cut in cuts
+        if all(RULES[name](*cut, rate) for name, rate in targets.items())
+    ]
+    extra = {"cost": (1, 2)} if has_cost else {}
+    if not good:
+        with pytest.raises(ValueError, match=r"no threshold satisfies|out of reach"):
+            rp.choose_threshold(y, score, **targets, **extra)
+        return
+    point = rp.choose_threshold(y, score, **targets, **extra)
+    found = point.tpr, point.fpr, point.precision
+    if has_cost:
+        n = (y == 0).sum(), (y == 1).sum()
+        costs = [n[0] * fpr + 2 * n[1] * (1 - tpr) for tpr, fpr, _ in good]
+        expected = min(costs)
+        found_cost = n[0] * found[1] + 2 * n[1] * (1 - found[0])
+        assert found_cost == pytest.approx(expected)
+    else:
+        # The lowest threshold: as many rows as possible are predicted positive.
+        np.testing.assert_equal(found, good[0])
+    np.testing.assert_equal(rates(y, score, point.threshold), found)
+
+
+def test_top_and_weights_by_hand():
+    y, score = np.array([1, 0, 1, 0, 0]), np.array([5.0, 4, 3, 2, 1])
+    assert rp.choose_threshold(y, score, top=3).threshold == 2.5
+    # Weighted FPR by threshold: 0, .75, .75, .875, 1.
+    point = rp.choose_threshold(y, score, max_fpr=0.8, sample_weight=[1, 6, 1, 1, 1])
+    assert (point.threshold, point.tpr, point.fpr) == (2.5, 1.0, 0.75)
+    assert np.isnan(point.fpr_interval).all()
+    # A weight of 0 removes a row; equal weights change nothing.
+    point = rp.choose_threshold(y, score, max_fpr=0.4, sample_weight=[2, 0, 2, 2, 2])
+    alone = rp.choose_threshold([1, 1, 0, 0], [5.0, 3, 2, 1], max_fpr=0.4)
+    assert (point.threshold, point.fpr_interval) == (
+        alone.threshold,
+        alone.fpr_interval,
+    )
+    with pytest.raises(ValueError, match="confidence must be None with unequal"):
+        rp.choose_threshold(
+            y, score, max_fpr=0.5, sample_weight=[1, 6, 1, 1, 1], confidence=0.9
+        )
+
+
+def test_several_guarantees_hold_together_for_new_rows():
+    rng = np.random.default_rng(5)
+    broken = n_found = 0
+    for _ in range(300):
+        y = (rng.random(600) < 0.3).astype(int)
+        score = rng.normal(size=600) + 2.0 * y
+        try:
+            point = rp.choose_threshold(
+                y, score, max_fpr=0.1, min_precision=0.6, min_tpr=0.5, confidence=0.9
+            )
+        except ValueError:
+            continue
+        n_found += 1
+        tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
+        precision = 0.3 * tpr / (0.3 * tpr + 0.7 * fpr)
+        broken += fpr > 0.1 or tpr < 0.5 or precision < 0.6
+    assert n_found > 200
+    # Three standard errors of a share of .1 among 200 are .064.
+    assert broken / n_found < 0.1 + 0.064
+
+
+@pytest.mark.parametrize(("name", "rate"), [("max_fpr", 0.2), ("min_tpr", 0.7)])
+def test_guarantees_hold_for_new_groups(name, rate):
+    rng = np.random.default_rng(6)
+    n_groups, n_tries = 60, 300
+    broken = {True: 0, False: 0}
+    for _ in range(n_tries):
+        # Rows of a group are nearly alike, so that rows are far from independent.
+        code = np.repeat(np.arange(n_groups), 8)
+        y = (rng.random(code.size) < 0.5).astype(int)
+        common = np.sqrt(0.9) * rng.normal(size=n_groups)[code]
+        score = common + np.sqrt(0.1) * rng.normal(size=code.size) + 2.0 * y
+        for is_grouped in broken:
+            point = rp.choose_threshold(
+                y,
+                score,
+                confidence=0.9,
+                groups=code if is_grouped else None,
+                **{name: rate},
+            )
+            tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
+            broken[is_grouped] += fpr > rate if name == "max_fpr" else tpr < rate
+    # Three standard errors of a share of .1 among 300 are .052.
+    assert broken[True] / n_tries < 0.1 + 0.052
+    assert broken[False] / n_tries > 0.2
+
+
+def test_constraints_without_a_bound_for_groups_are_refused():
+    y, score, group = np.arange(40) % 2, np.arange(40), np.arange(40) // 4
+    for constraint in ({"min_precision": 0.6}, {"cost": (1, 1)}):
+        with pytest.raises(ValueError, match="must be None with groups: no bound"):
+            rp.choose_threshold(y, score, groups=group, confidence=0.9, **constraint)
+    with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*10 groups"):
+        rp.choose_threshold(y, score, groups=group, max_fpr=0.01, confidence=0.9)

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocpath.arguments import finite_number, one_of, rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import (
-    Curve,
-    LabeledSample,
-    compared,
-    difference_of,
-)
+from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.differences import compared, difference_of
 from rocpath.auc_statistics.groups import RowGroups
 from rocpath.auc_statistics.multiclass import multiclass_interval
 from rocpath.auc_statistics.strata import stratified_interval

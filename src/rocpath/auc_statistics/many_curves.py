@@ -11,7 +11,8 @@ import numpy as np
 from scipy import special
 
 from rocpath.arguments import rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import Curve, LabeledSample, compared
+from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.multiclass import score_columns
 from rocpath.auc_statistics.results import html_table, p_text, percent, text_table
 

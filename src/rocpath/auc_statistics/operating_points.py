@@ -1,4 +1,4 @@
-"""What a threshold of scores does: rates of errors, with bounds for new rows."""
+"""The operating point of a threshold: error rates with bounds for new rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from rocpath.auc_statistics.influence import falling_order
 from rocpath.auc_statistics.rate_bounds import rate_bounds, simultaneous_rates
+from rocpath.auc_statistics.results import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,31 +18,32 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 DEFAULT_CONFIDENCE = 0.95
+_UNKNOWN = (float("nan"), float("nan"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OperatingPoint:
-    """Hold a threshold, and the rates of the rows it was chosen by.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OperatingPoint(Sentence):
+    """Hold a threshold, and the error rates of the rows it was chosen by.
 
-    Rows whose score is at least ``threshold`` are called positive. Each end of an
-    interval is a bound that holds for new rows with ``confidence``, the choice of the
-    threshold taken into account.
+    Rows whose score is at least ``threshold`` are predicted positive. Each limit of an
+    interval is a one-sided bound that holds for new rows with ``confidence``, with the
+    choice of the threshold taken into account.
 
     Attributes
     ----------
     threshold : float
-        Between two scores; above all of them if no row is called positive.
+        Number between two scores; above all of them if no row is predicted positive.
     tpr, fpr, precision : float
-        Shares called positive of the positives and of the negatives, and of positives
-        among those called positive; not a number if there are none.
+        True positive rate, false positive rate and precision; the precision is NaN if
+        no row is predicted positive.
     tpr_interval, fpr_interval, precision_interval : tuple of float
-        Their bounds.
+        Bounds of the rates; NaN for rows with unequal weights.
     expected_cost : float or None
-        Cost of a row on average, if costs were given.
+        Mean cost of a row, if costs were given.
     expected_cost_interval : tuple of float or None
-        Its bounds.
+        Bounds of the mean cost.
     confidence : float
-        Of the bounds: as asked for, or 0.95.
+        Confidence of the bounds: the one given, or 0.95.
     """
 
     threshold: float
@@ -55,53 +57,89 @@ class OperatingPoint:
     expected_cost_interval: Interval | None
     confidence: float
 
+    def __repr__(self) -> str:
+        parts = [
+            f"{name} {value:.3f} ({limits[0]:.3f} to {limits[1]:.3f})"
+            for name, value, limits in (
+                ("TPR", self.tpr, self.tpr_interval),
+                ("FPR", self.fpr, self.fpr_interval),
+                ("precision", self.precision, self.precision_interval),
+            )
+        ]
+        if self.expected_cost is not None:
+            parts.append(f"cost {self.expected_cost:.4g}")
+        return (
+            f"threshold {self.threshold:.6g}: {', '.join(parts)}, each bound with "
+            f"confidence {self.confidence:g}"
+        )
+
 
 class RankedRows(NamedTuple):
     """Distinct scores from the largest, and the rows of each class at or above them.
 
-    The first is larger than all, with no rows.
+    The first score is larger than all, with no rows. With weights, ``tp`` and ``fp``
+    are sums of weights, and ``n_called`` still counts rows.
     """
 
     score: NDArray[np.float64]
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
+    n_called: NDArray[np.int64]
 
     @classmethod
     def of(
-        cls, is_positive: NDArray[np.bool_], score: NDArray[np.float64]
+        cls,
+        is_positive: NDArray[np.bool_],
+        score: NDArray[np.float64],
+        weight: NDArray[np.float64] | None = None,
     ) -> RankedRows:
         """Sort rows by their scores."""
         order = falling_order(score)
         ranked = score[order]
-        # No threshold stands between equal scores, so only the last of them is a place.
+        # No threshold separates equal scores, so only the last of them is a place.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-        tp = np.cumsum(is_positive[order])[last]
+        label = is_positive[order]
+        tp = np.cumsum(label)[last]
+        fp = last + 1 - tp
+        if weight is not None:
+            tp, fp = (
+                np.cumsum(np.where(side, weight[order], 0.0))[last]
+                for side in (label, ~label)
+            )
         nothing = np.nextafter(ranked[0], np.inf)
         return cls(
             np.append(nothing, ranked[last]),
             np.append(0, tp),
-            np.append(0, last + 1 - tp),
+            np.append(0, fp),
+            np.append(0, last + 1),
         )
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows have unequal weights."""
+        return self.tp.dtype.kind == "f"
+
+    @property
     def n_positive(self) -> int:
-        """Return the number of positives."""
-        return int(self.tp[-1])
+        """Number of positives, or the sum of their weights."""
+        total = self.tp[-1]
+        return total if self.is_weighted else int(total)
 
     @property
     def n_negative(self) -> int:
-        """Return the number of negatives."""
-        return int(self.fp[-1])
+        """Number of negatives, or the sum of their weights."""
+        total = self.fp[-1]
+        return total if self.is_weighted else int(total)
 
     @property
     def n_rows(self) -> int:
-        """Return the number of rows."""
+        """Number of rows, or the sum of their weights."""
         return self.n_positive + self.n_negative
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """Return the share of positives at or above each score."""
-        # Nothing called positive is never precise enough.
+        """Share of positives at or above each score."""
+        # A threshold that predicts nothing positive is never precise enough.
         return np.append(0.0, self.tp[1:] / (self.tp + self.fp)[1:])
 
     def threshold(self, place: int) -> float:
@@ -116,7 +154,7 @@ class RankedRows(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """Hold bounds of both rates."""
+    """Bounds of both rates."""
 
     tpr: Interval
     fpr: Interval
@@ -127,8 +165,8 @@ def rates_of_any_place(rows: RankedRows, place: int) -> Callable[[float], Rates]
     tp, fp = int(rows.tp[place]), int(rows.fp[place])
 
     def rates(level: float) -> Rates:
-        # Who looks at all places and takes the best has looked at luck too: so the
-        # bounds hold for all places at once.
+        # The best of all places is best partly by chance, so that the bounds must hold
+        # for all places at once.
         tpr = simultaneous_rates(rows.n_positive, level)
         fpr = simultaneous_rates(rows.n_negative, level)
         return Rates(
@@ -145,12 +183,14 @@ def operating_point(
     rates: Callable[[float], Rates],
     confidence: float | None,
 ) -> OperatingPoint:
-    """Call the rows at this place and above positive."""
-    tp, fp = int(rows.tp[place]), int(rows.fp[place])
+    """Predict the rows at this place and above positive."""
     level = confidence or DEFAULT_CONFIDENCE
+    if rows.is_weighted:
+        return _weighted_point(rows, place, level)
+    tp, fp = int(rows.tp[place]), int(rows.fp[place])
     tpr_interval, fpr_interval = rates(level)
-    # Precision follows from TPR, FPR and the share of positives: three bounds, each of
-    # which may fail in a third of the cases left.
+    # Precision follows from TPR, FPR and the share of positives: three bounds, each
+    # with a third of the error probability.
     third = 1.0 - (1.0 - level) / 3.0
     tpr, fpr = rates(third)
     share = rate_bounds(rows.n_positive, rows.n_rows, third)
@@ -165,6 +205,23 @@ def operating_point(
             _precision(share[0], tpr[0], fpr[1], 0.0),
             _precision(share[1], tpr[1], fpr[0], 1.0),
         ),
+        expected_cost=None,
+        expected_cost_interval=None,
+        confidence=level,
+    )
+
+
+def _weighted_point(rows: RankedRows, place: int, level: float) -> OperatingPoint:
+    """Return weighted rates; binomial bounds need rows that count alike."""
+    tp, fp = float(rows.tp[place]), float(rows.fp[place])
+    return OperatingPoint(
+        threshold=rows.threshold(place),
+        tpr=tp / rows.n_positive,
+        fpr=fp / rows.n_negative,
+        precision=tp / (tp + fp) if tp + fp else float("nan"),
+        tpr_interval=_UNKNOWN,
+        fpr_interval=_UNKNOWN,
+        precision_interval=_UNKNOWN,
         expected_cost=None,
         expected_cost_interval=None,
         confidence=level,

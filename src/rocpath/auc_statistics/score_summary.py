@@ -23,7 +23,6 @@ from rocpath.auc_statistics.threshold_targets import (
     point_at,
     point_for_target,
     points_for_targets,
-    top_point,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +150,8 @@ def _common_points(
     # Scores are log-odds: a probability of one half is 0.
     half = max(int(np.searchsorted(-rows.score, 0.0, side="left")) - 1, 0)
     above_half = replace(point_at(rows, half), threshold=0.0)
-    top = top_point(rows, max(1, round(_TOP * rows.n_rows)))
+    n_top = max(1, round(_TOP * rows.n_rows))
+    top = point_for_target(is_positive, score, ThresholdTargets(top=n_top))
     points = [
         NamedPoint.at(is_positive, "probability above one half", above_half),
         NamedPoint.at(is_positive, "the top 10% of rows", top),

@@ -101,15 +101,13 @@ def point_for_target(
     targets: ThresholdTargets,
     confidence: float | None = None,
 ) -> OperatingPoint:
-    """Choose a threshold for the only target given; raise if none reaches it."""
-    ((name, target),) = targets.given.items()
-    if name == "top":
-        return top_point(RankedRows.of(is_positive, score), int(target))
+    """Choose a threshold that reaches all targets; raise if there is none."""
     return choose_threshold(
         is_positive,
         score,
         max_fpr=targets.max_fpr,
         min_precision=targets.min_precision,
+        top=targets.top,
         positive=True,
         confidence=confidence,
     )
@@ -137,12 +135,6 @@ def points_for_targets(
                 continue
             points.append(NamedPoint.at(is_positive, full, point, is_requested=True))
     return points
-
-
-def top_point(rows: RankedRows, n_rows: int) -> OperatingPoint:
-    """Predict at most this many rows positive, those with the largest scores."""
-    place = int(np.searchsorted(rows.tp + rows.fp, n_rows, side="right")) - 1
-    return point_at(rows, place)
 
 
 def point_at(rows: RankedRows, place: int) -> OperatingPoint:

@@ -1,4 +1,4 @@
-"""Choose a threshold of scores by a promise about errors, or by their costs."""
+"""Choose a threshold of scores that satisfies constraints on its error rates."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from rocpath.arguments import (
     describe,
     finite_number,
     finite_vector,
+    label_weights,
     positive_labels,
     same_length,
     share_between,
+    whole_number,
 )
+from rocpath.auc_statistics.group_rates import GroupRates
+from rocpath.auc_statistics.groups import RowGroups
 from rocpath.auc_statistics.operating_points import (
-    DEFAULT_CONFIDENCE,
     OperatingPoint,
     RankedRows,
     Rates,
@@ -25,15 +28,19 @@ from rocpath.auc_statistics.operating_points import (
 )
 from rocpath.auc_statistics.rate_bounds import (
     highest_rate,
-    largest_count_below,
     lowest_rate,
     rate_bounds,
-    rising_ranks,
-    simultaneous_rates,
+)
+from rocpath.auc_statistics.threshold_constraints import (
+    REGIONS,
+    FeasibleRegion,
+    PlaceCosts,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+_RATES = ("max_fpr", "min_tpr", "min_precision")
 
 
 def choose_threshold(
@@ -43,32 +50,48 @@ def choose_threshold(
     max_fpr: float | None = None,
     min_tpr: float | None = None,
     min_precision: float | None = None,
+    top: int | None = None,
     cost: tuple[float, float] | None = None,
     confidence: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     positive: Any = None,
 ) -> OperatingPoint:
-    """Choose a threshold of scores by exactly one promise or by costs.
+    """Choose a threshold of scores that satisfies constraints on its error rates.
+
+    Among the thresholds that satisfy all constraints, the one with the smallest cost is
+    chosen. Without ``cost``, as many rows as possible are predicted positive, or as few
+    as possible if ``min_tpr`` is the only constraint.
 
     Parameters
     ----------
     y : array-like, shape (n_rows,)
         Labels of exactly two values, of rows that the scores were not fitted to.
     scores : array-like, shape (n_rows,)
-        Larger for rows that are more likely positive.
+        Scores that are larger for rows that are more likely positive.
     max_fpr : float, optional
-        Call as many rows positive as this false positive rate allows.
+        Largest false positive rate.
     min_tpr : float, optional
-        Call as few rows positive as this true positive rate allows.
+        Smallest true positive rate.
     min_precision : float, optional
-        Call as many rows positive as this precision allows.
+        Smallest precision.
+    top : int, optional
+        Largest number of the given rows that are predicted positive.
     cost : tuple of float, optional
-        Costs of a false positive and of a false negative; their sum is made small.
+        Costs of a false positive and of a false negative.
     confidence : float, optional
-        Promise the rate for new rows with this confidence, or make the largest cost
-        that new rows can have with this confidence small. By default the rates and
-        costs of the rows given count.
+        Probability with which all constraints on rates hold for new rows at once (the
+        confidence is divided among them by Bonferroni's inequality). The cost is then
+        the largest one that new rows can have with this confidence. By default, rates
+        and costs are those of the given rows.
+    sample_weight : array-like, shape (n_rows,), optional
+        Non-negative weight of each row. Unequal weights exclude ``confidence``.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row; groups are independent. Rates are then means of the rates of
+        the groups, and the guarantee is for a random row of a new group. With
+        ``confidence`` only ``max_fpr``, ``min_tpr`` and ``top`` can be given.
     positive : label, optional
-        The positive class; by default the larger of the two labels.
+        Positive class. By default it is the larger of the two labels.
 
     Returns
     -------
@@ -77,7 +100,7 @@ def choose_threshold(
     Raises
     ------
     ValueError
-        If no threshold keeps the promise; the message says what can be promised.
+        If no threshold satisfies the constraints. The message states what is possible.
 
     Examples
     --------
@@ -90,169 +113,169 @@ def choose_threshold(
     >>> sure.fpr, bool(sure.fpr_interval[1] <= 0.1)
     (0.06, True)
     """
+    targets = check_targets(
+        max_fpr=max_fpr,
+        min_tpr=min_tpr,
+        min_precision=min_precision,
+        top=top,
+        cost=cost,
+    )
+    if confidence is not None:
+        confidence = share_between("confidence", confidence)
     is_positive = positive_labels(y, positive)
     score = finite_vector("scores", scores, copy=False)
     same_length(y=is_positive, scores=score)
-    if confidence is not None:
-        confidence = share_between("confidence", confidence)
-    rows = RankedRows.of(is_positive, score)
-    name, promise = _only_one(
-        max_fpr=max_fpr, min_tpr=min_tpr, min_precision=min_precision, cost=cost
-    )
-    if name == "cost":
-        return _cheapest(rows, _costs(promise), confidence)
-    rate = share_between(name, promise)
-    if name == "max_fpr":
-        return _few_false_positives(rows, rate, confidence)
-    if name == "min_tpr":
-        return _many_true_positives(rows, rate, confidence)
-    return _precise(rows, rate, confidence)
-
-
-def _only_one(**promises: Any) -> tuple[str, Any]:
-    given = [name for name, promise in promises.items() if promise is not None]
-    if len(given) != 1:
+    weight = None
+    if sample_weight is not None:
+        is_positive, score, weight, groups = _weighted(
+            is_positive, score, label_weights(is_positive, sample_weight), groups
+        )
+    if weight is not None and confidence is not None:
         raise ValueError(
-            f"exactly one of {', '.join(promises)} must be given, got "
-            f"{' and '.join(given) or 'none'}."
+            "confidence must be None with unequal sample_weight, got "
+            f"{confidence:g}: the bounds on error rates need rows that count alike."
         )
-    return given[0], promises[given[0]]
+    if groups is not None:
+        if weight is not None:
+            raise ValueError("groups must be None with unequal sample_weight.")
+        together = RowGroups.of("groups", groups, score.size)
+        if together.n_groups < score.size:
+            rates = GroupRates.of(is_positive, score, together)
+            return rates.choose(targets, confidence)
+    return _chosen(RankedRows.of(is_positive, score, weight), targets, confidence)
 
 
-def _few_false_positives(
-    rows: RankedRows, rate: float, confidence: float | None
+def check_targets(**targets: Any) -> dict[str, Any]:
+    """Return the targets that are given, checked, or raise if there is none."""
+    given = {name: one for name, one in targets.items() if one is not None}
+    if not given:
+        raise ValueError(f"at least one of {', '.join(targets)} must be given.")
+    for name, target in given.items():
+        if name in _RATES:
+            given[name] = share_between(name, target)
+        elif name == "top":
+            given[name] = whole_number(name, target, least=1)
+        else:
+            given[name] = _costs(target)
+    return given
+
+
+def _weighted(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    groups: ArrayLike | None,
+) -> Any:
+    """Drop rows of weight 0, and the weights if all others are equal."""
+    is_used = weight > 0
+    kept = weight[is_used]
+    if groups is not None:
+        groups = np.asarray(groups)[is_used]
+    unequal = kept if kept.min() < kept.max() else None
+    return is_positive[is_used], score[is_used], unequal, groups
+
+
+def _chosen(
+    rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
-    """Stand above the negative of a rank that only their number decides."""
-    # The rank is fixed before a score is looked at. So the bound on what of the
-    # negatives lies above it is Wilks's, and needs no allowance for having chosen; and
-    # the positives above it, which had no part in the choice, are binomial.
-    n_negative = rows.n_negative
-    allowed = _allowed_errors(rate, n_negative, confidence)
-    if confidence is not None and allowed < 0:
-        possible = float(highest_rate(0, n_negative, confidence))
-        raise _out_of_reach("max_fpr", rate, "smallest", possible, rows, confidence)
-    # Ties may leave fewer than allowed: the promise was made for those allowed.
-    place = int(np.searchsorted(rows.fp, allowed, side="right")) - 1
-    fp, tp = int(rows.fp[place]), int(rows.tp[place])
-
-    def rates(level: float) -> Rates:
-        return Rates(
-            rate_bounds(tp, rows.n_positive, level),
-            (
-                float(lowest_rate(fp, n_negative, level)),
-                float(highest_rate(allowed, n_negative, level)),
-            ),
-        )
-
-    return operating_point(rows, place, rates, confidence)
-
-
-def _many_true_positives(
-    rows: RankedRows, rate: float, confidence: float | None
-) -> OperatingPoint:
-    """Stand at the positive of a rank that only their number decides."""
-    # As for false positives, with positives that are missed.
-    n_positive = rows.n_positive
-    allowed = _allowed_errors(1.0 - rate, n_positive, confidence)
-    if confidence is not None and allowed < 0:
-        possible = 1.0 - float(highest_rate(0, n_positive, confidence))
-        raise _out_of_reach("min_tpr", rate, "largest", possible, rows, confidence)
-    place = int(np.searchsorted(rows.tp, n_positive - allowed, side="left"))
-    fp, missed = int(rows.fp[place]), n_positive - int(rows.tp[place])
-
-    def rates(level: float) -> Rates:
-        return Rates(
-            (
-                1.0 - float(highest_rate(allowed, n_positive, level)),
-                1.0 - float(lowest_rate(missed, n_positive, level)),
-            ),
-            rate_bounds(fp, rows.n_negative, level),
-        )
-
-    return operating_point(rows, place, rates, confidence)
-
-
-def _precise(rows: RankedRows, rate: float, confidence: float | None) -> OperatingPoint:
-    """Go down to the last place that is precise enough."""
-    if confidence is None:
-        good = np.flatnonzero(rows.precision >= rate)
-        if good.size == 0:
-            possible = float(rows.precision.max())
-            raise _out_of_reach(
-                "min_precision", rate, "largest", possible, rows, confidence
-            )
-        place = int(good[-1])
-        return operating_point(rows, place, rates_of_any_place(rows, place), None)
-    # Above the row of a given rank all rows are drawn alike, and the positives among
-    # them are binomial. Ranks that could not convince are not tried.
-    missing = 1.0 - confidence
-    rank = rising_ranks(1, rows.n_rows)
-    # If all rows of a rank were positive, their precision could still be promised only
-    # from (missing / n_ranks) ** (1 / rank) on.
-    convincing = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
-    if convincing.size:
-        places, low, each = _precision_bounds(rows, convincing, missing)
-        good = np.flatnonzero(low >= rate)
-    if convincing.size == 0 or good.size == 0:
-        possible = float(_precision_bounds(rows, rank, missing)[1].max())
-        raise _out_of_reach(
-            "min_precision", rate, "largest", possible, rows, confidence
-        )
-    place = int(places[good[-1]])
-    tp = int(rows.tp[place])
-    n_called = tp + int(rows.fp[place])
-    precision = float(low[good[-1]]), float(highest_rate(tp, n_called, each))
-    point = operating_point(rows, place, rates_of_any_place(rows, place), confidence)
-    # The promise is for rows above the next score, which need not be at this one.
-    is_last = place + 1 == rows.score.size
-    limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
-    return replace(point, threshold=float(limit), precision_interval=precision)
-
-
-def _precision_bounds(
-    rows: RankedRows, rank: NDArray[np.int64], missing: float
-) -> tuple[NDArray[np.intp], NDArray[np.float64], float]:
-    """Return the places of ranks, a lower bound for all of them, and its confidence."""
-    each = 1.0 - missing / rank.size
-    called = rows.tp + rows.fp
-    place = np.searchsorted(called, rank, side="right") - 1
-    return place, lowest_rate(rows.tp[place], called[place], each), each
-
-
-def _cheapest(
-    rows: RankedRows, cost: tuple[float, float], confidence: float | None
-) -> OperatingPoint:
-    """Compare all thresholds, also the one that calls no row positive."""
-    missing = 1.0 - (confidence or DEFAULT_CONFIDENCE)
-    seen = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
-    # What may fail is dealt out: a third to TPR, to FPR, and a sixth to each bound of
-    # the share of positives, both of which matter here.
-    low_tpr, high_tpr = simultaneous_rates(rows.n_positive, 1.0 - missing / 3.0)
-    low_fpr, high_fpr = simultaneous_rates(rows.n_negative, 1.0 - missing / 3.0)
-    share = np.array(rate_bounds(rows.n_positive, rows.n_rows, 1.0 - missing / 6.0))
-    share = share[:, None]
-
-    def costs(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> Any:
-        return cost[0] * (1.0 - share) * fpr + cost[1] * share * (1.0 - tpr)
-
-    # Linear in the share of positives, so that its two bounds are the worst cases.
-    highest = costs(high_fpr[rows.fp], low_tpr[rows.tp]).max(axis=0)
-    lowest = costs(low_fpr[rows.fp], high_tpr[rows.tp]).min(axis=0)
-    place = int(np.argmin(seen if confidence is None else highest))
-    point = operating_point(rows, place, rates_of_any_place(rows, place), confidence)
+    """Choose among the places that satisfy all constraints."""
+    level = confidence
+    n_guaranteed = sum(name in (*_RATES, "cost") for name in targets)
+    if confidence is not None and n_guaranteed > 1:
+        level = 1.0 - (1.0 - confidence) / n_guaranteed
+    regions = {}
+    for name, target in targets.items():
+        if name != "cost":
+            regions[name] = REGIONS[name](rows, target, level)
+    feasible = np.ones(rows.score.size, dtype=bool)
+    for region in regions.values():
+        feasible &= region.is_feasible
+    places = np.flatnonzero(feasible)
+    if places.size == 0:
+        raise _no_common_threshold(rows, targets, regions, confidence)
+    if "cost" in targets:
+        costs = PlaceCosts.of(rows, targets["cost"], level)
+        ranking = costs.seen if confidence is None else costs.highest
+        place = int(places[np.argmin(ranking[places])])
+    elif set(targets) == {"min_tpr"}:
+        place = int(places[0])
+    else:
+        place = int(places[-1])
+    point = _point(rows, place, targets, regions, confidence)
+    if "cost" not in targets:
+        return point
     return replace(
         point,
-        expected_cost=float(seen[place]) / rows.n_rows,
-        expected_cost_interval=(float(lowest[place]), float(highest[place])),
+        expected_cost=float(costs.seen[place]) / rows.n_rows,
+        expected_cost_interval=(
+            float(costs.lowest[place]),
+            float(costs.highest[place]),
+        ),
     )
 
 
-def _allowed_errors(rate: float, n_rows: int, confidence: float | None) -> int:
-    """Return how many of the rows may be wrong, or -1 if no number can be promised."""
-    if confidence is not None:
-        return largest_count_below(rate, n_rows, confidence)
-    # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
-    return int(np.floor(n_rows * rate * (1.0 + 1e-12)))
+def _point(
+    rows: RankedRows,
+    place: int,
+    targets: dict[str, Any],
+    regions: dict[str, FeasibleRegion],
+    confidence: float | None,
+) -> OperatingPoint:
+    """Return the operating point at a place, with bounds on its rates."""
+    rates = rates_of_any_place(rows, place)
+    # A rank that is fixed before any score is seen needs no allowance for the choice,
+    # and rows of the other class had no part in it.
+    if set(targets) == {"max_fpr"}:
+        rates = _rates_of_rank(rows, place, fp=regions["max_fpr"].bound)
+    elif set(targets) == {"min_tpr"}:
+        rates = _rates_of_rank(rows, place, missed=regions["min_tpr"].bound)
+    point = operating_point(rows, place, rates, confidence)
+    if confidence is None or rows.is_weighted:
+        return point
+    level = 1.0 - (1.0 - confidence) / max(sum(name in _RATES for name in targets), 1)
+    if "max_fpr" in targets:
+        bound = float(highest_rate(regions["max_fpr"].bound, rows.n_negative, level))
+        low = min(point.fpr_interval[0], bound)
+        point = replace(point, fpr_interval=(low, bound))
+    if "min_tpr" in targets:
+        missed = float(highest_rate(regions["min_tpr"].bound, rows.n_positive, level))
+        high = max(point.tpr_interval[1], 1.0 - missed)
+        point = replace(point, tpr_interval=(1.0 - missed, high))
+    if "min_precision" in targets:
+        bounds = regions["min_precision"].bound
+        # The guarantee is for rows above the next score, which need not be at this one.
+        is_last = place + 1 == rows.score.size
+        limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
+        point = replace(point, threshold=float(limit), precision_interval=bounds(place))
+    return point
+
+
+def _rates_of_rank(
+    rows: RankedRows, place: int, *, fp: int | None = None, missed: int | None = None
+) -> Any:
+    """Return bounds at a rank of one class that only its number of rows decides."""
+    tp_here, fp_here = int(rows.tp[place]), int(rows.fp[place])
+    missed_here = rows.n_positive - tp_here
+
+    def rates(level: float) -> Rates:
+        if fp is not None:
+            return Rates(
+                rate_bounds(tp_here, rows.n_positive, level),
+                (
+                    float(lowest_rate(fp_here, rows.n_negative, level)),
+                    # Ties may leave fewer than allowed: the bound is for those allowed.
+                    float(highest_rate(fp, rows.n_negative, level)),
+                ),
+            )
+        return Rates(
+            (
+                1.0 - float(highest_rate(missed, rows.n_positive, level)),
+                1.0 - float(lowest_rate(missed_here, rows.n_positive, level)),
+            ),
+            rate_bounds(fp_here, rows.n_negative, level),
+        )
+
+    return rates
 
 
 def _costs(cost: Any) -> tuple[float, float]:
@@ -267,20 +290,23 @@ def _costs(cost: Any) -> tuple[float, float]:
     return pair
 
 
-def _out_of_reach(
-    name: str,
-    rate: float,
-    best: str,
-    possible: float,
+def _no_common_threshold(
     rows: RankedRows,
+    targets: dict[str, Any],
+    regions: dict[str, FeasibleRegion],
     confidence: float | None,
 ) -> ValueError:
+    """Explain which thresholds each constraint allows."""
+    ranges = []
+    for name, region in regions.items():
+        places = np.flatnonzero(region.is_feasible)
+        if places.size == 0:
+            ranges.append(f"{name} = {targets[name]:g} allows none")
+            continue
+        high, low = rows.score[places[0]], rows.score[places[-1]]
+        ranges.append(f"{name} = {targets[name]:g} allows {low:.4g} to {high:.4g}")
     sure = "" if confidence is None else f" with confidence {confidence:g}"
-    # Rounded to the side that can be promised.
-    digits = 1e4
-    shown = np.ceil(possible * digits) if best == "smallest" else possible * digits // 1
     return ValueError(
-        f"{name} = {rate:g} is out of reach{sure}: with {rows.n_positive} positive and "
-        f"{rows.n_negative} negative rows the {best} that can be promised is "
-        f"{shown / digits:g}."
+        f"no threshold satisfies all constraints{sure}: of the scores at which rows "
+        f"are predicted positive, {', '.join(ranges)}."
     )

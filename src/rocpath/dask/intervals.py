@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import Curve, compared
+from rocpath.auc_statistics.curves import Curve
+from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.groups import (
     ClusterVariance,
     GroupSums,

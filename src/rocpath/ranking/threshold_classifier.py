@@ -1,4 +1,4 @@
-"""ThresholdClassifier: any binary classifier, with a threshold that keeps a promise."""
+"""ThresholdClassifier: a binary classifier with constraints on its error rates."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv, cross_val_predict
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GroupShuffleSplit,
+    StratifiedShuffleSplit,
+    check_cv,
+    cross_val_predict,
+)
+from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -16,10 +23,16 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
+from sklearn.utils.validation import (
+    _check_method_params,
+    check_is_fitted,
+    column_or_1d,
+    indexable,
+)
 
+from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import OperatingPoint
-from rocpath.auc_statistics.thresholds import choose_threshold
+from rocpath.auc_statistics.thresholds import check_targets, choose_threshold
 from rocpath.ranking.scores import (
     MARGIN_FIRST,
     class_scores,
@@ -32,49 +45,59 @@ if TYPE_CHECKING:
 
     from rocpath.matrices import Matrix
 
+_TARGETS = ("max_fpr", "min_tpr", "min_precision", "top", "cost")
+
 
 def _has_probabilities(classifier: ThresholdClassifier) -> bool:
-    # Before fit the classifier given answers, since pipelines ask then already.
+    # Before fit the given classifier decides, since pipelines ask then already.
     inner = getattr(classifier, "estimator_", classifier.estimator)
     return hasattr(inner, "predict_proba")
 
 
 class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Classify by another classifier's scores and a threshold that keeps a promise.
+    """Classify by the scores of a classifier and a threshold on its error rates.
 
-    The scores of rows held out in cross-validation choose the threshold, by
-    :func:`choose_threshold`; then the classifier is fitted to all rows. Exactly one of
-    ``max_fpr``, ``min_tpr`` and ``min_precision`` must be given.
+    Without ``confidence``, cross-validated scores choose the threshold by
+    :func:`choose_threshold`, and the classifier is then fitted to all rows. With
+    ``confidence``, the classifier is fitted to one part of the rows and the others
+    choose the threshold, so that the error rates are guaranteed for new rows. At least
+    one of ``max_fpr``, ``min_tpr``, ``min_precision``, ``top`` and ``cost`` must be
+    given.
 
     Parameters
     ----------
     estimator : estimator
-        A binary classifier with ``decision_function`` or ``predict_proba``.
-    max_fpr, min_tpr, min_precision : float or None
-        The promise.
+        Binary classifier with ``decision_function`` or ``predict_proba``.
+    max_fpr, min_tpr, min_precision, top, cost
+        Constraints on the threshold, as for :func:`choose_threshold`.
     cv : int, splitter, iterable or "prefit"
-        How rows are held out. With "prefit" the classifier has been fitted to other
-        rows, and all rows given choose the threshold.
+        Cross-validation that yields the held-out scores. With ``confidence``, a
+        splitter or an iterable contributes its first split; a number is ignored. With
+        "prefit" the classifier has been fitted to other rows, and all given rows
+        choose the threshold.
     confidence : float or None
-        Promise the rate for new rows with this confidence. That is exact for "prefit";
-        with cross-validation the scores come from classifiers fitted to fewer rows.
+        Probability with which all constraints hold for new rows.
+    calibration_size : float
+        Share of the rows that choose the threshold if ``confidence`` is given.
+    random_state : int or None
+        Seed of the split into rows for fitting and for the threshold.
     n_jobs : int or None
-        How many parts are fitted at a time.
+        Number of folds fitted in parallel.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted classifier.
     operating_point_ : OperatingPoint
-        The threshold, with the rates and their intervals on the rows held out.
+        The threshold, with error rates and their bounds on the held-out rows.
     threshold_ : float
-        Scores of at least this are called the positive class.
+        Threshold; rows with at least this score are predicted positive.
     classes_ : array, shape (2,)
         The labels, sorted; the last is the positive class.
     n_features_in_ : int
-        Number of columns, where the classifier tells.
+        Number of features, if the classifier has it.
     feature_names_in_ : array of str
-        Their names, where X has names and the classifier tells.
+        Names of the features, if the classifier has them.
 
     Examples
     --------
@@ -94,20 +117,30 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         max_fpr: float | None = None,
         min_tpr: float | None = None,
         min_precision: float | None = None,
+        top: int | None = None,
+        cost: tuple[float, float] | None = None,
         cv: Any = 5,
         confidence: float | None = None,
+        calibration_size: float = 0.4,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.max_fpr = max_fpr
         self.min_tpr = min_tpr
         self.min_precision = min_precision
+        self.top = top
+        self.cost = cost
         self.cv = cv
         self.confidence = confidence
+        self.calibration_size = calibration_size
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Matrix, y: ArrayLike, **params: Any) -> Self:
-        """Choose the threshold, and fit the classifier to all rows.
+    def fit(
+        self, X: Matrix, y: ArrayLike, *, groups: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Choose the threshold, and fit the classifier.
 
         Parameters
         ----------
@@ -115,58 +148,64 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             Features.
         y : array-like, shape (n_samples,)
             Labels of two classes.
+        groups : array-like, shape (n_samples,), optional
+            Group of each row. Folds keep groups together if ``cv`` does, the split for
+            ``confidence`` always does, and the threshold is chosen as
+            :func:`choose_threshold` does for groups.
         **params : dict
-            Passed to ``fit`` of the classifier, such as ``sample_weight``; the
-            threshold counts rows alike, but for those of weight 0. With metadata
-            routing enabled, whatever the classifier and the splitter request.
+            Parameters of ``fit`` of the classifier, such as ``sample_weight``, which
+            also weights the rows that choose the threshold. With metadata routing,
+            whatever the classifier and the splitter request.
         """
-        X, label = indexable(X, _two_classes(y))
-        if isinstance(self.cv, str) and self.cv == "prefit":
-            # Not cloned: what it has learned would be lost.
-            check_is_fitted(self.estimator, "classes_")
-            self.estimator_ = self.estimator
-            score = class_scores(self.estimator, X, MARGIN_FIRST)
-        else:
-            score, self.estimator_ = self._fitted(X, label, params)
+        # Before anything is fitted: a wrong rate must not cost a cross-validation.
+        targets = check_targets(**{name: getattr(self, name) for name in _TARGETS})
+        if self.confidence is not None:
+            share_between("confidence", self.confidence)
+        share_between("calibration_size", self.calibration_size)
+        X, label, together = indexable(X, _two_classes(y), groups)
+        _refuse_empty_class(label, params.get("sample_weight"))
+        rows, score = self._held_out(X, label, together, params)
         self.classes_: NDArray[Any] = self.estimator_.classes_
-        # A promise is about counts of rows; weights of 0 mean that a row is not there.
-        is_counted = _counted(label, params.get("sample_weight"))
+        weight = params.get("sample_weight")
         self.operating_point_: OperatingPoint = choose_threshold(
-            label[is_counted],
-            score[is_counted, 0],
-            max_fpr=self.max_fpr,
-            min_tpr=self.min_tpr,
-            min_precision=self.min_precision,
+            label[rows],
+            score[:, 0],
+            **targets,
             confidence=self.confidence,
+            sample_weight=None if weight is None else np.asarray(weight)[rows],
+            groups=None if together is None else np.asarray(together)[rows],
             positive=self.classes_[1],
         )
         self.threshold_ = self.operating_point_.threshold
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+        self._classifier = FixedThresholdClassifier(
+            FrozenEstimator(self.estimator_),
+            threshold=self.threshold_,
+            pos_label=self.classes_[1],
+            response_method=score_method(self.estimator_, MARGIN_FIRST),
+        ).fit(X, label)
         return self
 
     def predict(self, X: Matrix) -> NDArray[Any]:
         """Predict the positive class where the score is at least the threshold."""
-        # In float64 a difference is 0 only of equal numbers: the same as score >=
-        # threshold.
-        is_positive = self.decision_function(X) >= 0
-        return np.asarray(self.classes_[is_positive.astype(int)])
+        check_is_fitted(self)
+        return np.asarray(self._classifier.predict(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict probabilities by the classifier, whatever the threshold."""
+        """Predict the probabilities of the classifier, whatever the threshold."""
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(self._classifier.predict_proba(X))
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute the classifier's scores less the threshold."""
+        """Compute the scores of the classifier minus the threshold."""
         check_is_fitted(self)
-        score = class_scores(self.estimator_, X, MARGIN_FIRST)
-        return score[:, 0] - self.threshold_
+        return class_scores(self.estimator_, X, MARGIN_FIRST)[:, 0] - self.threshold_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Tell which metadata go to the classifier and to the splitter."""
+        """Return which metadata the classifier and the splitter request."""
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         router.add(estimator=self.estimator, method_mapping=to_fit)
@@ -176,7 +215,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return router
 
     def __sklearn_tags__(self) -> Any:
-        """Take what the classifier takes, but two classes only."""
+        """Accept what the classifier accepts, but two classes only."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         inner = get_tags(self.estimator)
@@ -185,26 +224,68 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
 
-    def _fitted(
-        self, X: Matrix, y: ArrayLike, params: dict[str, Any]
-    ) -> tuple[NDArray[np.float64], Any]:
-        """Score every row while it is held out, and fit to all rows."""
+    def _held_out(
+        self,
+        X: Matrix,
+        label: NDArray[Any],
+        groups: Any,
+        params: dict[str, Any],
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Fit the classifier; return rows that it was not fitted to, with scores."""
+        every = np.arange(label.size)
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            # Not cloned: what it has learned would be lost.
+            check_is_fitted(self.estimator, "classes_")
+            self.estimator_ = self.estimator
+            return every, class_scores(self.estimator, X, MARGIN_FIRST)
+        routed = {} if groups is None else {"groups": groups}
+        to_fit = params
         if sklearn.get_config()["enable_metadata_routing"]:
             # cross_val_predict routes for its own fits, but not for the last one below.
-            to_fit = process_routing(self, "fit", **params).estimator.fit
-        else:
-            to_fit = params
+            to_fit = process_routing(self, "fit", **params, **routed).estimator.fit
+        if self.confidence is not None:
+            train, test = self._split(X, label, groups)
+            fit_params = _check_method_params(X, to_fit, indices=train)
+            rows = _safe_indexing(X, train), _safe_indexing(label, train)
+            self.estimator_ = clone(self.estimator).fit(*rows, **fit_params)
+            held_out = _safe_indexing(X, test)
+            return test, class_scores(self.estimator_, held_out, MARGIN_FIRST)
         score = cross_val_predict(
             self.estimator,
             X,
-            y,
+            label,
             cv=self.cv,
             n_jobs=self.n_jobs,
-            params=params,
             method=score_method(self.estimator, MARGIN_FIRST),
+            **_routed_groups(params, groups),
         )
-        estimator = clone(self.estimator).fit(X, y, **to_fit)
-        return score_columns(score), estimator
+        self.estimator_ = clone(self.estimator).fit(X, label, **to_fit)
+        return every, score_columns(score)
+
+    def _split(
+        self, X: Matrix, label: NDArray[Any], groups: Any
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Split rows into those that fit the classifier and choose the threshold."""
+        # Other fits than the final one have other error rates, so that cross-validated
+        # scores cannot guarantee them (benchmarks/guarantees.py).
+        size, seed = self.calibration_size, self.random_state
+        if isinstance(self.cv, int):
+            if groups is None:
+                splitter = StratifiedShuffleSplit(1, test_size=size, random_state=seed)
+            else:
+                splitter = GroupShuffleSplit(1, test_size=size, random_state=seed)
+        else:
+            splitter = check_cv(self.cv, label, classifier=True)
+        train, test = next(iter(splitter.split(X, label, groups)))
+        return train, test
+
+
+def _routed_groups(params: dict[str, Any], groups: Any) -> dict[str, Any]:
+    """Return how cross_val_predict receives parameters and groups."""
+    if sklearn.get_config()["enable_metadata_routing"]:
+        together = {} if groups is None else {"groups": groups}
+        return {"params": {**params, **together}}
+    return {"params": params, "groups": groups}
 
 
 def _two_classes(y: ArrayLike) -> NDArray[Any]:
@@ -222,13 +303,11 @@ def _two_classes(y: ArrayLike) -> NDArray[Any]:
     return label
 
 
-def _counted(label: NDArray[Any], sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
-    """Return which rows do not have a weight of 0."""
+def _refuse_empty_class(label: NDArray[Any], sample_weight: ArrayLike | None) -> None:
+    """Raise if all rows of a class have a weight of 0."""
     if sample_weight is None:
-        return np.ones(label.size, dtype=bool)
-    is_counted: NDArray[np.bool_] = np.asarray(sample_weight) != 0
-    if np.unique(label[is_counted]).size < 2:
+        return
+    if np.unique(label[np.asarray(sample_weight) != 0]).size < 2:
         raise ValueError(
             "sample_weight must be positive in both classes, got zeros in one class."
         )
-    return is_counted
