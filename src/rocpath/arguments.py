@@ -54,9 +54,14 @@ def finite_vector(
 
 
 def refuse_masked(name: str, values: object) -> None:
-    """Raise if values are masked, since NumPy and scikit-learn ignore the mask."""
+    """Raise if values are masked or lazy, which NumPy would silently convert."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must have no masked values, got a masked array.")
+    if hasattr(values, "__dask_graph__"):
+        raise TypeError(
+            f"{name} must be in memory, got a Dask {type(values).__name__.lower()}: "
+            "use the function of the same name in rocpath.dask, or call compute()."
+        )
 
 
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
@@ -287,6 +292,7 @@ def label_weights(
 
 def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
     """Return which labels are positive, by default the larger ones, or raise."""
+    refuse_masked("y", y)
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")

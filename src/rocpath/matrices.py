@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 import rocpath._core as _core
+from rocpath.arguments import refuse_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,6 +104,7 @@ class Columns:
 
 def as_matrix(name: str, X: Matrix) -> Matrix:
     """Return a finite array or CSR matrix of float32 or float64, or raise."""
+    refuse_masked(name, X)
     if sparse.issparse(X):
         matrix = X.tocsr()
         entries = matrix.data

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.model_selection import KFold, cross_val_score
 
 import rocpath as rp
 from rocpath.ranking.labeled_rows import LabeledRows
@@ -344,6 +345,60 @@ def test_numbers_of_any_dtype():
     is_large = rp.AUCClassifier(random_state=0).fit(X > 0, y).coef_
     model = AUCClassifier(random_state=0).fit(partitioned(X, y, 3)[0] > 0, labels)
     assert (model.coef_ == is_large).all()
+
+
+def test_score_is_the_accuracy_in_memory():
+    X, y = rows()
+    lazy = partitioned(X, y, 4)
+    weight = np.arange(y.size) % 3
+    model = AUCClassifier(random_state=0).fit(*lazy)
+    local = model.to_local()
+    assert model.score(*lazy) == local.score(X, y)
+    lazy_weight = da.from_array(weight, chunks=125)
+    expected = local.score(X, y, weight)
+    assert model.score(*lazy, lazy_weight) == pytest.approx(expected, rel=1e-12)
+    assert model.score(X, y) == local.score(X, y)
+    names = list("abcd")
+    table = pd.DataFrame({**dict(zip(names, X.T, strict=True)), "y": y})
+    frame = dd.from_pandas(table, npartitions=3)
+    named = AUCClassifier(random_state=0).fit(frame[names], frame["y"])
+    assert named.score(frame[names], frame["y"]) == local.score(X, y)
+
+
+def test_rows_in_memory_are_predicted_in_memory():
+    X, y = rows()
+    model = AUCClassifier(random_state=0).fit(*partitioned(X, y, 4))
+    for method in ("decision_function", "predict", "predict_proba"):
+        predicted = getattr(model, method)(X)
+        assert isinstance(predicted, np.ndarray)
+        assert (predicted == getattr(model.to_local(), method)(X)).all()
+
+
+def test_cross_validation_of_scikit_learn():
+    X, y = rows(300)
+    model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
+    scores = cross_val_score(model, *partitioned(X, y, 3), cv=3)
+    local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
+    expected = cross_val_score(local, X, y, cv=KFold(3))
+    np.testing.assert_allclose(scores, expected)
+
+
+def test_functions_in_memory_refuse_dask_collections():
+    X, y = rows(60)
+    lazy, labels = partitioned(X, y, 3)
+    score = lazy[:, 0]
+    calls = [
+        lambda: rp.auc(labels, score),
+        lambda: rp.auc(y, score),
+        lambda: rp.auc_interval(y, score),
+        lambda: rp.compare_auc(y, X[:, 0], score),
+        lambda: rp.choose_threshold(labels, X[:, 0], max_fpr=0.1),
+        lambda: rp.AUCClassifier().fit(lazy, labels),
+        lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"got a Dask array: .* rocpath\.dask"):
+            call()
 
 
 def test_one_class_raises():

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 
+import dask
 import numpy as np
 import pytest
 
@@ -14,7 +15,13 @@ import rocpath as rp
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, minimize_aum, subsampling  # noqa: E402
+from rocpath.dask import (  # noqa: E402
+    AUCClassifier,
+    auc,
+    minimize_aum,
+    passes,
+    subsampling,
+)
 from rocpath.dask import samples as partitioned_samples  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
@@ -167,7 +174,9 @@ def test_ctrl_c_stops_and_leaves_no_task(client):
     X, y = partitioned(*rows(), n_partitions=400)  # would take a minute
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     main = threading.main_thread().ident
-    threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT)).start()
+    # Not while the graph is built: distributed's garbage collection callback would
+    # swallow the interrupt.
+    threading.Timer(6.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         AUCClassifier(client=client).fit(slowly, y)
@@ -226,6 +235,51 @@ def test_inputs_of_tasks_are_held_until_they_have_run(client):
 
 def one_more(number, _state):
     return number + 1
+
+
+@pytest.fixture
+def empty_cluster():
+    """Start a scheduler without workers."""
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield cluster, client
+
+
+def test_without_workers_a_fit_warns_and_then_raises(empty_cluster, monkeypatch):
+    monkeypatch.setattr(passes, "_SECONDS_BETWEEN_CHECKS", 0.2)
+    monkeypatch.setattr(passes, "_SECONDS_TO_WARNING", 0.5)
+    _, client = empty_cluster
+    lazy = partitioned(*rows(100))
+    with (
+        dask.config.set({"rocpath.no-worker-timeout": "2s"}),
+        pytest.warns(RuntimeWarning, match="No worker is connected .* 2 seconds"),
+        pytest.raises(TimeoutError, match=r"for 2 seconds.*rocpath.no-worker-timeout"),
+    ):
+        AUCClassifier(client=client).fit(*lazy)
+
+
+def test_workers_that_come_late_complete_the_fit(empty_cluster, monkeypatch):
+    monkeypatch.setattr(passes, "_SECONDS_BETWEEN_CHECKS", 0.2)
+    monkeypatch.setattr(passes, "_SECONDS_TO_WARNING", 0.5)
+    cluster, client = empty_cluster
+    X, y = rows(300)
+    threading.Timer(2.0, cluster.scale, (1,)).start()
+    with pytest.warns(RuntimeWarning, match="waiting for one"):
+        model = AUCClassifier(random_state=0, client=client).fit(*partitioned(X, y))
+    expected = rp.AUCClassifier(random_state=0).fit(X, y)
+    assert (model.coef_ == expected.coef_).all()
+
+
+def test_invalid_input_is_not_logged_by_the_workers(client):
+    X, y = rows(600)
+    X[77, 1] = np.nan
+    before = sum(len(lines) for lines in client.get_worker_logs().values())
+    with pytest.raises(ValueError, match=r"nan in partition 0, row 77, column 1"):
+        AUCClassifier(client=client).fit(*partitioned(X, y))
+    after = sum(len(lines) for lines in client.get_worker_logs().values())
+    assert after == before
 
 
 def large(block):

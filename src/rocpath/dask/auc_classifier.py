@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rocpath.arguments import finite_vector, refuse_one_class
 from rocpath.dask.blocks import as_block
 from rocpath.dask.partitions import check_partitions, column_names, make_partitions
-from rocpath.dask.passes import Passes
+from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import AllRows
 from rocpath.dask.subsampling import subsample
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import DataSummary
+    from rocpath.dask.partitions import DataSummary, Partition
 
 _FITTED = ("classes_", "coef_", "intercept_", "n_iter_", "history_", "n_features_in_")
 
@@ -147,7 +147,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features.
+            Features. Predictions of rows in memory are in memory too.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features.
+            Features. Predictions of rows in memory are in memory too.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features.
+            Features. Predictions of rows in memory are in memory too.
 
         Returns
         -------
@@ -186,6 +186,34 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
             Lazy predictions.
         """
         return self._lazy("predict_proba", X, np.dtype(np.float64))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the accuracy of the predicted classes.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, shape (n_rows, n_features)
+            Features.
+        y : Dask array or series, shape (n_rows,)
+            Labels.
+        sample_weight : Dask array or series, shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Share of correct predictions, as in scikit-learn; for the AUC, use
+            ``auc(y, model.decision_function(X))``.
+        """
+        local = self.to_local()
+        if not _is_lazy(X):
+            return float(local.score(X, y, sample_weight))
+        local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
+        with Passes(self.client) as passes:
+            tasks = make_partitions("X", X, y, sample_weight)
+            tasks = passes.each(ReturnInvalid(_count_correct), tasks, state=local)
+            correct, total = np.sum(passes.results("scoring", tasks), axis=0)
+        return float(correct / total)
 
     def to_local(self) -> LocalClassifier:
         """Return the classifier for rows in memory with the same predictions.
@@ -203,6 +231,8 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
 
     def _lazy(self, method: str, X: Any, dtype: np.dtype[Any]) -> da.Array:
         local = self.to_local()
+        if not _is_lazy(X):
+            return getattr(local, method)(X)
         is_wide = method == "predict_proba" or (
             method == "decision_function" and local.classes_.size > 2
         )
@@ -215,10 +245,6 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                     f"{names.tolist()}."
                 )
             X = X.to_dask_array(optimize=False)  # may combine partitions otherwise
-        if not isinstance(X, da.Array):
-            raise TypeError(
-                f"X must be a Dask array or data frame, got {type(X).__name__}."
-            )
         local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
         width = (local.classes_.size,) if is_wide else ()
         return da.map_blocks(
@@ -263,6 +289,19 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
+
+
+def _is_lazy(X: Any) -> bool:
+    return hasattr(X, "__dask_graph__")
+
+
+def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float64]:
+    """Return the weight of correct predictions, and of all rows."""
+    weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
+    is_correct = np.zeros(rows.y.size, dtype=bool)
+    if rows.y.size:
+        is_correct = local.predict(rows.X) == rows.y
+    return np.array([weight[is_correct].sum(), weight.sum()])
 
 
 def _predict_block(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:
