@@ -3,10 +3,10 @@
 Five data sets with their folds: four of ChIP-seq and ATAC-seq peaks, whose folds are
 whole regions of the genome, and one of copy numbers. Rules: a constant penalty (the one
 with the fewest errors in training), one that is linear in log(n), interval regression,
-PenaltyRegressor as it is, and with descent on AUM after it or from zero. All that
-cross-validate do so over groups inside training, the regions or the persons, but for
-one that is not told them. Prints a table for each set and one over sets, and saves
-every fold to ``penalties.csv``. Needs ROCPATH_DATA.
+PenaltyRegressor with its defaults, and with descent on AUM after it or from zero.
+Cross-validation inside the training set uses groups, the regions or the persons,
+except for one rule. Prints a table for each set and one over sets, and saves every
+fold to ``penalties.csv``. Needs ROCPATH_DATA.
 """
 
 import csv
@@ -37,20 +37,20 @@ class Constant:
 
 
 def rules():
-    """Return features, model, and whether it is told the groups, by name."""
+    """Return features, model, and whether it is fitted with groups, by name."""
     steps = {"max_steps": 32, "random_state": 0}
     return {
         "constant": ("X", Constant(), True),
         "log n": ("log_n", rp.IntervalRegression(alpha=0), True),
         "interval regression": ("X", rp.IntervalRegression(), True),
         "PenaltyRegressor": ("X", rp.PenaltyRegressor(random_state=0), True),
-        "not told the groups": ("X", rp.PenaltyRegressor(random_state=0), False),
+        "without groups": ("X", rp.PenaltyRegressor(random_state=0), False),
         "then AUM descent": ("X", rp.PenaltyRegressor(**steps), True),
         "AUM from zero": ("X", rp.PenaltyRegressor(start="zero", **steps), True),
     }
 
 
-def judged_folds(name):
+def evaluated_folds(name):
     """Yield the rows of the CSV file for one set."""
     data = load(name)
     for fold in np.unique(data["fold"]):
@@ -72,7 +72,7 @@ def judged_folds(name):
 
 
 def table_of_set(name, rows):
-    """Print errors with the standard error of their difference to the constant's."""
+    """Print errors with the standard error of the difference from the constant."""
     folds = sorted({row[1] for row in rows})
     errors = {rule: [row[3] for row in rows if row[2] == rule] for rule in rules()}
     print(f"\n{name}\n\n| rule | errors by fold | sum | ratio | ± | AUC | seconds |")
@@ -112,7 +112,7 @@ def table_over_sets(rows):
 def main():
     rows = []
     for name in SETS:
-        own = list(judged_folds(name))
+        own = list(evaluated_folds(name))
         table_of_set(name, own)
         rows += own
     table_over_sets(rows)

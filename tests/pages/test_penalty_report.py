@@ -43,6 +43,7 @@ def reported(name="a", n_changes=1, **changes):
     }
     arguments |= changes
     errors = arguments["errors"]
+    arguments.setdefault("gain", np.ones(len(arguments["changes"])))
     outcomes = label_outcomes(
         arguments["changes"], arguments["labels"], arguments["position"]
     )

@@ -1,6 +1,7 @@
 """Changepoints: sequences and labeled regions to segmentations and label errors."""
 
 from rocpath.changepoint.agreement import covering, f1_score
+from rocpath.changepoint.change_worth import ChangeWorth, change_worth, changes_worth
 from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
@@ -27,6 +28,7 @@ from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 from rocpath.changepoint.selection import ModelSelection, model_selection
 
 __all__ = [
+    "ChangeWorth",
     "IntervalRegression",
     "LabelErrors",
     "Labels",
@@ -42,6 +44,8 @@ __all__ = [
     "array_pieces",
     "bed_labels",
     "bedgraph_pieces",
+    "change_worth",
+    "changes_worth",
     "covering",
     "default_penalty",
     "detect_changes",

@@ -15,6 +15,8 @@ from rocpath.arguments import finite_number, finite_vector, read_only, same_leng
 from rocpath.changepoint.noise import difference_variance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 # Thresholds in standard deviations of the noise: 3 as Fearnhead and Rigaill recommend,
@@ -93,6 +95,32 @@ def array_models(
             return _column_fit(centered[part], weight[part], cost, floor)
 
     return _models(found, fit, origin, index, n_all, is_table=np.ndim(x) == 2)
+
+
+def segment_costs(
+    x: NDArray[np.float64], weight: NDArray[np.float64], cost: str
+) -> Callable[[int, int], float]:
+    """Return a function that computes the cost of the segment from start to end."""
+    value, weight, index = _rows(x, weight)
+    value = value if cost == "poisson" else value - np.median(value, axis=0)
+    floor = np.zeros(value.shape[1])
+    threshold = 1.0
+    if cost in ROBUST:
+        threshold = robust_threshold(value[:, 0], weight, cost)
+    elif cost == "mean_variance":
+        floor = np.array([_variance_floor(one, weight) for one in value.T])
+
+    def cost_of(start: int, end: int) -> float:
+        rows = slice(*np.searchsorted(index, (start, end)))
+        own, w = value[rows], weight[rows]
+        if cost == "poisson":
+            total = float(w @ own[:, 0])
+            return total - total * float(np.log(total / w.sum())) if total > 0 else 0.0
+        if cost in ROBUST:
+            return _robust_fit(own[:, 0], w, cost, threshold)[0]
+        return _column_fit(own, w, cost, floor)[0]
+
+    return cost_of
 
 
 def noise_scaled(

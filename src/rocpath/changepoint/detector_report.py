@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rocpath.changepoint.array_costs import noise_scaled
+from rocpath.changepoint.change_worth import change_gains
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import feature_names
 from rocpath.changepoint.labels import label_outcomes
@@ -119,6 +120,9 @@ def _reported(
                 labels=one.labels,
                 outcomes=label_outcomes(changes, one.labels, position),
                 changes=changes,
+                gain=change_gains(
+                    one.value, changes, cost=detector.cost, weights=one.weight
+                ),
                 mean=mean,
                 errors=errors,
                 target=target_interval(errors),

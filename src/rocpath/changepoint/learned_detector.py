@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.array_costs import noise_scaled
+from rocpath.changepoint.change_worth import ChangeWorth, changes_worth
 from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
@@ -377,6 +378,18 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         scaled, median, unit = noise_scaled(x, weight)
         found = segment_penalty(scaled, penalty, weights=weight, **self._settings)
         return replace(found, mean=found.mean * unit + median)
+
+    def worth(
+        self,
+        sequences: Sequence[ArrayLike],
+        found: Sequence[Segmentation],
+        *,
+        weights: Weights = None,
+    ) -> list[ChangeWorth]:
+        """Compute the worth of the changes of `segment`, as `change_worth` does."""
+        if self.search is not None:
+            raise ValueError("search must be None for the worth of changes.")
+        return changes_worth(sequences, found, weights=weights, **self._settings)
 
     def predict(
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None

@@ -12,17 +12,21 @@ from rocpath.cli.positions import with_number_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocpath.changepoint import Segmentation
+    from rocpath.changepoint import ChangeWorth, Segmentation
     from rocpath.cli.long_tables import LongTable, SequenceColumns
 
 _RESULTS = ("mean_before", "mean_after")
+_WORTH = ("gain", "min_penalty", "max_penalty")
 _NOTE = "note"
 
 
 def changes_table(
-    table: LongTable, found: Sequence[Segmentation], columns: SequenceColumns
+    table: LongTable,
+    found: Sequence[Segmentation],
+    worth: Sequence[ChangeWorth],
+    columns: SequenceColumns,
 ) -> pl.DataFrame:
-    """List the changes: their positions, and the means before and after.
+    """List the changes: their positions, the means before and after, and their worth.
 
     A skipped sequence has one row with a note, to distinguish it from a sequence
     without changes.
@@ -32,19 +36,21 @@ def changes_table(
     rows: list[dict[str, Any]] = []
     shown = []
     results = _result_names(table)
-    for one, model in zip(table.sequences, found, strict=True):
+    for one, model, own in zip(table.sequences, found, worth, strict=True):
         for k, change in enumerate(model.changes):
             # Means before and after, in turn for each column.
             means = np.ravel(np.column_stack((model.mean[k], model.mean[k + 1])))
             values = dict(zip(results, means.tolist(), strict=True))
+            values |= {name: float(getattr(own, name)[k]) for name in _WORTH}
             rows.append({sequence: one.name, **values})
             shown.append(one.text_of_position(int(change)))
     for lost in table.skipped:
         note = f"{lost.reason} in row {lost.row}"
         rows.append({sequence: lost.sequence, _NOTE: note})
         shown.append(None)
-    schema = {sequence: pl.String, **dict.fromkeys(results, pl.Float64)}
+    schema = {sequence: pl.String, **dict.fromkeys([*results, *_WORTH], pl.Float64)}
     changes = pl.DataFrame(rows, schema={**schema, _NOTE: pl.String})
+    changes = changes.with_columns(pl.col(_WORTH).fill_nan(None))
     # Without changes there is no value that determines the type.
     place = pl.Series(position, shown, dtype=None if shown else pl.Int64)
     return changes.insert_column(1, with_number_type(place))
@@ -84,8 +90,8 @@ def check_result_names(columns: SequenceColumns) -> None:
     """Raise if a column of the results would have the name of another."""
     names = (columns.name("sequence"), columns.name("position"))
     for name in names:
-        if name in (*_RESULTS, _NOTE) or names.count(name) > 1:
+        if name in (*_RESULTS, *_WORTH, _NOTE) or names.count(name) > 1:
             raise ValueError(
                 f"column {name!r} must have one role, and not the name of a result "
-                f"({', '.join((*_RESULTS, _NOTE))}): rename it."
+                f"({', '.join((*_RESULTS, *_WORTH, _NOTE))}): rename it."
             )

@@ -67,8 +67,11 @@ def segment(
         **table.for_page,
         **segmenting._asdict(),
     )
+    worth = cp.changes_worth(
+        table.values, found, weights=table.weights, **segmenting.search
+    )
     contents = {
-        "changes.csv": changes_table(table, found, columns).write_csv(),
+        "changes.csv": changes_table(table, found, worth, columns).write_csv(),
         "sequences.csv": summary_table(table, found, columns).write_csv(),
         "labels.html": page,
     }
@@ -191,4 +194,5 @@ def predict(
         sequences, cost=detector.cost, saved=detector.metadata_
     )
     found = detector.segment(table.values, weights=table.weights, names=table.names)
-    write_table(changes_table(table, found, columns), out, force=force)
+    worth = detector.worth(table.values, found, weights=table.weights)
+    write_table(changes_table(table, found, worth, columns), out, force=force)

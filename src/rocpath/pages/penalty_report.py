@@ -57,6 +57,8 @@ class ReportedSequence:
         ``"FP"``, ``"FN"`` or ``""`` for each label.
     changes, mean : array
         The segmentation for the cross-validated penalty.
+    gain : array
+        Increase of the cost if each change is removed.
     errors : PenaltyErrors
         Its label errors as a function of the penalty.
     target : tuple of float
@@ -74,6 +76,7 @@ class ReportedSequence:
     labels: Labels
     outcomes: Sequence[str]
     changes: NDArray[np.int64]
+    gain: NDArray[np.float64]
     mean: NDArray[np.float64]
     errors: PenaltyErrors
     target: tuple[float, float]
@@ -198,6 +201,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
         "n": one.value.size,
         "edge": edge[np.concatenate(([0], one.changes, [one.value.size]))],
         "mean": one.mean,
+        "gain": one.gain,
         "labels": [
             [start / unit, end / unit, kind, outcome]
             for start, end, kind, outcome in zip(

@@ -114,6 +114,9 @@
         hovertext: one.labels.map(([, , kind, outcome]) =>
           `${words(kind)}${outcome ? `: wrong, ${outcome}` : ": right"}`),
         hoverinfo: "text" },
+      { x: one.edge.slice(1, -1), y: one.gain.map(() => top), mode: "markers",
+        marker: { opacity: 0 }, hoverinfo: "text",
+        hovertext: one.gain.map((gain) => `change, gain in cost ${gain.toPrecision(3)}`) },
       { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
         // Wide below narrow, so that both are visible where they are equal.
         line: { color: FP, width: 5 } },

@@ -1,0 +1,159 @@
+"""The worth of each change: its gain in cost, and the penalties it survives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import read_only, whole_number
+from rocpath.changepoint.array_costs import noise_scaled, segment_costs
+from rocpath.changepoint.observations import possible_changes
+from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.selection import model_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.changepoint.segmentation_results import Segmentation
+
+_MOST_WORK = 2 * 10**7  # changes times observations of models: about ten seconds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangeWorth:
+    """Hold the worth of each change of a segmentation.
+
+    Attributes
+    ----------
+    changes : array of int
+        Indices where new segments start.
+    gain : array
+        Increase of the cost if the change is removed and the others stay.
+    min_penalty, max_penalty : array
+        The interval of penalties around that of the segmentation in which the best
+        segmentation has the change. The lower limit is 0 if the change persists in all
+        models that were computed. NaN where the models would take too long.
+    """
+
+    changes: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    min_penalty: NDArray[np.float64]
+    max_penalty: NDArray[np.float64]
+
+
+def change_worth(
+    x: ArrayLike,
+    segmentation: Segmentation,
+    *,
+    cost: SegmentCost = "normal",
+    weights: ArrayLike | None = None,
+    constraint: Constraint = None,
+    min_length: int = 1,
+    max_changes: int | None = None,
+) -> ChangeWorth:
+    """Compute what each change of a segmentation is worth.
+
+    Parameters
+    ----------
+    x : array-like, shape (n,) or (n, d)
+        The sequence.
+    segmentation : Segmentation
+        From `segment_penalty` with the same settings.
+    cost, weights, constraint, min_length
+        As for `segment`.
+    max_changes : int, optional
+        Maximum number of changes of the models that determine the penalties; by default
+        twice the changes of the segmentation, and at least ten more, unless that times
+        the length of the sequence exceeds 20 million.
+
+    Returns
+    -------
+    ChangeWorth
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> x = [1, 1, 5, 5, 5, 2]
+    >>> worth = cp.change_worth(x, cp.segment_penalty(x, 1.0))
+    >>> worth.changes.tolist(), worth.gain.round(2).tolist()
+    ([2, 5], [19.2, 6.75])
+    >>> worth.max_penalty.round(2).tolist()
+    [14.08, 6.75]
+    """
+    value = np.asarray(x, dtype=np.float64)
+    gain = change_gains(value, segmentation.changes, cost=cost, weights=weights)
+    most = segmentation.n_changes
+    most = max(2 * most, most + 10) if max_changes is None else max_changes
+    most = possible_changes(value, whole_number("max_changes", most, least=0))
+    low = high = np.full(segmentation.n_changes, np.nan)
+    if max_changes is not None or most * len(value) <= _MOST_WORK:
+        settings: dict[str, Any] = {"cost": cost, "weights": weights}
+        settings |= {"constraint": constraint, "min_length": min_length}
+        low, high = _persistence(segmentation, segment(value, most, **settings))
+    return ChangeWorth(
+        segmentation.changes, read_only(gain), read_only(low), read_only(high)
+    )
+
+
+def change_gains(
+    x: NDArray[np.float64],
+    changes: NDArray[np.int64],
+    *,
+    cost: SegmentCost,
+    weights: ArrayLike | None,
+) -> NDArray[np.float64]:
+    """Return the increase of the cost if each change is removed alone."""
+    weight = np.ones(len(x)) if weights is None else np.asarray(weights, float)
+    edges = np.concatenate(([0], changes, [len(x)]))
+    cost_of = segment_costs(x, weight, cost)
+    triples = zip(edges[:-2], edges[1:-1], edges[2:], strict=True)
+    return np.array(
+        [cost_of(a, c) - cost_of(a, b) - cost_of(b, c) for a, b, c in triples]
+    )
+
+
+def changes_worth(
+    sequences: Sequence[ArrayLike],
+    found: Sequence[Segmentation],
+    *,
+    weights: Sequence[ArrayLike | None] | None = None,
+    **settings: Any,
+) -> list[ChangeWorth]:
+    """Compute the worth of the changes of several sequences.
+
+    Columns of a sequence with several are in units of their noise.
+    """
+    every = [None] * len(found) if weights is None else weights
+    worth = []
+    for x, one, weight in zip(sequences, found, every, strict=True):
+        value = np.asarray(x, dtype=np.float64)
+        if value.ndim == 2 and settings.get("cost") == "normal":
+            value = noise_scaled(value, weight)[0]
+        worth.append(change_worth(value, one, weights=weight, **settings))
+    return worth
+
+
+def _persistence(
+    best: Segmentation, models: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    possible = np.flatnonzero(np.isfinite(models.cost))
+    selection = model_selection(models.cost[possible], possible)
+    at = int(np.searchsorted(selection.min_penalty, best.penalty, side="right")) - 1
+    low = np.full(best.n_changes, best.penalty)
+    high = np.full(best.n_changes, best.penalty)
+    for k, change in enumerate(best.changes):
+        has = [change in models.changes[j] for j in selection.n_changes]
+        row = at
+        while row >= 0 and has[row]:
+            low[k] = selection.min_penalty[row]
+            row -= 1
+        row = at
+        while row < len(has) and has[row]:
+            high[k] = selection.max_penalty[row]
+            row += 1
+    return np.minimum(low, best.penalty), high
