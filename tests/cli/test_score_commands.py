@@ -10,7 +10,6 @@ from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
 from rocpath.cli import main
-from rocpath.cli.score_tables import holm
 from tests.cli.command_tables import fails, labeled_table, read
 
 
@@ -24,13 +23,6 @@ def scores(tmp_path):
     name = str(tmp_path / "scores.csv")
     table.with_columns(scaled=2 * poor, y=np.where(y, "b", "a")).write_csv(name)
     return name, table, y
-
-
-def test_holm_by_hand():
-    # The smallest counts three times, the next twice; none is below a smaller one.
-    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert holm([]) == []
 
 
 def test_all_pairs_are_compared(scores, capsys):
@@ -51,15 +43,29 @@ def test_all_pairs_are_compared(scores, capsys):
     assert found["scores"]["good"]["value"] == roc_auc_score(y, table["good"])
     assert main([*argv, "scaled", "--max-fpr", "0.1"]) == 0
     shown, notes = capsys.readouterr()
-    assert "area up to an FPR of 0.1" in shown
-    assert "'good' ranks better than 'poor', by 0.0" in notes
+    assert "partial AUC up to an FPR of 0.1" in shown
+    assert "'good' ranks significantly better than 'poor' (difference 0.0" in notes
     assert "'scaled'" in notes
+
+
+def test_groups_make_the_comparison_cluster_robust(tmp_path, scores, capsys):
+    name, table, y = scores
+    group = np.arange(200) // 5
+    rows = pl.read_csv(name).with_columns(group=group)
+    rows.write_csv(tmp_path / "grouped.csv")
+    argv = ["compare", str(tmp_path / "grouped.csv"), "--label", "y", "--group"]
+    assert main([*argv, "group", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["scores"]) == ["good", "poor", "scaled"]
+    test = rp.compare_auc(y, table["good"], table["poor"], groups=group)
+    assert found["pairs"][0]["p_value"] == pytest.approx(test.p_value)
+    assert "group column 'no' not found" in fails(capsys, [*argv, "no"])
 
 
 def test_equal_scores_show_no_difference(scores, capsys):
     argv = ["compare", scores[0], "--label", "y", "--scores", "poor,scaled"]
     assert main(argv) == 0
-    assert capsys.readouterr().err == "No difference that these rows could show.\n"
+    assert capsys.readouterr().err == "No significant difference.\n"
 
 
 @pytest.mark.parametrize(

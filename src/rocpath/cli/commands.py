@@ -196,28 +196,37 @@ def compare(
     scores: options.ScoresOption = None,
     positive: options.PositiveOption = None,
     max_fpr: options.MaxFprOption = None,
+    group: options.GroupOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare the AUCs of scores that are columns of a table.
 
     All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
+    With groups, tests and intervals are cluster-robust.
     """
     import json
 
+    from rocpath.auc_statistics.many_curves import compare_aucs
     from rocpath.cli import score_tables
     from rocpath.cli.early_checks import check_columns_exist
     from rocpath.cli.files import read_table, shown_name
 
     options.Targets(max_fpr).check()
-    names = score_tables.split_names(scores or ())
-    check_columns_exist(table, {"label": [label], "--scores": names})
-    found = score_tables.score_table(read_table(table), label, positive, names)
-    pairs = score_tables.compared_pairs(found, max_fpr)
+    names, groups = score_tables.split_names(scores or ()), [group] if group else []
+    asked = {"label": [label], "--scores": names, "group": groups}
+    check_columns_exist(table, asked)
+    rows = read_table(table)
+    known = score_tables.score_table(rows, label, positive, names, groups)
+    units = rows[group].to_numpy() if group else None
+    y = known.label.is_positive
+    found = compare_aucs(y, known.score, max_fpr=max_fpr, groups=units, positive=True)
     if as_json:
-        summary = score_tables.comparison_summary(found, pairs, max_fpr)
+        summary = score_tables.comparison_dict(known.label, found, max_fpr)
         typer.echo(json.dumps(summary))
     else:
-        score_tables.show_pairs(shown_name(table), found, pairs, max_fpr)
+        limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
+        typer.echo(f"{shown_name(table)}: {known.label.counted}{limit}\n{found!r}")
+        score_tables.show_differences(found)
 
 
 @command(

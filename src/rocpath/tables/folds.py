@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Scikit-learn assigns groups one by one, which takes 10 s for 50,000 of them; of many
 # groups, folds are as balanced when groups with positives are dealt out by themselves.
 _MAX_GROUPS_ONE_BY_ONE = 3_000
+# Standard errors from 30 block means have 29 degrees of freedom, and neighbors are
+# correlated only over a small part of a block.
+_N_TIME_BLOCKS = 30
 
 
 class Fold(NamedTuple):
@@ -40,40 +43,39 @@ class RowDesign(NamedTuple):
         future.
     sample_weight : array of float or None
         Weight of each row.
+    unit : array of int or None
+        Number of the independent unit of each row; None if all rows are independent.
     """
 
     group: NDArray[np.intp] | None = None
     copy: NDArray[np.intp] | None = None
     time: NDArray[np.float64] | None = None
     sample_weight: NDArray[np.float64] | None = None
+    unit: NDArray[np.intp] | None = None
 
-    @property
-    def unit(self) -> NDArray[np.intp] | None:
-        """Number of the independent unit of each row; None if all are independent.
+    def with_units(self) -> RowDesign:
+        """Find the independent units.
 
-        Groups that share identical rows are one unit.
+        They are groups, where groups that share identical rows are one unit; or blocks
+        of consecutive times, since neighbors in time are rarely independent; or
+        distinct rows.
         """
+        if self.group is None and self.time is not None:
+            return self._replace(unit=_time_blocks(self.time))
         if self.group is None or self.copy is None:
-            return self.copy if self.group is None else self.group
+            return self._replace(unit=self.copy if self.group is None else self.group)
         n_groups, n_copies = int(self.group.max()) + 1, int(self.copy.max()) + 1
         edges = sparse.coo_array(
             (np.ones(self.group.size), (self.group, n_groups + self.copy)),
             shape=(n_groups + n_copies, n_groups + n_copies),
         )
         component = connected_components(edges, directed=False)[1][self.group]
-        return np.unique(component, return_inverse=True)[1]
+        return self._replace(unit=np.unique(component, return_inverse=True)[1])
 
     @property
     def clusters(self) -> dict[str, Any]:
         """The argument ``groups`` of statistics and estimators, if rows depend."""
-        unit = self.unit
-        return {} if unit is None else {"groups": unit}
-
-    @property
-    def n_units(self) -> int | None:
-        """Number of independent units; None if all rows are independent."""
-        unit = self.unit
-        return None if unit is None else int(unit.max()) + 1
+        return {} if self.unit is None else {"groups": self.unit}
 
     @property
     def weight(self) -> float | NDArray[np.float64]:
@@ -84,6 +86,13 @@ class RowDesign(NamedTuple):
         """Select rows."""
         taken: Any = [None if one is None else one[rows] for one in self]
         return RowDesign(*taken)
+
+
+def _time_blocks(time: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return blocks of consecutive times with about equal numbers of rows."""
+    rank = np.searchsorted(np.sort(time), time)
+    block = rank * _N_TIME_BLOCKS // time.size
+    return np.unique(block, return_inverse=True)[1]
 
 
 INDEPENDENT_ROWS = RowDesign()
@@ -120,10 +129,9 @@ def _fold_of_rows(
     random_state: int | None,
 ) -> NDArray[np.intp]:
     """Return the fold of each row, with units in one fold."""
-    unit = design.unit
-    if unit is None:
+    if design.unit is None:
         return _stratified(is_positive, n_folds, random_state)
-    first = np.unique(unit, return_index=True)[1]
+    _, first, unit = np.unique(design.unit, return_index=True, return_inverse=True)
     n_units = first.size
     has_positive = np.bincount(unit, is_positive, n_units) > 0
     if design.group is None or n_units > _MAX_GROUPS_ONE_BY_ONE:
@@ -159,9 +167,10 @@ def _forward_folds(
 ) -> Iterator[Fold]:
     """Train on all rows before a window of time, and evaluate on the window.
 
-    Training rows of units that are in the window are excluded.
+    Training rows of units that are in the window are excluded, and so are copies of
+    rows in the window.
     """
-    time, unit = np.asarray(design.time), design.unit
+    time = np.asarray(design.time)
     order = np.argsort(time, kind="stable")
     # One window more than folds: the first is only trained on.
     edges = order.size * np.arange(1, n_folds + 1) // (n_folds + 1)
@@ -171,8 +180,9 @@ def _forward_folds(
     begin = starts.pop(0) if starts else order.size
     for end in [*starts, order.size]:
         train, test = order[:begin], order[begin:end]
-        if unit is not None:
-            train = train[~np.isin(unit[train], unit[test])]
+        for unit in (design.unit, design.copy):
+            if unit is not None:
+                train = train[~np.isin(unit[train], unit[test])]
         # A window without both classes is extended by the next one.
         if all(0 < is_positive[rows].sum() < rows.size for rows in (train, test)):
             yield Fold(np.sort(train), np.sort(test))

@@ -90,7 +90,7 @@ def prepare_table(
         None if copies is None else copies.number,
         _times(series["time"]),
         _weights(series["sample_weight"]),
-    )
+    ).with_units()
     warnings += [_leak(one) for one in audits if one.is_suspect]
     if copies is not None:
         warnings.append(
@@ -128,6 +128,7 @@ def read_roles(table: pl.DataFrame, roles: Roles) -> tuple[pl.Series, RowDesign]
         for name, values in zip(Roles._fields, roles, strict=True)
     )
     design = RowDesign(group=_codes(groups), sample_weight=_weights(weight))
+    design = design.with_units()
     return y, design  # type: ignore[return-value]
 
 
