@@ -17,6 +17,7 @@ from .lines import Lines
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
 from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AUMPath, BestStep, StepPath
+from .table_files.reading import read_table
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
 from .threads import thread_limit
@@ -54,6 +55,7 @@ __all__ = [
     "compare_aucs",
     "load_model",
     "minimize_aum",
+    "read_table",
     "roc_curve",
     "sweep",
     "thread_limit",

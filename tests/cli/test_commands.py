@@ -333,7 +333,7 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 """
     done = subprocess.run(
-        [sys.executable, "-c", interrupt + CALL, "evaluate", "none", "none.csv"],
+        [sys.executable, "-c", interrupt + CALL, "evaluate", "none", "-"],
         capture_output=True,
         check=False,
     )

@@ -85,7 +85,7 @@ def test_dask_writes_a_report_of_the_rows_that_came(files, tmp_path, capsys, on_
     assert run("fit", files, *how) == 0
     shown, said = capsys.readouterr()
     assert "300 rows" not in shown  # all rows came: none are left to tell apart
-    assert "first look, 3 parts\n" in said
+    assert "first look, 3 partitions\n" in said
     assert "checking rows, 3 parts\n" in said
     metrics = json.loads((out / "metrics.json").read_text())
     held_out = metrics["methods"]["AUCClassifier"]

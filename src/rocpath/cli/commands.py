@@ -65,6 +65,7 @@ def fit(
     yes: options.YesOption = False,
     targets: options.Targets = options.Targets(),
     seed: options.SeedOption = 0,
+    encoding: options.EncodingOption = None,
     where: options.Where = options.Where(),
     to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
@@ -75,18 +76,24 @@ def fit(
     saved. Columns may contain numbers, booleans, dates, categories and missing values.
     Writes model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli.early_checks import check_columns_exist, parsed_types
-    from rocpath.cli.table_fit import FitRequest, fit_table
+    from rocpath.cli.early_checks import (
+        check_columns_exist,
+        check_folder,
+        parsed_types,
+    )
 
     targets.check()
+    check_folder(to.out, force=to.force)
     dropped, kinds = tuple(drop or ()), parsed_types(types or ())
     columns = {"label": [label], "drop": [*dropped], "type": [*kinds]}
     check_columns_exist(table, columns | roles.by_role())
     if test is not None:
         check_columns_exist(test, {"label": [label]})
+    from rocpath.cli.table_fit import FitRequest, fit_table
+
     request = FitRequest(
         table, label, positive, roles, test, dropped, kinds, model, fast, yes, targets,
-        seed, where, to,
+        seed, encoding, where, to,
     )  # fmt: skip
     fit_table(request)
 
@@ -104,6 +111,7 @@ def predict(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
     ] = None,
+    encoding: options.EncodingOption = None,
     where: options.Where = options.Where(),
     force: options.ForceOption = False,
 ) -> None:
@@ -112,14 +120,15 @@ def predict(
     Writes the log-odds, the probability and the predicted label of each row. For
     several tables, --out is a folder with one file of scores for each.
     """
+    from rocpath.cli.early_checks import check_columns_exist, check_file
+
+    check_columns_exist(table, {"id": [id_column] if id_column else []})
     from rocpath.cli import many_files
-    from rocpath.cli.early_checks import check_columns_exist
-    from rocpath.cli.files import check_file, read_table, write_table
+    from rocpath.cli.files import read_table, write_table
     from rocpath.cli.terminal import say
     from rocpath.model_file import read_saved
     from rocpath.tables.model import TableModel
 
-    check_columns_exist(table, {"id": [id_column] if id_column else []})
     fitted = read_saved(model, TableModel)
     # Several files are scored one by one: together they may not fit into memory.
     is_lazy = many_files.runs_on_dask(table, *where)
@@ -130,7 +139,7 @@ def predict(
         )
         return
     check_file(out, force=force, is_table=True)
-    rows = read_table(table, text=fitted.text, codes=fitted.codes)
+    rows = read_table(table, text=fitted.text, codes=fitted.codes, encoding=encoding)
     scores = many_files.predicted(fitted, rows, id_column)
     for note in fitted.far_values(rows):
         say(f"note: {note}")
@@ -150,6 +159,7 @@ def evaluate(
     group: options.GroupOption = None,
     weight: options.WeightOption = None,
     targets: options.Targets = options.Targets(),
+    encoding: options.EncodingOption = None,
     where: options.Where = options.Where(),
     as_json: options.JsonOption = False,
 ) -> None:
@@ -161,6 +171,10 @@ def evaluate(
     import json
 
     from rocpath.cli.early_checks import check_columns_exist
+
+    targets.check()
+    asked = {"label": label, "group": group, "weight": weight}
+    check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
     from rocpath.cli.many_files import read_tables, runs_on_dask
     from rocpath.cli.on_cluster import evaluate_files
     from rocpath.cli.table_output import show_evaluation
@@ -168,16 +182,14 @@ def evaluate(
     from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.model import TableModel
 
-    targets.check()
-    asked = {"label": label, "group": group, "weight": weight}
-    check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
     fitted = TableClassifier.from_model(read_saved(model, TableModel))
     fitted.set_params(**targets._asdict())
     if runs_on_dask(table, *where):
         found = evaluate_files(fitted.model_, table, label, targets, where.scheduler)
     else:
         known = fitted.model_
-        rows = read_tables(table, text=known.text, codes=known.codes)
+        text, codes = known.text, known.codes
+        rows = read_tables(table, text=text, codes=codes, encoding=encoding)
         found = fitted.evaluate(rows, label, groups=group, sample_weight=weight)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))

@@ -1,4 +1,4 @@
-"""Checks of names that need neither the rows nor the libraries that read them.
+"""Checks of files and columns that need neither rows nor the libraries to read them.
 
 Only the standard library is imported, so that a mistyped name is reported at once.
 """
@@ -9,14 +9,17 @@ import csv
 import gzip
 import os
 from glob import glob, has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+STANDARD_STREAM = "-"
 KINDS = ("number", "category", "date", "drop")
 _SEPARATORS = ",;\t|"
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
+_WRITABLE = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _MAX_HEADER = 1_000_000  # characters; of a longer one only the full reading can tell
 _MAX_LISTED = 20  # column names in a message
 
@@ -43,7 +46,7 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> N
     for label in columns.get("label", ()):
         if label in columns.get("drop", ()):
             raise ValueError(f"--drop must not name the label column {label!r}.")
-    if table == "-":
+    if table == STANDARD_STREAM:
         return
     names = sorted(glob(table, recursive=True)) if has_magic(table) else [table]
     if not names:
@@ -62,6 +65,52 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> N
                     f"{role} column {name!r} not found; columns are: "
                     f"{', '.join(known[:_MAX_LISTED])}{more}."
                 )
+
+
+def check_folder(folder: str, *, force: bool) -> None:
+    """Raise if results could not be written there, before they are computed."""
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"{folder!r} is a file: name a folder with --out.")
+    _check_target(target, force=force)
+
+
+def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
+    """Raise if a file could not be written there, before it is computed."""
+    if target == STANDARD_STREAM:
+        return
+    if is_table and not target.lower().endswith(_WRITABLE):
+        raise ValueError(f"{target!r} must end in .csv, .tsv or .parquet.")
+    path = Path(target)
+    if path.is_dir():
+        raise ValueError(f"{target!r} is a directory: name a file with --out.")
+    # A pipe or a device cannot be replaced by a file.
+    if path.exists() and not path.is_file():
+        raise ValueError(
+            f"{target!r} is not a regular file: name another with --out, or - for "
+            "standard output."
+        )
+    _check_target(path, force=force)
+
+
+def _check_target(target: Path, *, force: bool) -> None:
+    if os.path.lexists(target) and not force:
+        raise ValueError(
+            f"{str(target)!r} already exists: choose another with --out, or "
+            "overwrite it with --force."
+        )
+    # Before the work, which may take long.
+    parent = target if target.is_dir() else target.absolute().parent
+    if not parent.is_dir():
+        raise ValueError(
+            f"{str(target)!r} cannot be written: there is no directory "
+            f"{str(target.parent)!r}; make it first."
+        )
+    if not os.access(parent, os.W_OK):
+        raise ValueError(
+            f"{str(target)!r} cannot be written: no permission to write into "
+            f"{str(parent)!r}."
+        )
 
 
 def _possible_headers(name: str) -> list[list[str]]:

@@ -76,13 +76,20 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
 
 
 def read_tables(
-    table: str, *, text: Iterable[str] = (), codes: Iterable[str] = ()
+    table: str,
+    *,
+    text: Iterable[str] = (),
+    codes: Iterable[str] = (),
+    encoding: str | None = None,
 ) -> pl.DataFrame:
     """Read one table, or the rows of several files into one."""
     # Sets, as iterators would be used up by the first file.
     kept = set(text), set(codes)
     names = file_names(table)
-    tables = [read_table(name, text=kept[0], codes=kept[1]) for name in names]
+    tables = [
+        read_table(name, text=kept[0], codes=kept[1], encoding=encoding)
+        for name in names
+    ]
     for name, one in zip(names, tables, strict=True):
         check_columns(name, one.columns, tables[0].columns)
     return tables[0] if len(tables) == 1 else pl.concat(tables, how="vertical_relaxed")

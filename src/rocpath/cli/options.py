@@ -14,6 +14,7 @@ from typing import (
 )
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +24,14 @@ def examples(*commands: str) -> str:
     """Return the end of a help page."""
     # The first character keeps typer from reflowing the lines.
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+class PlainUsage(TyperCommand):
+    """Show required arguments in the usage line without braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the options and arguments of the usage line."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
 def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
@@ -50,7 +59,7 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
         # Typer reads both.
         grouped.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
         grouped.__annotations__ = {one.name: one.annotation for one in every}
-        return app.command(epilog=examples(*lines))(grouped)
+        return app.command(epilog=examples(*lines), cls=PlainUsage)(grouped)
 
     return register
 
@@ -74,8 +83,8 @@ TableArgument = Annotated[
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help="A .csv, .tsv or .parquet file, or several as 'parts/*.parquet'; - for "
-        "CSV on stdin.",
+        help="A .csv, .tsv, .parquet, .feather or .xlsx file, or several as "
+        "'parts/*.parquet'; - for CSV on stdin.",
     ),
 ]
 # A folder too, as that is what a fit writes.
@@ -134,6 +143,10 @@ MaxFprOption = Annotated[
         help="Largest false positive rate: models are compared by the partial AUC up "
         "to it.",
     ),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1."),
 ]
 ScoresOption = Annotated[
     list[str] | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocpath.cli.files import check_folder, shown_name, write_folder
+from rocpath.cli.files import shown_name, write_folder
 from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
 from rocpath.cli.table_output import (
     chosen_positive,
@@ -39,6 +39,7 @@ class FitRequest(NamedTuple):
     accepts_positive: bool
     targets: Targets
     seed: int
+    encoding: str | None
     where: Where
     to: Folder
 
@@ -51,13 +52,12 @@ class FitRequest(NamedTuple):
 def fit_table(request: FitRequest) -> None:
     """Fit a model, compare it with baselines, and write the results."""
     to = request.to
-    check_folder(to.out, force=to.force)
     if runs_on_dask(request.table, *request.where):
         from rocpath.cli.on_cluster import fit_on_cluster
 
         fit_on_cluster(request, Cluster(request.where.scheduler))
         return
-    rows = read_tables(request.table, text=request.text)
+    rows = read_tables(request.table, text=request.text, encoding=request.encoding)
     label = chosen_positive(
         rows, request.label, request.positive, is_accepted=request.accepts_positive
     )
@@ -93,7 +93,9 @@ def fit_table(request: FitRequest) -> None:
 
 def _evaluate_on(model: TableClassifier, request: FitRequest) -> TableEvaluation:
     known, test = model.model_, str(request.test)
-    rows = read_tables(test, text=known.text, codes=known.codes)
+    rows = read_tables(
+        test, text=known.text, codes=known.codes, encoding=request.encoding
+    )
     # Test rows may lack the columns of groups and weights.
     group, weight = (
         name if name in rows.columns else None

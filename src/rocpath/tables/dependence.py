@@ -93,7 +93,10 @@ def suspected_groups(table: pl.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def drifting_dates(
-    frame: pl.DataFrame, dates: Sequence[str], is_positive: NDArray[np.bool_]
+    frame: pl.DataFrame,
+    dates: Sequence[str],
+    is_positive: NDArray[np.bool_],
+    unit: NDArray[np.intp] | None = None,
 ) -> list[str]:
     """Name columns of dates, as numbers, with which the share of positives drifts."""
     names = []
@@ -103,7 +106,8 @@ def drifting_dates(
         label = is_positive[is_known]
         if min(label.sum(), label.size - label.sum()) < 2:
             continue
-        area = auc_interval(label, number[is_known], positive=True)
+        groups = None if unit is None else unit[is_known]
+        area = auc_interval(label, number[is_known], groups=groups, positive=True)
         if abs(area.value - 0.5) > _DRIFT * area.standard_error:
             names.append(name)
     return names

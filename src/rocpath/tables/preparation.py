@@ -106,7 +106,7 @@ def prepare_table(
         warnings += [_entity(table, name) for name in suspected_groups(table, others)]
     if design.time is None:
         dates = [one.column for one in audits if one.kind == "date"]
-        for name in drifting_dates(frame, dates, label.is_positive):
+        for name in drifting_dates(frame, dates, label.is_positive, design.unit):
             message = (
                 f"the share of positives changes with column {name!r}: if the model is "
                 "used on later rows, evaluate it forward in time"

@@ -1,10 +1,11 @@
-"""The text of CSV as a table. Rows are counted from 1, the header not included."""
+"""Parse the text of CSV. Rows are counted from 1, without the header."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SEPARATORS = (",", ";", "\t", "|")
-_LINES_TO_LOOK_AT = 50  # in which the separator must leave as many fields
-_FEWEST_CODES = 3  # different ones; fewer may be any words
-# Only with the year in front: 03/04 may be in April or in March, and so stays text, to
-# be read in a format that someone has stated.
+_LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields
+_MAX_TO_LOOK_AT = 10_000_000  # bytes
+_MIN_CODES = 3  # distinct ones; fewer may be any words
+_MAX_COLUMNS = 200_000  # more would take minutes, and are a mistake
+_LEADING_ZERO = re.compile(rb'(?:^|[,;\t|"\n])0\d')  # of codes, but also of some dates
+# Only with the year first: 03/04 may be in April or in March, and so stays text, to be
+# read in a format that is specified.
 _TIMES: dict[str, Any] = {
     r"^\d{4}-\d\d?-\d\d?$": pl.Date,
     r"^\d{4}-\d\d?-\d\d?[T ]": pl.Datetime,
@@ -33,61 +37,70 @@ def parsed_csv(
     text: set[str],
     codes: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """Parse CSV, with numbers in quotes and after spaces taken as numbers.
+    """Parse CSV; numbers may be in quotes and have spaces around them.
 
-    Where columns are separated in another way than told, that one is taken. ``NA`` is
-    a value in columns named as ``codes``, and where codes of two letters stand.
+    A separator that does not fit is replaced by one that does. ``NA`` is a value in
+    columns named as ``codes``, and among two-letter codes. Digits with leading zeros,
+    such as zip codes, stay text.
     """
     content = _as_utf8(source, content).strip(b"\r\n")
     if not content.strip():
         raise ValueError(f"{source} is empty: it must have a header and rows.")
     separator = _separator(content, separator)
     names, rows = _header_and_rows(source, content, separator)
-    # Polars does not take doubled quotes of a name as one: it gets plain numbers.
+    # Polars does not unescape doubled quotes in names: it gets numbers instead.
     header = separator.join(str(place) for place in range(len(names)))
     is_text = {str(place) for place, name in enumerate(names) if name in text}
     try:
         table = _parsed(f"{header}\n{rows}", separator, is_text)
-        told = {str(place) for place, name in enumerate(names) if name in codes}
-        coded = told | {one.name for one in table if _has_codes(one)}
+        if _LEADING_ZERO.search(content):
+            integers = {one.name for one in table if one.dtype.is_integer()}
+            as_text = _parsed(f"{header}\n{rows}", separator, integers | is_text)
+            zeros = [n for n in integers if as_text[n].str.contains(r"^\s*0\d").any()]
+            table = table.with_columns(as_text[name] for name in zeros)
+            is_text |= set(zeros)
+        given = {str(place) for place, name in enumerate(names) if name in codes}
+        coded = given | {one.name for one in table if _has_codes(one)}
         if coded:
             raw = _parsed(f"{header}\n{rows}", separator, coded, is_na_missing=False)
             table = table.with_columns(raw[name] for name in coded)
     except pl.exceptions.PolarsError as error:
         reason = _odd_row(content, separator, len(names)) or first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
+    kept = {names[int(place)] for place in is_text}
     table.columns = names
     return table.with_columns(
         _typed(column)
         for column in table
-        if column.dtype == pl.String and column.name not in text
+        if column.dtype == pl.String and column.name not in kept
     )
 
 
 def _as_utf8(source: str, content: bytes) -> bytes:
-    """Undo what other programs do to text: byte order marks, UTF-16, CR line ends."""
+    """Undo byte order marks, UTF-16 and CR line ends of other programs."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
             content = content.decode("utf-16").encode("utf-8")
         except UnicodeDecodeError:
             raise ValueError(
-                f"{source} starts as UTF-16 text, but is none: save it as UTF-8."
+                f"{source} starts as UTF-16 text, but is not: save it as UTF-8."
             ) from None
     content = content.removeprefix(codecs.BOM_UTF8)
-    # Polars would take it for a part of a word.
+    # Polars would read it as a part of a word.
     nul = content.find(b"\0")
     if nul >= 0:
         row = content.count(b"\n", 0, nul)
         place = f"row {row}" if row else "the header"
         raise ValueError(
-            f"{source} has a NUL byte in {place}: it is damaged, or no text."
+            f"{source} has a NUL byte in {place}: it is damaged, or not text."
         )
     return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
-def _separator(content: bytes, told: str | None) -> str:
-    """Return what separates columns: as told, unless it leaves one and another more."""
-    lines = content.splitlines()[:_LINES_TO_LOOK_AT]
+def _separator(content: bytes, given: str | None) -> str:
+    """Return the separator: the given one, unless only another gives columns."""
+    # The first lines only: one cell may have hundreds of megabytes.
+    lines = content[:_MAX_TO_LOOK_AT].splitlines()[:_LINES_TO_LOOK_AT]
     shown = [line.decode("utf-8", errors="replace") for line in lines]
     n_fields = {}
     for one in _SEPARATORS:
@@ -96,20 +109,21 @@ def _separator(content: bytes, told: str | None) -> str:
         except csv.Error:
             continue
         n_fields[one] = found[0] if found and len(set(found)) == 1 else 1
-    # A table of one column has none; only a better one by far overrules the user.
-    if told is not None and (told in shown[0] or max(n_fields.values(), default=1) < 2):
-        return told
-    return max(n_fields, key=n_fields.__getitem__, default=told or ",")
+    # A table of one column has none; only a much better one overrules the user.
+    most = max(n_fields.values(), default=1)
+    if given is not None and (given in shown[0] or most < 2):
+        return given
+    return max(n_fields, key=n_fields.__getitem__, default=given or ",")
 
 
 def _has_codes(series: pl.Series) -> bool:
-    """Tell whether text is codes of two letters, among which NA is one (Namibia)."""
+    """Return whether text is two-letter codes, among which NA is one (Namibia)."""
     if series.dtype != pl.String or not series.null_count():
         return False
     known = series.drop_nulls()
-    # A yes or no of two letters each would pass, but for the number of different ones.
+    # Two words of two letters each would pass without the minimum number of codes.
     is_code = known.str.contains(r"^[A-Z]{2}$")
-    return bool(is_code.all()) and known.n_unique() >= _FEWEST_CODES
+    return bool(is_code.all()) and known.n_unique() >= _MIN_CODES
 
 
 def _parsed(
@@ -127,25 +141,31 @@ def _parsed(
 def _header_and_rows(
     source: str, content: bytes, separator: str
 ) -> tuple[list[str], str]:
-    """Return the names of the columns, and the text below them."""
+    """Return the names of the columns, and the text after them."""
     try:
         lines = io.StringIO(content.decode("utf-8"), newline="")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start)
         raise ValueError(
             f"{source} is not UTF-8 text: byte {content[error.start]:#04x} in "
-            f"{f'row {row}' if row else 'the header'}; save it as UTF-8."
+            f"{f'row {row}' if row else 'the header'}; save it as UTF-8, or specify "
+            "its encoding."
         ) from None
     try:
         names = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
     except csv.Error as error:
         raise ValueError(f"{source} has no readable header: {error}.") from None
+    if len(names) > _MAX_COLUMNS:
+        raise ValueError(
+            f"{source} has {len(names):,} columns, more than the {_MAX_COLUMNS:,} that "
+            "can be read."
+        )
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(
             f"{source} has more than one column {repeated[0]!r}: rename them."
         )
-    # One column is fine, unless its name looks like several.
+    # One column is fine, unless its name looks like several columns.
     if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(
             f"{source} has one column {names[0]!r}, and its rows do not have as many "
@@ -156,8 +176,8 @@ def _header_and_rows(
 
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
-    """Name the first row with too many or few fields, if that is the trouble."""
-    # Only after a failure: Polars says less, and this reads all rows in Python.
+    """Name the first row with too many or too few fields, if there is one."""
+    # Only after a failure: Polars reports less, and this reads all rows in Python.
     lines = io.StringIO(content.decode("utf-8"), newline="")
     try:
         for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
@@ -169,7 +189,7 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
 
 
 def _typed(column: pl.Series) -> pl.Series:
-    """Give text the type that all of it has, if it has one."""
+    """Convert text to numbers or times if all of it can be."""
     # All or nothing: one word makes the column text, and is named where numbers are
     # needed.
     text, n_missing = column.str.strip_chars(), column.null_count()
@@ -188,5 +208,5 @@ def _typed(column: pl.Series) -> pl.Series:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says first."""
+    """Return the first line of an error."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,69 @@
+"""Memory that a table may take, with the limits of the process."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+from rocpath.arguments import available_memory
+
+_EXPANSION = 4  # of text in memory while it is parsed: text, copies and columns
+_CHUNK = 2**22  # bytes unpacked at a time
+_GZIP = 16 + zlib.MAX_WBITS  # the format with a header, for zlib
+
+
+def check_memory(source: str, n_bytes: int) -> None:
+    """Raise if a text of this size cannot be parsed in memory."""
+    limit = memory_limit()
+    if _EXPANSION * n_bytes > limit:
+        raise MemoryError(
+            f"{source!r} has {n_bytes / 1e6:,.0f} MB and would need about "
+            f"{_EXPANSION * n_bytes / 1e6:,.0f} MB of memory, more than the "
+            f"{limit / 1e6:,.0f} MB that are available."
+        )
+
+
+def memory_limit() -> int:
+    """Return the bytes of memory that are available to this process."""
+    limit = available_memory()
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            used = int(Path("/proc/self/statm").read_text().split()[0])
+            limit = min(limit, max(most - used * resource.getpagesize(), 0))
+    except (ImportError, OSError, ValueError, IndexError):  # not on this system
+        pass
+    return limit
+
+
+def unpacked(source: str, content: bytes) -> bytes:
+    """Unpack gzip, or raise before the memory is full or if it is damaged."""
+    limit = memory_limit() // _EXPANSION
+    chunks, n_bytes, rest = [], 0, content
+    while rest:
+        stream = zlib.decompressobj(_GZIP)
+        while not stream.eof:
+            try:
+                chunk = stream.decompress(rest, _CHUNK)
+            except zlib.error as error:
+                raise _unreadable(source, str(error)) from None
+            rest = stream.unconsumed_tail
+            if not chunk and not rest and not stream.eof:
+                raise _unreadable(source, "it ends too early")
+            chunks.append(chunk)
+            n_bytes += len(chunk)
+            if n_bytes > limit:
+                raise MemoryError(
+                    f"{source!r} has {len(content) / 1e6:,.1f} MB packed and unpacks "
+                    f"to more than {limit / 1e6:,.0f} MB, which is too much for the "
+                    "memory that is available."
+                )
+        # A file may consist of several streams, padded by zeros.
+        rest = stream.unused_data.lstrip(b"\0")
+    return b"".join(chunks)
+
+
+def _unreadable(source: str, reason: str) -> ValueError:
+    return ValueError(f"{source!r} is not readable gzip: {reason}.")

@@ -1,0 +1,260 @@
+"""TableClassifier on data frames: fits, refits, groups, time, weights and results."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_score
+
+import rocpath as rp
+from rocpath.tables import rankers
+
+
+@pytest.fixture(autouse=True)
+def _logistic_regression_alone(monkeypatch):
+    """Compare no other model, so that tests are quick."""
+    monkeypatch.setattr(rankers, "METHODS", (rankers.LOGISTIC,))
+    monkeypatch.setitem(rankers.CANDIDATES, "auto", (rankers.LOGISTIC,))
+
+
+def customers(n_groups=60, seed=0):
+    """Simulate customers with five rows each, whose label is that of the customer."""
+    rng = np.random.default_rng(seed)
+    customer = np.repeat(np.arange(n_groups), 5)
+    y = (rng.random(n_groups) < 0.4)[customer]
+    frame = pd.DataFrame(
+        {
+            # It identifies the customer, but not the label of another one.
+            "income": rng.normal(size=n_groups)[customer],
+            "size": rng.normal(size=customer.size) + 0.5 * y,
+            "color": rng.choice(["red", "green", None], customer.size),
+            "since": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(np.arange(customer.size), unit="D"),
+        }
+    )
+    return frame, pd.Series(np.where(y, "yes", "no"), name="churned"), customer
+
+
+def fitted(**roles):
+    frame, y, _ = customers()
+    return rp.TableClassifier(random_state=0).fit(frame, y, **roles)
+
+
+def test_a_frame_is_fitted_as_it_comes_in_pandas_or_polars():
+    frame, y, _ = customers()
+    model = fitted()
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.feature_names_in_.tolist() == ["income", "size", "since", "color"]
+    assert [one.kind for one in model.columns_] == [
+        "number",
+        "number",
+        "category",
+        "date",
+    ]
+    assert model.comparison_.selected == "logistic regression"
+    assert 0.5 < roc_auc_score(y == "yes", model.predict_proba(frame)[:, 1]) <= 1
+    columns = {name: frame[name].to_list() for name in frame}
+    columns["color"] = [one if isinstance(one, str) else None for one in frame["color"]]
+    other = rp.TableClassifier(random_state=0).fit(pl.DataFrame(columns), y.to_list())
+    np.testing.assert_allclose(
+        other.decision_function(frame), model.decision_function(frame)
+    )
+
+
+def test_labels_keep_their_type_and_may_be_a_column():
+    frame, y, _ = customers()
+    model = rp.TableClassifier(random_state=0).fit(frame, (y == "yes").astype(int))
+    assert model.classes_.tolist() == [0, 1]
+    assert set(model.predict(frame)) <= {0, 1}
+    assert model.score(frame, (y == "yes").astype(int)) > 0.5
+    named = rp.TableClassifier(random_state=0).fit(frame.assign(y=y), "y")
+    assert "y" not in named.feature_names_in_
+    np.testing.assert_allclose(
+        named.decision_function(frame), model.decision_function(frame)
+    )
+
+
+def test_clones_are_refitted_by_cross_val_score():
+    frame, _, _ = customers()
+    noise = pd.Series(np.random.default_rng(5).random(300) < 0.5).astype(int)
+    model = rp.TableClassifier(fast=True, model="logistic", random_state=0)
+    model.fit(frame, noise)
+    assert not hasattr(clone(model), "model_")
+    # Random labels cannot be predicted; a model that is not refitted knows them.
+    scores = cross_val_score(model, frame, noise, scoring="roc_auc", cv=3)
+    assert scores.mean() < 0.65
+
+
+def test_groups_are_kept_together_and_given_to_every_statistic():
+    _, _, customer = customers()
+    by_row, by_group = fitted(), fitted(groups=customer)
+    folds = by_group.fit_.held_out.fold
+    assert all(np.unique(folds[customer == k]).size == 1 for k in range(60))
+    assert by_group.comparison_.sample_size.endswith(" positives, 60 groups")
+    wider, narrow = by_group.comparison_.scores[0], by_row.comparison_.scores[0]
+    assert wider.standard_error > 1.2 * narrow.standard_error
+    assert by_group.fit_.evaluation == "5-fold cross-validation by group"
+
+
+def test_suspected_groups_are_in_the_headline_and_given_groups_are_not():
+    frame, y, customer = customers()
+    frame = frame.assign(customer=customer)
+    model = rp.TableClassifier(random_state=0).fit(frame, y)
+    assert [one.kind for one in model.warnings_] == ["groups"]
+    files = model.to_files(title="t")
+    headline = json.loads(files["metrics.json"])["headline"]
+    assert "Rows with the same 'customer' may not be independent" in headline
+    grouped = rp.TableClassifier(random_state=0).fit(frame, y, groups="customer")
+    assert grouped.warnings_ == []
+    assert "customer" not in grouped.feature_names_in_
+
+
+def test_time_trains_on_the_past_and_names_the_period():
+    model = fitted(time="since")
+    held_out = model.fit_.held_out
+    # Six windows of 50 rows; the first is trained on.
+    assert held_out.row.tolist() == list(range(50, 300))
+    assert held_out.n_folds == 5
+    assert model.fit_.evaluation == (
+        "5 forward windows of time: trained on the past, evaluated on 2024-02-20 "
+        "00:00:00 to 2024-10-26 00:00:00"
+    )
+
+
+def test_rows_of_weight_zero_do_not_matter():
+    frame, y, _ = customers()
+    weight = np.where(np.arange(300) < 200, 1.0, 0.0)
+    weighted = fitted(sample_weight=weight)
+    other = y.copy()
+    other[200:] = np.where(other[200:] == "yes", "no", "yes")
+    changed = rp.TableClassifier(random_state=0)
+    changed.fit(frame, other, sample_weight=weight)
+    # Folds are stratified by the labels of all rows; the final fit is the same.
+    np.testing.assert_allclose(
+        weighted.model_.pipeline[-1].coef_ / weighted.model_.pipeline[-1].coef_[0, 1],
+        changed.model_.pipeline[-1].coef_ / changed.model_.pipeline[-1].coef_[0, 1],
+        rtol=0.2,
+        atol=0.1,
+    )
+
+
+def test_copies_are_reported_and_change_the_estimate_little():
+    frame, y, _ = customers()
+    four = pd.concat([frame] * 4, ignore_index=True)
+    copied = rp.TableClassifier(random_state=0).fit(four, pd.concat([y] * 4))
+    (warning,) = copied.warnings_
+    assert warning.message.startswith("900 of 1,200 rows are copies of others")
+    one, many = (m.comparison_.scores[0] for m in (fitted(), copied))
+    for name in ("value", "low", "high"):
+        assert getattr(many, name) == pytest.approx(getattr(one, name), abs=0.005)
+
+
+def test_rows_without_a_label_are_skipped_with_a_count():
+    frame, y, customer = customers()
+    y = y.mask(np.arange(300) % 10 == 0)
+    model = rp.TableClassifier(random_state=0).fit(frame, y, groups=customer)
+    assert model.fit_.label.is_positive.size == 270
+    assert model.warnings_[0].message == (
+        "30 of 300 rows have no label and are skipped"
+    )
+
+
+def test_evaluate_measures_other_rows_with_groups():
+    model = fitted()
+    frame, y, customer = customers(seed=1)
+    found = model.evaluate(frame, y, groups=customer)
+    score = model.decision_function(frame)
+    area = rp.auc_interval(y, score, groups=customer)
+    assert found.auc.value == area.value
+    assert found.auc.low == pytest.approx(area.low)
+    assert found.n_groups == 60
+    assert repr(found).startswith("AUC ")
+    with pytest.raises(ValueError, match="groups must have one value for each of the"):
+        model.evaluate(frame, y, groups=customer[:5])
+
+
+def test_a_report_a_model_and_numbers_are_written(tmp_path):
+    frame, y, customer = customers()
+    model = fitted(groups=customer)
+    model.report(tmp_path / "report.html", title="customers.csv")
+    page = (tmp_path / "report.html").read_text()
+    assert "<h1>churned = yes in customers.csv</h1>" in page
+    assert "5-fold cross-validation by group" in page
+    model.save(tmp_path / "model")
+    loaded = rp.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(
+        loaded.decision_function(frame), model.decision_function(frame)
+    )
+    # It has the parameters of the fit, and can be fitted again.
+    assert loaded.get_params()["random_state"] == 0
+    assert clone(loaded).fit(frame, y).comparison_ is not None
+    assert "<table>" in model.comparison_._repr_html_()
+    assert sorted(model.to_files()) == ["metrics.json", "model.skops", "report.html"]
+
+
+def test_progress_is_called_before_every_step_and_sees_the_columns():
+    steps = []
+    frame, y, _ = customers()
+    model = rp.TableClassifier(random_state=0)
+
+    def progress(step, n_steps, text):
+        steps.append((step, n_steps, text, len(model.columns_)))
+
+    model.set_params(progress=progress).fit(frame, y)
+    assert [one[0] for one in steps] == list(range(7))
+    assert steps[0] == (0, 7, "logistic regression, fold 1 of 5", 4)
+    assert steps[-1][2] == "summarizing the results"
+
+
+@pytest.mark.parametrize(
+    ("options", "roles", "message"),
+    [
+        ({"model": "trees"}, {}, "model must be 'linear' or"),
+        ({"cv": 1}, {}, "cv must be an integer of at least 2"),
+        ({"max_fpr": 2.0}, {}, "max_fpr must be"),
+        ({"drop": ["none"]}, {}, "drop column 'none' not found"),
+        ({"types": {"size": "float"}}, {}, "types must be one of number, category"),
+        ({}, {"groups": "none"}, "groups column 'none' not found"),
+        ({}, {"groups": np.zeros(300)}, "must have at least two values"),
+        ({}, {"groups": [1, 2]}, "groups must have one value for each of the 300"),
+        ({}, {"sample_weight": -np.ones(300)}, "sample_weight must be non-negative"),
+        ({}, {"time": "color"}, "column 'color' must be numbers"),
+    ],
+)
+def test_arguments_that_cannot_be_used(options, roles, message):
+    frame, y, _ = customers()
+    with pytest.raises(ValueError, match=message):
+        rp.TableClassifier(**options).fit(frame, y, **roles)
+
+
+def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
+    frame, y, _ = customers()
+    model = rp.TableClassifier(max_fpr=0.2, random_state=0).fit(frame, y)
+    note = model.fit_.threshold_note
+    assert note.endswith("guaranteed for new rows with 95% confidence.")
+    held_out = model.fit_.held_out
+    point = rp.choose_threshold(
+        held_out.is_positive,
+        held_out.score["logistic regression"],
+        max_fpr=0.2,
+        confidence=0.95,
+    )
+    assert model.model_.threshold == point.threshold
+    score = model.decision_function(frame)
+    assert ((model.predict(frame) == "yes") == (score >= point.threshold)).all()
+
+
+def test_a_fast_fit_is_evaluated_by_its_inner_folds():
+    frame, y, _ = customers()
+    model = rp.TableClassifier("logistic", fast=True, max_fpr=0.2, random_state=0)
+    model.fit(frame, y)
+    assert model.comparison_.n_folds == 3
+    assert model.fit_.evaluation == ("3-fold cross-validation, the folds of its tuning")
+    assert model.model_.threshold is not None
+    metrics = json.loads(model.to_files()["metrics.json"])
+    assert metrics["max_fpr"] == 0.2
+    assert set(metrics["methods"]) == {"logistic regression"}

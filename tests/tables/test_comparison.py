@@ -1,0 +1,119 @@
+"""The comparison of models: DeLong's standard errors, groups, and the selection."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import rocpath as rp
+from rocpath.tables.comparison import CrossValidatedScores, compare_models
+from rocpath.tables.folds import RowDesign
+
+
+def scored(n_rows=60, n_models=2, design=RowDesign(), seed=0):  # noqa: B008
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 3 == 0
+    score = {f"m{k}": y + rng.normal(size=n_rows) for k in range(n_models)}
+    rows = np.arange(n_rows)
+    return CrossValidatedScores(rows, rows // 5 % 2, score, y, design.with_units())
+
+
+def test_values_and_differences_are_means_of_delongs_over_the_folds():
+    held_out = scored()
+    y, folds = held_out.is_positive, [held_out.fold == k for k in (0, 1)]
+    comparison, metrics = compare_models(held_out, candidates=["m0"])
+    first, other = (held_out.score[name] for name in ("m0", "m1"))
+    tests = [rp.compare_auc(y[rows], other[rows], first[rows]) for rows in folds]
+    score = comparison["m1"]
+    areas = [roc_auc_score(y[rows], other[rows]) for rows in folds]
+    assert score.value == pytest.approx(np.mean(areas))
+    assert score.difference == pytest.approx(np.mean([t.difference for t in tests]))
+    # Folds share no rows: variances add up, and the mean of two has half the error.
+    variance = sum(t.standard_error**2 for t in tests) / 4
+    assert score.difference_standard_error == pytest.approx(np.sqrt(variance))
+    assert metrics["m1"]["pooled_auc"] == pytest.approx(roc_auc_score(y, other))
+    assert metrics["m0"]["auc"] == pytest.approx(comparison["m0"].value)
+
+
+def test_copies_count_as_one_row():
+    alone = scored()
+    rows = np.tile(np.arange(60), 4)
+    copied = CrossValidatedScores(
+        np.arange(240),
+        alone.fold[rows],
+        {name: one[rows] for name, one in alone.score.items()},
+        alone.is_positive[rows],
+        RowDesign(copy=rows).with_units(),
+    )
+    one, _ = compare_models(alone, candidates=["m0"])
+    many, _ = compare_models(copied, candidates=["m0"])
+    for name in ("m0", "m1"):
+        assert many[name].value == pytest.approx(one[name].value)
+        # The factors m / (m - 1) are those of rows by class, or of 30 rows of a fold.
+        assert many[name].standard_error == pytest.approx(
+            one[name].standard_error, rel=0.04
+        )
+
+
+def test_standard_errors_by_group_are_those_of_sums_over_groups():
+    group = np.arange(60) // 5
+    held_out = scored(design=RowDesign(group=group))
+    comparison, _ = compare_models(held_out, candidates=["m0"])
+    assert comparison.sample_size == "20 positives, 12 groups"
+    # By definition: a group's influence on the mean of the two folds' AUCs is the sum
+    # over its rows of placement minus AUC, over the number of rows of the class.
+    y, score, total = held_out.is_positive, held_out.score["m0"], np.zeros(12)
+    for fold in (0, 1):
+        rows = np.flatnonzero(held_out.fold == fold)
+        positive, negative = rows[y[rows]], rows[~y[rows]]
+        wins = score[positive][:, None] > score[negative]
+        area = wins.mean()
+        for k, row in enumerate(positive):
+            total[group[row]] += (wins[k].mean() - area) / positive.size / 2
+        for k, row in enumerate(negative):
+            total[group[row]] += (wins[:, k].mean() - area) / negative.size / 2
+    # Six groups in each fold: the factor is 6 / 5.
+    expected = np.sqrt(6 / 5 * (total**2).sum())
+    assert comparison["m0"].standard_error == pytest.approx(expected)
+
+
+def test_weights_of_zero_are_rows_that_are_not_there():
+    half = np.arange(60) < 40
+    held_out = scored(design=RowDesign(sample_weight=half.astype(float)))
+    rows = np.flatnonzero(half)
+    fewer = CrossValidatedScores(
+        rows,
+        held_out.fold[rows],
+        {name: one[rows] for name, one in held_out.score.items()},
+        held_out.is_positive[rows],
+        RowDesign(),
+    )
+    weighted, metrics = compare_models(held_out, candidates=["m0"])
+    alone, expected = compare_models(fewer, candidates=["m0"])
+    assert weighted["m1"].value == pytest.approx(alone["m1"].value)
+    assert metrics["m1"]["pooled_auc"] == pytest.approx(expected["m1"]["pooled_auc"])
+
+
+def test_the_simplest_model_within_one_standard_error_is_selected():
+    held_out = scored(n_rows=300)
+    noise = 1e-3 * np.random.default_rng(1).normal(size=300)
+    held_out.score["simple"] = held_out.score["m0"] - noise
+    held_out.score["poor"] = noise
+    comparison, _ = compare_models(held_out, candidates=["poor", "simple", "m0"])
+    assert abs(comparison["simple"].value - comparison["m0"].value) < 1e-3
+    assert comparison.selected == "simple"
+    assert [one.value for one in comparison.scores] == sorted(
+        (one.value for one in comparison.scores), reverse=True
+    )
+
+
+def test_partial_aucs_are_mean_true_positive_rates():
+    comparison, metrics = compare_models(scored(), candidates=["m0"], max_fpr=0.5)
+    held_out = scored()
+    y, score = held_out.is_positive, held_out.score["m0"]
+    areas = [
+        rp.auc_interval(y[rows], score[rows], max_fpr=0.5).value / 0.5
+        for rows in (held_out.fold == 0, held_out.fold == 1)
+    ]
+    assert comparison.metric == "mean TPR up to an FPR of 0.5"
+    assert comparison["m0"].value == pytest.approx(np.mean(areas))
+    assert metrics["m0"]["partial_auc"] == comparison["m0"].value

@@ -1,0 +1,95 @@
+"""Folds by groups, copies and time: who is with whom, and what is before what."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from rocpath.tables import folds
+from rocpath.tables.folds import RowDesign, split_rows
+
+
+def labels(n_rows, seed=0):
+    return np.random.default_rng(seed).random(n_rows) < 0.3
+
+
+def test_independent_rows_are_stratified_as_in_scikit_learn():
+    y = labels(60)
+    expected = StratifiedKFold(5, shuffle=True, random_state=3).split(y, y)
+    found = split_rows(y, RowDesign(), 5, 3)
+    for fold, (train, test) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(fold.train, train)
+        np.testing.assert_array_equal(fold.test, test)
+
+
+@pytest.mark.parametrize("most", [3_000, 5])  # one by one, and all at once
+def test_groups_are_in_one_fold_and_all_folds_have_both_classes(monkeypatch, most):
+    monkeypatch.setattr(folds, "_MAX_GROUPS_ONE_BY_ONE", most)
+    y = labels(300)
+    group = np.random.default_rng(1).integers(0, 40, 300)
+    found = split_rows(y, RowDesign(group=group).with_units(), 5, 0)
+    assert len(found) == 5
+    for train, test in found:
+        assert not set(group[train]) & set(group[test])
+        assert set(y[train]) == set(y[test]) == {True, False}
+    tested = np.sort(np.concatenate([fold.test for fold in found]))
+    np.testing.assert_array_equal(tested, np.arange(300))
+
+
+def test_copies_have_the_folds_of_the_distinct_rows():
+    y = labels(50)
+    alone = split_rows(y, RowDesign(), 5, 0)
+    copy = np.tile(np.random.default_rng(0).permutation(50), 3)
+    found = split_rows(np.tile(y, 3), RowDesign(copy=copy).with_units(), 5, 0)
+    for fold, one in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(np.unique(fold.test % 50), one.test)
+        assert fold.test.size == 3 * one.test.size
+
+
+def test_groups_that_share_a_copy_are_one_unit():
+    # Rows 0 and 2 are copies in groups 0 and 1; groups 2 and 3 are on their own.
+    group = np.array([0, 0, 1, 1, 2, 3])
+    copy = np.array([0, 1, 0, 2, 3, 4])
+    unit = RowDesign(group=group, copy=copy).with_units().unit
+    assert unit.tolist() == [0, 0, 0, 0, 1, 2]
+
+
+def test_windows_of_time_are_trained_on_the_past_only():
+    rng = np.random.default_rng(0)
+    y, time = labels(600), rng.integers(0, 50, 600).astype(float)
+    design = RowDesign(time=time).with_units()
+    found = split_rows(y, design, 5, 0)
+    assert len(found) == 5
+    for train, test in found:
+        assert time[train].max() < time[test].min()
+        assert not set(design.unit[train]) & set(design.unit[test])
+    ends = [(time[fold.test].min(), time[fold.test].max()) for fold in found]
+    assert all(one[1] < two[0] for one, two in itertools.pairwise(ends))
+    assert ends[-1][1] == time.max()
+
+
+def test_windows_without_both_classes_are_extended():
+    # Positives occur only in the first and in the last quarter of the time.
+    time = np.arange(80.0)
+    y = (time < 20) | (time >= 60)
+    y[::3] = False
+    found = split_rows(y, RowDesign(time=time).with_units(), 5, 0)
+    assert found
+    for train, test in found:
+        assert set(y[train]) == set(y[test]) == {True, False}
+
+
+def test_copies_of_later_rows_are_not_trained_on():
+    time = np.arange(60.0)
+    copy = np.concatenate((np.arange(30), np.arange(30)))
+    design = RowDesign(time=time, copy=copy).with_units()
+    for train, test in split_rows(labels(60), design, 5, 0):
+        assert not set(copy[train]) & set(copy[test])
+
+
+def test_a_class_in_one_group_cannot_be_split():
+    y = np.array([True, True, False, False, False])
+    design = RowDesign(group=np.array([0, 0, 1, 2, 3])).with_units()
+    assert split_rows(y, design, 5, 0) == []
+    assert split_rows(np.arange(6) == 2, RowDesign(), 5, 0) == []
