@@ -111,7 +111,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     >>> model.classes_
     array(['benign', 'malignant'], dtype=object)
     >>> round(model.comparison_["logistic regression"].value, 2)
-    0.94
+    0.95
     """
 
     def __init__(

@@ -6,7 +6,6 @@ the last steps of a pipeline whose decision function is a log-odds.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -133,9 +132,7 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
         warnings.simplefilter("ignore", ConvergenceWarning)
         if method == OURS:
             model = AUCClassifier(max_fpr=task.max_fpr, random_state=seed)
-            known = inspect.signature(model.fit).parameters
-            options = {k: v for k, v in task.fit_arguments.items() if k in known}
-            return FittedRanker([("ranking", model.fit(X, y, **options))])
+            return FittedRanker([("ranking", model.fit(X, y, **task.fit_arguments))])
         if method == BLEND:
             # The audit of the columns has reported them before.
             warnings.filterwarnings("ignore", message=".* ranks all rows held out")
