@@ -142,7 +142,7 @@ def choose_threshold(
         if together.n_groups < score.size:
             rates = GroupRates.of(is_positive, score, together)
             return rates.choose(targets, confidence)
-    return _chosen(RankedRows.of(is_positive, score, weight), targets, confidence)
+    return choose_place(RankedRows.of(is_positive, score, weight), targets, confidence)
 
 
 def check_targets(**targets: Any) -> dict[str, Any]:
@@ -175,10 +175,10 @@ def _weighted(
     return is_positive[is_used], score[is_used], unequal, groups
 
 
-def _chosen(
+def choose_place(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
-    """Choose among the places that satisfy all constraints."""
+    """Choose among the places that satisfy all constraints, given checked targets."""
     level = confidence
     n_guaranteed = sum(name in (*_RATES, "cost") for name in targets)
     if confidence is not None and n_guaranteed > 1:

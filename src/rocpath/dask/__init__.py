@@ -9,5 +9,13 @@ from rocpath.dask.auc_classifier import AUCClassifier
 from rocpath.dask.auc_pairs import auc
 from rocpath.dask.descent import minimize_aum
 from rocpath.dask.intervals import auc_interval, compare_auc
+from rocpath.dask.thresholds import choose_threshold
 
-__all__ = ["AUCClassifier", "auc", "auc_interval", "compare_auc", "minimize_aum"]
+__all__ = [
+    "AUCClassifier",
+    "auc",
+    "auc_interval",
+    "choose_threshold",
+    "compare_auc",
+    "minimize_aum",
+]

@@ -68,7 +68,7 @@ def auc(
     0.75
     """
     with Passes(client) as passes:
-        labeled, n_rows = _labeled_scores(passes, y, scores, sample_weight)
+        labeled, n_rows = labeled_scores(passes, y, scores, sample_weight)
         if tol is not None:
             certified = certified_auc(passes, labeled, nonnegative_number("tol", tol))
             if certified is not None:
@@ -165,7 +165,7 @@ def _partial_area(max_fpr: float, bucket: Bucket, below: Below) -> float:
     return float(positive.counts @ added)
 
 
-def _labeled_scores(
+def labeled_scores(
     passes: Passes, y: Any, scores: Any, sample_weight: Any = None
 ) -> tuple[list[Any], int]:
     """Check labels, scores and weights; return tasks of `LabeledScores`."""
