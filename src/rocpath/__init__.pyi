@@ -6,6 +6,14 @@ from .auc_statistics.intervals import (
 )
 from .auc_statistics.many_curves import AUCComparisons, compare_aucs
 from .auc_statistics.operating_points import OperatingPoint
+from .auc_statistics.other_metrics import (
+    MetricInterval,
+    average_precision_interval,
+    bootstrap_interval,
+    fpr_at_tpr,
+    tpr_at_fpr,
+)
+from .auc_statistics.planning import n_positives_needed
 from .auc_statistics.results import AUCComparison, AUCInterval
 from .auc_statistics.thresholds import choose_threshold
 from .breakpoints import ErrorBreakpoints
@@ -34,6 +42,7 @@ __all__ = [
     "ErrorBreakpoints",
     "IntervalRegression",
     "Lines",
+    "MetricInterval",
     "OperatingPoint",
     "PenaltyRegressor",
     "ROCCurve",
@@ -46,17 +55,22 @@ __all__ = [
     "aum_derivatives",
     "aum_gradient",
     "aum_path",
+    "average_precision_interval",
     "best_auc_step",
     "best_aum_step",
+    "bootstrap_interval",
     "changepoint",
     "choose_threshold",
     "compare_auc",
     "compare_auc_unpaired",
     "compare_aucs",
+    "fpr_at_tpr",
     "load_model",
     "minimize_aum",
+    "n_positives_needed",
     "read_table",
     "roc_curve",
     "sweep",
     "thread_limit",
+    "tpr_at_fpr",
 ]

@@ -81,7 +81,7 @@ def auc_interval(
     --------
     >>> import rocpath as rp
     >>> rp.auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
-    AUC 0.889 (95% CI 0.396 to 0.986), 3 positives, 3 negatives
+    AUC 0.889 (95% CI 0.305 to 0.990), 3 positives, 3 negatives
     >>> patient = ["a", "a", "b", "b", "c", "c"]
     >>> rp.auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], groups=patient).n_groups
     3
@@ -152,7 +152,7 @@ def compare_auc(
     >>> import rocpath as rp
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> rp.compare_auc(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 4, 8, 6])
-    AUC 0.938 and 0.625: difference +0.3125 (95% CI +0.0443 to +0.6454), p = 0.065
+    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.0626 to +0.6435), p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     score = sample.scores("scores", scores)

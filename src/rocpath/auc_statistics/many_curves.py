@@ -130,11 +130,11 @@ def compare_aucs(
     >>> S = {"a": [1, 2, 3, 5, 4, 6, 7, 8], "b": [1, 5, 3, 7, 2, 4, 8, 6]}
     >>> print(rp.compare_aucs(y, S))
     score     AUC            95% CI
-    a      0.9375  0.5243 to 0.9921
+    a      0.9375  0.3991 to 0.9948
     b      0.6250  0.2516 to 0.8848
     <BLANKLINE>
     pair   difference              95% CI      p  Holm's p
-    a - b     +0.3125  +0.0443 to +0.6454  0.065     0.065
+    a - b     +0.3125  -0.0626 to +0.6435  0.065     0.065
     <BLANKLINE>
     All AUCs equal: statistic 3.41 on 1 degrees of freedom, p = 0.065
     """

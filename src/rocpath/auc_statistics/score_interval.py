@@ -4,9 +4,9 @@ A value x is rejected if the estimate lies more than a quantile of standard erro
 from it, with the standard error expected *at x*, as in Wilson's interval for a
 proportion. Its dependence on x is that of two normal distributions of equal variance;
 its size is DeLong's: for each class the ratio of the observed to the expected variance,
-shrunk towards 1 as if ``_PRIOR_ROWS`` rows had been observed with a ratio of 1. So the
-interval stays within [0, 1], is not empty where DeLong's variance is zero, and becomes
-DeLong's as rows are added.
+shrunk as if ``_PRIOR_ROWS`` rows had been observed with a ratio of 1, or more for large
+AUCs, where heavy tails matter. So the interval stays within [0, 1], is not empty where
+DeLong's variance is zero, and becomes DeLong's as rows are added.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # the model is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
+# The variance of an AUC of .9 may be 1.9 times that of the normal model, and that of an
+# AUC of 1, 2.5 times. Without it, coverage of Cauchy scores is .87 to .91 there.
+_HEAVY_TAILS = 3.0
 # Below this many rows of equal weight, one row has nearly all the weight.
 _TWO_ROWS = 1.0001
 # One pair in the wrong order among 10^6 rows of each class makes a variance of 1e-18.
@@ -145,7 +148,7 @@ def score_interval(
     """Return the limits of the interval; areas are divided by ``max_fpr``."""
     here = expected_spread(np.array(area), positive, negative, max_fpr)
     ratio = [
-        _shrunk_ratio(spread, float(expected))
+        _shrunk_ratio(spread, float(expected), _prior_ratio(area, max_fpr))
         for spread, expected in ((positive, here.positive), (negative, here.negative))
     ]
     grid = binormal_table(max_fpr).area
@@ -220,13 +223,22 @@ def _nearest_rejected(
     return float(value[last] + part * (value[last + 1] - value[last]))
 
 
-def _shrunk_ratio(spread: ClassSpread, expected: float) -> float:
-    if spread.freedom == 0 or expected <= 0:
+def _prior_ratio(area: float, max_fpr: float) -> float:
+    """Return the ratio to the normal model that few rows are shrunk towards."""
+    if max_fpr < 1:
         return 1.0
+    # Heavy tails put a few positives far below the others. They decide the variance of
+    # a large AUC, and most small samples have none of them.
+    return 1.0 + _HEAVY_TAILS * max(abs(2.0 * area - 1.0) - 0.5, 0.0)
+
+
+def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
+    if spread.freedom == 0 or expected <= 0:
+        return prior
     seen = spread.freedom * spread.variance / expected
     # Few rows, or those of a perfect ranking, do not determine their variance: the
     # model's has the weight of _PRIOR_ROWS rows.
-    return (seen + _PRIOR_ROWS) / (spread.freedom + _PRIOR_ROWS)
+    return (seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
 
 
 def _quantile(

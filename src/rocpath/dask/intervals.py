@@ -92,7 +92,7 @@ def auc_interval(
     >>> from rocpath.dask import auc_interval
     >>> y = da.from_array([0, 0, 0, 1, 1, 1], chunks=2)
     >>> auc_interval(y, da.from_array([1, 2, 4, 3, 5, 6], chunks=2))
-    AUC 0.889 (95% CI 0.396 to 0.986), 3 positives, 3 negatives
+    AUC 0.889 (95% CI 0.305 to 0.990), 3 positives, 3 negatives
     """
     limit = rate_up_to_one("max_fpr", max_fpr)
     confidence = share_between("confidence", confidence)

@@ -1,0 +1,367 @@
+"""Intervals for the metrics that are reported beside the AUC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from rocpath.arguments import refuse_any, share_between, whole_number
+from rocpath.auc_statistics.curves import LabeledSample
+from rocpath.auc_statistics.operating_points import RankedRows
+from rocpath.auc_statistics.results import Sentence, counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+_NODES = 64  # of the quadrature over the false positive rate of the threshold
+_LARGEST_SLOPE = 3.0  # of a ROC curve on probit scales, where it is hardly known
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricInterval(Sentence):
+    """Hold a metric with its confidence interval.
+
+    Attributes
+    ----------
+    name : str
+        Name of the metric.
+    value, low, high : float
+        Estimate, and limits of the interval.
+    confidence : float
+        Nominal coverage of the interval.
+    n_positives, n_negatives : int
+        Number of rows of each class.
+    n_groups : int or None
+        Number of groups, if rows are grouped.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n_positives: int | None = None
+    n_negatives: int | None = None
+    n_groups: int | None = None
+
+    def __repr__(self) -> str:
+        rows = counted(
+            positives=self.n_positives,
+            negatives=self.n_negatives,
+            groups=self.n_groups,
+        )
+        return (
+            f"{self.name} {self.value:.3f} ({percent(self.confidence)} CI "
+            f"{self.low:.3f} to {self.high:.3f}), {rows}"
+        )
+
+
+def tpr_at_fpr(
+    y: ArrayLike,
+    scores: ArrayLike,
+    fpr: float,
+    *,
+    confidence: float = 0.95,
+    positive: Any = None,
+) -> MetricInterval:
+    """Compute the true positive rate at a false positive rate, with an interval.
+
+    The threshold is estimated from the negatives, and the interval includes its
+    uncertainty: the count of positives above it is binomial, averaged over the Beta
+    distribution of the threshold's own false positive rate, with the local slope of
+    the ROC curve on probit scales.
+
+    Parameters
+    ----------
+    y, scores, confidence, positive
+        As for :func:`auc_interval`.
+    fpr : float
+        False positive rate in (0, 1).
+
+    Returns
+    -------
+    MetricInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rocpath as rp
+    >>> y = np.arange(200) % 2
+    >>> rp.tpr_at_fpr(y, np.arange(200) + 60 * y, fpr=0.1)
+    TPR at FPR 0.1 0.410 (95% CI 0.294 to 0.523), 100 positives, 100 negatives
+    """
+    sample = LabeledSample.of(y, None, positive)
+    score = sample.scores("scores", scores)
+    fpr = share_between("fpr", fpr)
+    confidence = share_between("confidence", confidence)
+    value, low, high = _rate_at_rate(sample.is_positive, score, fpr, confidence)
+    name = f"TPR at FPR {fpr:g}"
+    return MetricInterval(name, value, low, high, confidence, **sample.counts)
+
+
+def fpr_at_tpr(
+    y: ArrayLike,
+    scores: ArrayLike,
+    tpr: float,
+    *,
+    confidence: float = 0.95,
+    positive: Any = None,
+) -> MetricInterval:
+    """Compute the false positive rate at a true positive rate, with an interval.
+
+    Parameters
+    ----------
+    y, scores, confidence, positive
+        As for :func:`auc_interval`.
+    tpr : float
+        True positive rate in (0, 1).
+
+    Returns
+    -------
+    MetricInterval
+        As for :func:`tpr_at_fpr`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rocpath as rp
+    >>> y = np.arange(200) % 2
+    >>> rp.fpr_at_tpr(y, np.arange(200) + 60 * y, tpr=0.9)
+    FPR at TPR 0.9 0.590 (95% CI 0.477 to 0.706), 100 positives, 100 negatives
+    """
+    sample = LabeledSample.of(y, None, positive)
+    score = sample.scores("scores", scores)
+    tpr = share_between("tpr", tpr)
+    confidence = share_between("confidence", confidence)
+    # With the classes exchanged and scores negated, misses are false positives.
+    value, low, high = _rate_at_rate(~sample.is_positive, -score, 1.0 - tpr, confidence)
+    name = f"FPR at TPR {tpr:g}"
+    return MetricInterval(
+        name, 1.0 - value, 1.0 - high, 1.0 - low, confidence, **sample.counts
+    )
+
+
+def _rate_at_rate(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    fpr: float,
+    confidence: float,
+) -> tuple[float, float, float]:
+    rows = RankedRows.of(is_positive, score)
+    n_above = int(np.floor(rows.n_negative * fpr * (1.0 + 1e-12)))
+    place = int(np.searchsorted(rows.fp, n_above, side="right")) - 1
+    count, n_positive = int(rows.tp[place]), rows.n_positive
+    # The false positive rate at the next negative, which the threshold is just above.
+    node, weight = np.polynomial.legendre.leggauss(_NODES)
+    at = special.betaincinv(
+        n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0)
+    )
+    away = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
+
+    def upper_tail(probit: float) -> float:
+        rate = special.ndtr(probit + away)
+        # A mid-p value: half of the probability of the observed count.
+        tails = special.bdtrc(count - 1, n_positive, rate) if count else 1.0
+        strict = special.bdtrc(count, n_positive, rate) if count < n_positive else 0.0
+        return float(weight @ (0.5 * (tails + strict) * np.ones(_NODES))) / 2.0
+
+    missing = 0.5 * (1.0 - confidence)
+    low = 0.0 if count == 0 else _root(lambda x: upper_tail(x) - missing)
+    high = 1.0 if count == n_positive else _root(lambda x: upper_tail(x) - 1 + missing)
+    value = count / n_positive
+    return value, min(low, value), max(high, value)
+
+
+def _root(function: Callable[[float], float]) -> float:
+    """Return the rate where an increasing function of its probit is zero."""
+    low, high = -9.0, 9.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if function(middle) < 0 else (low, middle)
+    return float(special.ndtr(0.5 * (low + high)))
+
+
+def _local_slope(rows: RankedRows, fpr: float) -> float:
+    """Return the slope of the ROC curve on probit scales around a rate."""
+    # Both counts moved away from 0 and their total, where probits are infinite.
+    x = special.ndtri((rows.fp + 0.5) / (rows.n_negative + 1.0))
+    z = special.ndtri((rows.tp + 0.5) / (rows.n_positive + 1.0))
+    near = np.abs(x - special.ndtri(fpr)) < 0.75
+    spread = float(np.var(x[near])) if near.sum() > 2 else 0.0
+    if spread == 0:
+        return 1.0
+    slope = float(np.cov(x[near], z[near], bias=True)[0, 1]) / spread
+    return min(max(slope, 0.0), _LARGEST_SLOPE)
+
+
+def average_precision_interval(
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+    positive: Any = None,
+) -> MetricInterval:
+    """Compute the average precision with an interval.
+
+    The value is scikit-learn's ``average_precision_score``, exact under ties. The
+    variance is that of its influence function, and the interval is symmetric on the
+    logit scale.
+
+    Parameters
+    ----------
+    y, scores, confidence, groups, positive
+        As for :func:`auc_interval`.
+
+    Returns
+    -------
+    MetricInterval
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> rp.average_precision_interval([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6]).value
+    0.9166666666666666
+    """
+    sample = LabeledSample.of(y, None, positive, groups)
+    score = sample.scores("scores", scores)
+    confidence = share_between("confidence", confidence)
+    value, influence = average_precision_influence(sample.is_positive, score)
+    n_units = score.size
+    if sample.groups is not None:
+        influence = np.asarray(np.bincount(sample.groups.code, influence))
+        n_units = sample.groups.n_groups
+    square = influence**2
+    variance = float(square.sum()) * n_units / (n_units - 1)
+    n_positives = sample.counts["n_positives"] or 1
+    if variance <= 1e-24 or value >= 1:
+        # A perfect ranking shows no variance: the largest share of positives that may
+        # still score below negatives.
+        low = (1.0 - confidence) ** (1.0 / n_positives)
+        return MetricInterval(
+            "average precision", value, low, 1.0, confidence, **sample.counts
+        )
+    freedom = max(float(square.sum()) ** 2 / float(square @ square) - 1.0, 1.0)
+    quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
+    half = quantile * np.sqrt(variance) / (value * (1.0 - value))
+    low, high = special.expit(special.logit(value) + np.array([-half, half]))
+    return MetricInterval(
+        "average precision",
+        value,
+        float(low),
+        float(high),
+        confidence,
+        **sample.counts,
+    )
+
+
+def average_precision_influence(
+    is_positive: NDArray[np.bool_], score: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the average precision, and the influence of each row on it."""
+    rows = RankedRows.of(is_positive, score)
+    n_positive = rows.n_positive
+    precision = rows.precision
+    tp_here = np.diff(rows.tp, prepend=0)
+    value = float(tp_here @ precision) / n_positive
+    # Positives of lower or equal score have this row among those above them: it adds
+    # to the denominator of their precision, and if positive to the numerator.
+    called = np.maximum(rows.n_called, 1)
+    numerator = np.cumsum((tp_here / called)[::-1])[::-1]
+    denominator = np.cumsum((tp_here * rows.tp / called**2.0)[::-1])[::-1]
+    place = rows.score.size - 1 - np.searchsorted(rows.score[:0:-1], score)
+    label = is_positive.astype(np.float64)
+    influence = label * (precision[place] - value + numerator[place])
+    influence -= denominator[place]
+    return value, influence / n_positive
+
+
+def bootstrap_interval(
+    metric: Callable[[NDArray[Any], NDArray[np.float64]], float],
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | None = None,
+) -> MetricInterval:
+    """Compute any metric with a percentile bootstrap interval.
+
+    Rows are resampled within each class, or whole groups if rows are grouped.
+
+    Parameters
+    ----------
+    metric : callable
+        Function of labels and scores that returns a number.
+    y : array-like, shape (n_rows,)
+        Labels of exactly two values.
+    scores : array-like, shape (n_rows,)
+        Scores.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row; groups are resampled as a whole.
+    confidence : float
+        Nominal coverage of the interval.
+    n_resamples : int
+        Number of bootstrap samples.
+    random_state : int, optional
+        Seed of the random number generator.
+
+    Returns
+    -------
+    MetricInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rocpath as rp
+    >>> from sklearn.metrics import roc_auc_score
+    >>> y = np.arange(60) % 2
+    >>> found = rp.bootstrap_interval(
+    ...     roc_auc_score, y, np.arange(60) + 20 * y, random_state=0
+    ... )
+    >>> found.low < found.value < found.high
+    True
+    """
+    label = np.asarray(y)
+    sample = LabeledSample.of(label, None, None, groups)
+    score = sample.scores("scores", scores)
+    confidence = share_between("confidence", confidence)
+    n_resamples = whole_number("n_resamples", n_resamples, least=1)
+    rng = np.random.default_rng(random_state)
+    found: list[float] = []
+    while len(found) < n_resamples:
+        rows = _resampled(sample, rng)
+        # A sample of groups may have one class only: such samples are drawn again.
+        if sample.is_positive[rows].any() and not sample.is_positive[rows].all():
+            found.append(float(metric(label[rows], score[rows])))
+    value = np.array(found)
+    refuse_any(~np.isfinite(value), "metric must return finite numbers", value)
+    missing = 0.5 * (1.0 - confidence)
+    low, high = np.quantile(value, [missing, 1.0 - missing])
+    estimate = float(metric(label, score))
+    name = getattr(metric, "__name__", "metric").replace("_", " ")
+    return MetricInterval(
+        name, estimate, float(low), float(high), confidence, **sample.counts
+    )
+
+
+def _resampled(sample: LabeledSample, rng: np.random.Generator) -> NDArray[np.intp]:
+    if sample.groups is None:
+        sides = (
+            np.flatnonzero(sample.is_positive),
+            np.flatnonzero(~sample.is_positive),
+        )
+        return np.concatenate([rng.choice(side, side.size) for side in sides])
+    code = sample.groups.code
+    order = np.argsort(code, kind="stable")
+    size = np.bincount(code)
+    start = np.cumsum(size) - size
+    present = np.flatnonzero(size)
+    drawn = rng.choice(present, present.size)
+    return np.concatenate([order[start[k] : start[k] + size[k]] for k in drawn])

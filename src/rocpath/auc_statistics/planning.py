@@ -1,0 +1,91 @@
+"""Sample sizes for estimating an AUC or comparing two of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from rocpath.arguments import finite_number, share_between
+from rocpath.auc_statistics.score_interval import binormal_table
+
+
+def n_positives_needed(
+    auc: float,
+    *,
+    width: float | None = None,
+    power: float | None = None,
+    other_auc: float = 0.5,
+    negatives_per_positive: float = 1.0,
+    correlation: float = 0.5,
+    confidence: float = 0.95,
+) -> int:
+    """Compute the number of positives for an interval or a test of AUCs.
+
+    Variances are those of two normal distributions of equal variance. Exactly one of
+    ``width`` and ``power`` must be given.
+
+    Parameters
+    ----------
+    auc : float
+        Expected AUC in (0, 1).
+    width : float, optional
+        Largest expected width of the confidence interval.
+    power : float, optional
+        Smallest probability that the test finds a difference to ``other_auc``.
+    other_auc : float
+        AUC to compare with. For one half, the test is that of a useless score.
+    negatives_per_positive : float
+        Number of negatives for each positive.
+    correlation : float
+        Correlation of both estimates on the same rows; 0 for two samples of this size.
+    confidence : float
+        Confidence of the interval, or one minus the two-sided level of the test.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> rp.n_positives_needed(0.8, width=0.1, negatives_per_positive=4)
+    91
+    >>> rp.n_positives_needed(0.8, power=0.9, other_auc=0.75)
+    444
+    """
+    auc = share_between("auc", auc)
+    confidence = share_between("confidence", confidence)
+    ratio = finite_number("negatives_per_positive", negatives_per_positive)
+    if ratio <= 0:
+        raise ValueError(f"negatives_per_positive must be positive, got {ratio:g}.")
+    if (width is None) == (power is None):
+        raise ValueError("exactly one of width and power must be given.")
+    quantile = float(special.ndtri(0.5 + 0.5 * confidence))
+    variance = _unit_variance(auc, ratio)
+    if width is not None:
+        width = share_between("width", width)
+        return int(np.ceil(variance * (2.0 * quantile / width) ** 2))
+    other_auc = share_between("other_auc", other_auc)
+    if auc == other_auc:
+        raise ValueError(f"other_auc must differ from auc, got {other_auc:g} for both.")
+    if other_auc == 0.5:
+        # A useless score is a fixed value, not a second estimate.
+        null, difference = _unit_variance(0.5, ratio), variance
+    else:
+        rho = finite_number("correlation", correlation)
+        if not -1 <= rho < 1:
+            raise ValueError(f"correlation must be in [-1, 1), got {rho:g}.")
+        other = _unit_variance(other_auc, ratio)
+        difference = variance + other - 2.0 * rho * np.sqrt(variance * other)
+        null = difference
+    deviate = float(special.ndtri(share_between("power", power)))
+    distance = quantile * np.sqrt(null) + deviate * np.sqrt(difference)
+    return int(np.ceil((distance / (auc - other_auc)) ** 2))
+
+
+def _unit_variance(auc: float, negatives_per_positive: float) -> float:
+    """Return the variance of an AUC, times the number of positives."""
+    table = binormal_table(1.0)
+    positive = float(np.interp(auc, table.area, table.positive))
+    negative = float(np.interp(auc, table.area, table.negative))
+    return positive + negative / negatives_per_positive
