@@ -93,6 +93,7 @@ def test_edges_move_up_to_the_next_label_and_changes_are_undone(show):
     browser = show(page())
     drag(browser, 20, 40, "o")
     drag(browser, 60, 80, "n")
+    drag(browser, 30, 30)  # a click selects the label
     drag(browser, 40, 90)
     assert kept(browser)[0] == ["a", "20", "60", "one_change"]
     drag(browser, 20, 55)
@@ -109,6 +110,19 @@ def test_edges_move_up_to_the_next_label_and_changes_are_undone(show):
     for _ in range(5):
         click(browser, "redo")
     assert kept(browser)[0] == ["a", "59", "60", "one_change"]
+
+
+def test_a_drag_over_a_label_does_not_change_it(show):
+    browser = show(page(labels=[("a", 20, 60, "no_change")]))
+    drag(browser, 30, 50)
+    assert text(browser, "hint").startswith("Regions do not overlap")
+    press(browser, "o")
+    # Beside an edge that is not selected, a drag marks a new region.
+    drag(browser, 61, 80, "o")
+    assert kept(browser) == [
+        ["a", "20", "60", "no_change"],
+        ["a", "61", "80", "one_change"],
+    ]
 
 
 def test_a_region_ends_where_other_labels_begin(show):
@@ -169,7 +183,7 @@ def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
     assert labels[0] == [HOSTILE, "3", "20", "no_change"]
     saved = save(browser, tmp_path)
     reload(browser)
-    assert "12 labels kept" in text(browser, "hint")
+    assert "Restored 12 labels" in text(browser, "hint")
     browser.execute_script("localStorage.clear()")
     reload(browser)
     assert "No labels yet" in text(browser, "totals")
@@ -188,7 +202,7 @@ def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
     assert (found["n_sequences"], found["n_labels"]) == (6, 12)
 
 
-def test_rows_that_cannot_be_used_are_named_and_the_others_taken(show, tmp_path):
+def test_bad_rows_are_named_and_the_others_imported(show, tmp_path):
     browser = show(page())
     rows = "kind,end,sequence,start,x\r\nnormal,20,a,10,\r\n1change,30,nobody,20,\r\n"
     rows += "change,30,a,20,\r\nnormal,15,a,12,\r\nnormal,5,b,5,\r\n"
@@ -198,7 +212,7 @@ def test_rows_that_cannot_be_used_are_named_and_the_others_taken(show, tmp_path)
     settled(browser)
     assert kept(browser) == [["a", "10", "20", "no_change"]]
     assert "row 2: no sequence nobody in this page" in text(browser, "hint")
-    assert "not 4 rows" in text(browser, "hint")
+    assert "skipped 4 rows" in text(browser, "hint")
     click(browser, "undo")
     assert kept(browser) == []
     find(browser, "input[type=file]").send_keys(write(tmp_path / "no.csv", "a,b\n1,2"))
@@ -256,7 +270,7 @@ def test_times_come_back_as_they_came(show):
     ]
 
 
-def test_the_next_to_label_is_where_models_differ_most_and_no_label_decides(show):
+def test_the_next_to_label_is_where_models_differ_most_without_labels(show):
     # Of a: a step that all but the largest penalties find. Of b: steps of many sizes,
     # and every penalty finds others. Of c: nothing that penalties could differ about.
     noise = 0.01 * np.random.default_rng(0).normal(size=N)
@@ -272,7 +286,7 @@ def test_the_next_to_label_is_where_models_differ_most_and_no_label_decides(show
     find(browser, ".thumb").click()
     settled(browser)
     # The label says that none of the changes is right: nothing is left to decide.
-    assert text(browser, "next") == "nothing in doubt"
+    assert text(browser, "next") == "nothing undecided"
     assert not find(browser, "[data-do=next]").is_enabled()
 
 

@@ -1,20 +1,16 @@
-/* Hears pointers, wheel and keys over the large view, and tells the editor. */
+/* Handles pointers, wheel and keys over the large view. */
 (function (shared) {
   "use strict";
-  const NEAR = { mouse: 6, pen: 8, touch: 14 };  // pixels from an edge that still grab it
+  const NEAR = { mouse: 6, pen: 8, touch: 14 };  // distance in pixels that grabs an edge
   const CLICK = 4;  // pixels that a click may move
   const ARROWS = ["ArrowLeft", "ArrowRight"];
 
-  /* The edge of a label under a pointer: of the selected one first. */
+  /* The edge of the selected label under a pointer; others are not moved by accident. */
   function edgeAt(editor, scale, x, near) {
-    const labels = editor.labels(), { selected } = editor.state;
-    const order = [...labels.keys()].sort((a, b) => (b === selected) - (a === selected));
-    for (const k of order) {
-      for (const edge of ["end", "start"]) {
-        if (Math.abs(scale.x(labels[k][edge]) - x) <= near) return { k, edge };
-      }
-    }
-    return null;
+    const { selected } = editor.state;
+    if (selected === null) return null;
+    const label = editor.labels()[selected];
+    return ["end", "start"].find((edge) => Math.abs(scale.x(label[edge]) - x) <= near) || null;
   }
 
   function isInside({ box }, x, y) {
@@ -30,7 +26,7 @@
     if (Number.isFinite(span) && span > 0) editor.look(a.place - share(a.x) * span, span);
   }
 
-  function hearPointers(canvas, editor, page) {
+  function listenToPointers(canvas, editor, page) {
     const touches = new Map();
     let drag = null;
     const near = (event) => NEAR[event.pointerType] || NEAR.mouse;
@@ -46,11 +42,12 @@
       const label = editor.labelAt(page.scale.place(x));
       if (event.shiftKey || event.button === 1) drag = { way: "pan", x };
       else if (edge) {
-        if (editor.state.selected !== edge.k) editor.select(edge.k);
-        editor.state.edge = edge.edge;
+        editor.state.edge = edge;
         drag = { way: "edge", x, hasMoved: false };
-      } else if (label !== null) editor.select(label);
-      else { editor.clear(); drag = { way: "mark", x, anchor: nearest(x) }; }
+      } else if (label !== null) {
+        editor.select(label);
+        drag = { way: "label", x };
+      } else { editor.clear(); drag = { way: "mark", x, anchor: nearest(x) }; }
     }
 
     function move(event) {
@@ -66,6 +63,12 @@
       if (drag.way === "pan") {
         editor.pan(page.scale.place(drag.x) - page.scale.place(x));
         drag.x = x;
+      }
+      if (drag.way === "label" && Math.abs(x - drag.x) > CLICK) {
+        // A key must not change the label that a new region was to be drawn over.
+        editor.clear();
+        page.notify("Regions do not overlap. Start outside of labels, or select a label and "
+          + "drag one of its edges.");
       }
       if (drag.way === "mark" && (editor.state.pending || Math.abs(x - drag.x) > CLICK)) {
         editor.mark(drag.anchor, nearest(x));
@@ -114,7 +117,7 @@
   }
 
   /* The view's window in the whole sequence is dragged, or comes to a click. */
-  function hearOverview(canvas, editor, page) {
+  function listenToOverview(canvas, editor, page) {
     let grabbed = null;
     const to = (event) => {
       const span = editor.view().to - editor.view().from;
@@ -220,7 +223,7 @@
     };
   }
 
-  /* Whether a key was one of ours. */
+  /* Returns whether the key was handled. */
   function press(editor, page, event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (event.ctrlKey || event.metaKey) {
@@ -238,13 +241,13 @@
     return Boolean(act);
   }
 
-  shared.hear = function (section, large, overview, editor, page) {
-    hearPointers(large, editor, page);
-    hearOverview(overview, editor, page);
+  shared.listen = function (section, large, overview, editor, page) {
+    listenToPointers(large, editor, page);
+    listenToOverview(overview, editor, page);
     section.addEventListener("keydown", (event) => {
       const isView = event.target.closest(".large") !== null;
       const isCommand = event.ctrlKey || event.metaKey;
-      // Elsewhere keys belong to the control that has the focus, but for commands.
+      // Elsewhere keys belong to the focused control, except for commands.
       if (!isView && !isCommand) return;
       if (press(editor, page, event)) {
         event.preventDefault();

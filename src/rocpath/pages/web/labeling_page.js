@@ -97,10 +97,10 @@
       ? `No labels yet, of ${plural(signals.length, "sequence")}.`
       : `${plural(n, "label")} in ${labeled.length} of ${plural(signals.length, "sequence")}. `
         + `Label errors: ${shown} as shown, ${fewest} with the best segmentation of each `
-        + `sequence, ${decisions.onePenalty(all)} with the best one penalty for all.`;
+        + `sequence, ${decisions.onePenalty(all)} with the best common penalty.`;
     const next = decisions.next(all, state.current), button = page.find("[data-do=next]");
     button.disabled = next < 0;
-    page.find("[data-value=next]").textContent = next < 0 ? "nothing in doubt"
+    page.find("[data-value=next]").textContent = next < 0 ? "nothing undecided"
       : signals[next].name;
     page.nextPlace = next;
   }
@@ -112,10 +112,11 @@
     const { slider } = page, model = models[k];
     slider.max = String(models.length - 1);
     slider.value = String(k);
-    const verdict = labels.length ? errorText(errors[k]) : "no labels to judge by";
-    const text = `${plural(model.changes.length, "change")}, ${penaltyText(model)}; ${verdict}`;
+    const outcome = labels.length ? errorText(errors[k]) : "no labels yet";
+    const text = `${plural(model.changes.length, "change")}, ${penaltyText(model)}; ${outcome}`;
     slider.setAttribute("aria-valuetext", text);
-    page.find("[data-value=model]").textContent = text;
+    const { note } = editor.signal();
+    page.find("[data-value=model]").textContent = note ? `${text}. ${note}` : text;
     page.find("[data-do=best]").disabled = labels.length === 0;
     shared.drawErrors(page.errors, models, errors, k);
   }
@@ -157,7 +158,7 @@
       KINDS[kind].text.toLowerCase()}`).join(", ");
     if (page.message) return page.message;
     if (state.pending) {
-      return `Region ${chosen.texts.join(" to ")}. What is right there? Press ${keys}.`;
+      return `Region ${chosen.texts.join(" to ")}. Label it: press ${keys}.`;
     }
     if (chosen) {
       return `${KINDS[chosen.kind].text}, ${chosen.texts.join(" to ")}. Drag an edge, press `
@@ -166,10 +167,10 @@
     if (state.cursor !== null) {
       const { position, values } = editor.signal(), value = editor.signal().number(
         values[state.cursor]);
-      return `At ${position.text(state.cursor)}: ${Number(value.toPrecision(5))}. Shift and an `
-        + "arrow key mark a region from here.";
+      return `At ${position.text(state.cursor)}: ${Number(value.toPrecision(5))}. Mark a region from `
+        + "here with Shift and an arrow key.";
     }
-    return "Drag over a stretch to say what is right there. Scroll to zoom, Shift and drag to move.";
+    return "Drag over a region to label it. Scroll to zoom; Shift and drag to move.";
   }
 
   function writeControls(page) {
@@ -224,7 +225,7 @@
     link.click();
     // Later, as some browsers begin to read after the click has returned.
     setTimeout(() => URL.revokeObjectURL(address), 10000);
-    say(page, "Saved as labels.csv, among your downloads.");
+    say(page, "Saved as labels.csv in your downloads folder.");
     page.render();
   }
 
@@ -236,13 +237,13 @@
       // As one edit, which can be undone.
       editor.replace(labels);
       const taken = plural(rows.length - problems.length, "label");
-      say(page, problems.length === 0 ? `Took ${taken} from ${file.name}.`
-        : `Took ${taken} from ${file.name}, and not ${plural(problems.length, "row")}: ${
+      say(page, problems.length === 0 ? `Imported ${taken} from ${file.name}.`
+        : `Imported ${taken} from ${file.name}, skipped ${plural(problems.length, "row")}: ${
           problems.slice(0, 3).join("; ")}${problems.length > 3 ? "; …" : ""}.`,
       problems.length > 0);
       page.changed(true);
     } catch (error) {
-      say(page, `Nothing was taken from ${file.name}: ${error.message}.`, true);
+      say(page, `Nothing was imported from ${file.name}: ${error.message}.`, true);
     }
     page.render();
   }
@@ -292,7 +293,7 @@
       changed(keepsMessage) {
         if (!keepsMessage) say(page, null);
         const isKept = kept.save(shared.rowsOf(editor.history.now, editor.signals));
-        if (!isKept) say(page, "This browser keeps nothing: save the labels before you leave.",
+        if (!isKept) say(page, "This browser does not store labels: save them before you leave.",
           true);
       },
       setKind(kind) { if (editor.setKind(kind)) page.changed(); page.render(); },
@@ -310,6 +311,7 @@
         page.render();
       },
       save: () => save(page),
+      notify(message) { say(page, message, true); page.render(); },
     };
     return page;
   }
@@ -324,14 +326,14 @@
     const page = makePage(section, data, shared.editor(signals, labels));
     makeKinds(page);
     makeThumbs(page);
-    shared.hear(section, page.canvas, page.overview, page.editor, page);
-    // What was said holds until the next thing is done, whoever hears of that.
+    shared.listen(section, page.canvas, page.overview, page.editor, page);
+    // A message stays until the next action.
     ["pointerdown", "keydown"].forEach((name) => section.addEventListener(name,
       () => say(page, null), { capture: true }));
     actions(page);
-    if (problems.length) say(page, `Left out ${plural(problems.length, "label")}: ${
+    if (problems.length) say(page, `Skipped ${plural(problems.length, "label")}: ${
       problems.slice(0, 3).join("; ")}.`, true);
-    else if (kept && kept.length) say(page, `${plural(kept.length, "label")} kept by this browser.`);
+    else if (kept && kept.length) say(page, `Restored ${plural(kept.length, "label")} from this browser.`);
     draw(page);
     section.dataset.ready = "true";
   }

@@ -108,7 +108,7 @@ window.rocpathLabeling = {};
       places: Float64Array.from(one.changes, (i) => position().at(i)),
     })));
     return {
-      name: data.name, isRuns: data.is_runs, firstShown: data.shown,
+      name: data.name, isRuns: data.is_runs, firstShown: data.shown, note: data.note,
       get position() { return position(); },
       get values() { return values(); },
       get models() { return models(); },
