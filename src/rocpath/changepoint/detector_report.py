@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rocpath.changepoint.array_costs import noise_scaled
-from rocpath.changepoint.change_worth import change_gains
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import feature_names
 from rocpath.changepoint.labels import label_outcomes
 from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.selection import model_selection
+from rocpath.changepoint.worth import change_gains
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
     PenaltyReport,

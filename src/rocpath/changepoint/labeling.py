@@ -9,13 +9,13 @@ import numpy as np
 
 from rocpath.arguments import check_count, whole_number
 from rocpath.changepoint.array_costs import noise_scaled
-from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.observations import (
     drawn_values,
     observations,
     possible_changes,
 )
+from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.changepoint.selection import model_selection
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.array_costs import noise_scaled
-from rocpath.changepoint.change_worth import ChangeWorth, changes_worth
-from rocpath.changepoint.default_penalty import default_penalty
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
     PenaltyProblem,
@@ -32,6 +31,7 @@ from rocpath.changepoint.training_sequences import (
     paired_labels,
     training_sequences,
 )
+from rocpath.changepoint.worth import ChangeWorth, changes_worth
 
 if TYPE_CHECKING:
     import os

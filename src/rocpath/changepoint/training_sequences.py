@@ -9,9 +9,9 @@ import numpy as np
 
 from rocpath.arguments import check_count, describe
 from rocpath.changepoint.array_costs import noise_scaled
-from rocpath.changepoint.default_penalty import noise_variance
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.penalty_default import noise_variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,61 @@
+from .agreement import covering, f1_score
+from .error_functions import (
+    PenaltyErrors,
+    error_breakpoints,
+    errors_by_penalty,
+    penalty_errors,
+    target_interval,
+)
+from .features import SequenceFeatures, sequence_features
+from .interval_regression import IntervalRegression
+from .labeling import detect_changes, labeling_page
+from .labels import LabelErrors, Labels, label_errors
+from .learned_detector import LearnedDetector
+from .penalty_default import default_penalty
+from .penalty_regressor import PenaltyRegressor
+from .pieces import (
+    Piece,
+    SequencePieces,
+    array_pieces,
+    bed_labels,
+    bedgraph_pieces,
+)
+from .segmentation import segment, segment_penalty
+from .segmentation_results import Segmentation, Segmentations
+from .selection import ModelSelection, model_selection
+from .worth import ChangeWorth, change_worth, changes_worth
+
+__all__ = [
+    "ChangeWorth",
+    "IntervalRegression",
+    "LabelErrors",
+    "Labels",
+    "LearnedDetector",
+    "ModelSelection",
+    "PenaltyErrors",
+    "PenaltyRegressor",
+    "Piece",
+    "Segmentation",
+    "Segmentations",
+    "SequenceFeatures",
+    "SequencePieces",
+    "array_pieces",
+    "bed_labels",
+    "bedgraph_pieces",
+    "change_worth",
+    "changes_worth",
+    "covering",
+    "default_penalty",
+    "detect_changes",
+    "error_breakpoints",
+    "errors_by_penalty",
+    "f1_score",
+    "label_errors",
+    "labeling_page",
+    "model_selection",
+    "penalty_errors",
+    "segment",
+    "segment_penalty",
+    "sequence_features",
+    "target_interval",
+]
