@@ -54,9 +54,12 @@ class AUMSearch {
       rest = find(lines_, {near.steps.high, max_step_}, Slope::rising);
       steps.high = walked(*rest).steps(max_step_).high;
     }
-    const double last_near = std::nextafter(near.steps.high, 2.0 * near.steps.high);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double last_near = std::nextafter(near.steps.high, infinity);
     return best_float64(steps, max_step_, scale_, [&](double step) {
-      return aum_at(step <= last_near ? near.lines : rest->lines, step);
+      if (step <= last_near) return aum_at(near.lines, step);
+      if (step >= std::nextafter(rest->steps.low, 0.0)) return aum_at(rest->lines, step);
+      return aum_at(near.lines, near.steps.high);  // between the two AUM does not change
     });
   }
 

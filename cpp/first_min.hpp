@@ -56,7 +56,10 @@ template <class AUMAt>
 BestAUM best_float64(StepRange steps, double max_step, const StepScale& scale, AUMAt aum_at) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double after_low = std::nextafter(steps.low, infinity);
-  if (after_low < steps.high) return {steps, scale.inside(steps, after_low), aum_at(after_low)};
+  if (after_low < steps.high) {
+    const double step = scale.inside(steps, after_low);
+    return {steps, step, aum_at(step)};
+  }
   BestAUM best{{}, steps.low, aum_at(steps.low)};
   for (const double step :
        {steps.high, std::nextafter(steps.low, -infinity), std::nextafter(steps.high, infinity)}) {
