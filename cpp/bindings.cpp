@@ -120,6 +120,17 @@ double auc(const Breakpoints& bp, const Array<double>& prediction) {
   return released([&] { return rocpath::auc(bp.arrays(), view(prediction)); });
 }
 
+// Without breakpoints: for labels and scores.
+double label_auc(const Array<bool>& is_positive, const Array<double>& score) {
+  return released([&] {
+    rocpath::ClassScores scores(score.size());
+    for (std::size_t k = 0; k < score.size(); ++k)
+      scores.add(score.data()[k], is_positive.data()[k]);
+    const auto n_pairs = static_cast<rocpath::int128>(scores.n_negative()) * scores.n_positive();
+    return static_cast<double>(scores.doubled_pairs()) / static_cast<double>(2 * n_pairs);
+  });
+}
+
 Array<double> aum_gradient(const Breakpoints& bp, const Array<double>& prediction) {
   return to_array(released(
       [&] { return rocpath::aum_gradient(bp.arrays(), view(prediction), bp.is_monotone); }));
@@ -168,6 +179,8 @@ void bind_roc(nb::module_& m) {
   m.def("sorted_order", &sorted_order, "key"_a.noconvert(), "Permutation that sorts numbers.");
   m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");
   m.def("auc", &auc, "bp"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
+  m.def("label_auc", &label_auc, "is_positive"_a.noconvert(), "score"_a.noconvert(),
+        "Share of pairs in the right order, ties one half.");
   m.def("aum_gradient", &aum_gradient, "bp"_a, "prediction"_a.noconvert(),
         "Mean of the two derivatives of AUM in every prediction.");
   m.def("aum_derivatives", &aum_derivatives, "bp"_a, "prediction"_a.noconvert(),

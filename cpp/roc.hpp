@@ -6,7 +6,10 @@
 // the thresholds are sorted, O(B log B) or better.
 #pragma once
 
+#include <optional>
+
 #include "level.hpp"
+#include "score_pairs.hpp"
 
 namespace rocpath {
 
@@ -82,9 +85,29 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
   }
 }
 
-}  // namespace detail
-
-namespace detail {
+// Divide breakpoints whose rounded thresholds are equal into those whose thresholds are, from
+// below: visit(breakpoints, sums before, sums after). Otherwise breakpoints of one example that lie
+// an ulp apart would seem to be tied.
+template <class Visit>
+void for_each_exact_group(const BreakpointArrays& bp, std::span<const double> prediction,
+                          std::span<const std::uint32_t> group, ErrorSums before, Visit visit) {
+  const auto rounded_off = [&](std::uint32_t b) {
+    return two_sum(bp.value[b], -prediction[static_cast<std::size_t>(bp.example[b])]).low;
+  };
+  Vector<std::uint32_t> order(group.begin(), group.end());
+  const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
+    return rounded_off(a) < rounded_off(b);
+  };
+  if (!std::is_sorted(order.begin(), order.end(), is_less))
+    std::stable_sort(order.begin(), order.end(), is_less);
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    ErrorSums after = before;
+    for (; end < order.size() && rounded_off(order[end]) == rounded_off(order[begin]); ++end)
+      after += {bp.fp[order[end]], bp.tp[order[end]]};
+    visit(std::span(order).subspan(begin, end - begin), before, after);
+    before = after;
+  }
+}
 
 inline double aum(const BreakpointArrays& bp, std::span<const double> threshold, bool is_monotone) {
   const MinError min_error = min_error_of(bp);
@@ -138,17 +161,23 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
     add(static_cast<std::size_t>(bp.example[b]), min_error.change(all_but_one, after),
         min_error.change(before, one_more));
   };
+  const auto add_group = [&](std::span<const std::uint32_t> group, ErrorSums before) {
+    detail::for_each_exact_group(bp, prediction, group, before,
+                                 [&](auto tied, ErrorSums low, ErrorSums high) {
+                                   for (const std::uint32_t b : tied) add_tied(b, low, high);
+                                 });
+  };
   if (!is_monotone) {
-    detail::for_each_group(bp, threshold,
-                           [&](auto group, double, ErrorSums before, ErrorSums after) {
-                             for (const std::uint32_t b : group) add_tied(b, before, after);
-                           });
+    detail::for_each_group(bp, threshold, [&](auto group, double, ErrorSums before, ErrorSums) {
+      add_group(group, before);
+    });
     return;
   }
   const Level level = detail::find_level(bp, threshold, min_error);
+  Vector<std::uint32_t> at_level;
   for (std::size_t b = 0; b < threshold.size(); ++b) {
     if (threshold[b] == level.threshold) {
-      add_tied(b, level.before, level.after);
+      at_level.push_back(static_cast<std::uint32_t>(b));
       continue;
     }
     const std::int64_t mask = -static_cast<std::int64_t>(threshold[b] < level.threshold);
@@ -156,6 +185,7 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
                         static_cast<double>(bp.tp[b] & ~mask) * min_error.tp_rate();
     add(static_cast<std::size_t>(bp.example[b]), jump, jump);
   }
+  add_group(at_level, level.before);
 }
 
 struct AUMDerivatives {
@@ -184,8 +214,35 @@ inline Vector<double> aum_gradient(const BreakpointArrays& bp, std::span<const d
   return gradient;
 }
 
+namespace detail {
+
+// AUC where every breakpoint has one of two jumps, as those of labels without weights: then AUC is
+// a share of pairs, and thresholds are sorted without their breakpoints.
+inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
+                                           std::span<const double> prediction) {
+  std::int64_t fp = 0;
+  std::int64_t tp = 0;
+  ClassScores scores(bp.value.size());
+  for (std::size_t b = 0; b < bp.value.size(); ++b) {
+    if (bp.fp[b] != 0 ? bp.tp[b] != 0 : bp.tp[b] == 0) return {};
+    const bool is_positive = bp.tp[b] != 0;
+    std::int64_t& jump = is_positive ? tp : fp;
+    const std::int64_t one = bp.fp[b] + bp.tp[b];
+    if (jump == 0) jump = one;
+    if (jump != one) return {};
+    // The larger the prediction, the lower the threshold.
+    const double threshold = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
+    scores.add(-threshold, is_positive);
+  }
+  const auto n_pairs = static_cast<int128>(scores.n_negative()) * scores.n_positive();
+  return static_cast<double>(scores.doubled_pairs()) / static_cast<double>(2 * n_pairs);
+}
+
+}  // namespace detail
+
 // Area under the ROC curve, tied thresholds joined by a diagonal, eq. AUC1.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
+  if (const auto of_labels = detail::auc_of_labels(bp, prediction)) return *of_labels;
   const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   int128 doubled_area = 0;
   detail::for_each_group(bp, threshold, [&](auto, double, ErrorSums before, ErrorSums after) {

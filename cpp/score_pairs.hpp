@@ -9,6 +9,7 @@
 #include <span>
 
 #include "exact.hpp"
+#include "sorting.hpp"
 
 namespace rocpath {
 
@@ -34,5 +35,47 @@ inline int128 doubled_pairs(const CountedScores& negative, const CountedScores& 
   }
   return doubled;
 }
+
+// Scores of two classes, for pairs of single rows. Memory O(rows).
+class ClassScores {
+ public:
+  explicit ClassScores(std::size_t n_rows) : negative_(n_rows), positive_(n_rows) {}
+
+  // Requires: at most `n_rows` calls. Without a branch, as labels come in no order.
+  void add(double score, bool is_positive) {
+    negative_[n_negative_] = score;
+    positive_[n_positive_] = score;
+    n_positive_ += is_positive;
+    n_negative_ += !is_positive;
+  }
+
+  std::size_t n_negative() const { return n_negative_; }
+  std::size_t n_positive() const { return n_positive_; }
+
+  // Twice the pairs whose positive score is larger, and once those that are tied. Sorts the scores.
+  int128 doubled_pairs() {
+    UnfilledVector<double> buffer(std::max(n_negative_, n_positive_));
+    const std::span<double> negative(negative_.data(), n_negative_);
+    const std::span<double> positive(positive_.data(), n_positive_);
+    sort_values(negative, buffer);
+    sort_values(positive, buffer);
+    int128 doubled = 0;
+    std::size_t below = 0;
+    std::size_t up_to = 0;
+    for (const double score : positive) {
+      while (below < n_negative_ && negative[below] < score) ++below;
+      up_to = std::max(up_to, below);
+      while (up_to < n_negative_ && negative[up_to] == score) ++up_to;
+      doubled += static_cast<int128>(below + up_to);
+    }
+    return doubled;
+  }
+
+ private:
+  UnfilledVector<double> negative_;
+  UnfilledVector<double> positive_;
+  std::size_t n_negative_ = 0;
+  std::size_t n_positive_ = 0;
+};
 
 }  // namespace rocpath

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -73,6 +74,48 @@ inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffe
                        [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
   }
   return order;
+}
+
+// Sort numbers, with memory for as many. A radix sort on 22 bits of the place between the smallest
+// and the largest, then an insertion sort, as few share a place; where many do, a comparison sort.
+// Numbers alone are sorted in half the time that their order takes. Requires: no NaN.
+inline void sort_values(std::span<double> value, std::span<double> buffer) {
+  constexpr std::size_t few = 2000;
+  constexpr unsigned bits = 11;
+  constexpr std::size_t n_buckets = std::size_t{1} << bits;
+  if (value.size() < few) return std::sort(value.begin(), value.end());
+  const auto [low, high] = std::minmax_element(value.begin(), value.end());
+  const double smallest = *low;
+  const double n_places = static_cast<double>(n_buckets * n_buckets) - 1.0;
+  const double scale = 0.5 * n_places / (0.5 * *high - 0.5 * smallest);
+  if (!(scale > 0.0 && std::isfinite(2.0 * scale))) return std::sort(value.begin(), value.end());
+  const auto place = [=](double x) {  // never decreases with x
+    return static_cast<std::uint32_t>(
+        std::min((0.5 * x - 0.5 * smallest) * (2.0 * scale), n_places));
+  };
+  std::array<std::array<std::uint32_t, n_buckets>, 2> start{};
+  for (const double x : value) {
+    const std::uint32_t at = place(x);
+    ++start[0][at & (n_buckets - 1)];
+    ++start[1][at >> bits];
+  }
+  for (auto& one : start)
+    std::exclusive_scan(one.begin(), one.end(), one.begin(), std::uint32_t{0});
+  for (const double x : value) buffer[start[0][place(x) & (n_buckets - 1)]++] = x;
+  for (const double x : buffer.first(value.size())) value[start[1][place(x) >> bits]++] = x;
+  // Now start[1] holds the ends of the coarse places.
+  for (std::size_t k = 0, begin = 0; k < n_buckets; begin = start[1][k++]) {
+    const std::span<double> part = value.subspan(begin, start[1][k] - begin);
+    constexpr std::size_t most_moves = 8;  // for each number, on average
+    std::size_t n_moves = most_moves * part.size();
+    for (std::size_t i = 1; i < part.size() && n_moves > 0; ++i) {
+      const double x = part[i];
+      std::size_t j = i;
+      for (; j > 0 && part[j - 1] > x && n_moves > 0; --j, --n_moves) part[j] = part[j - 1];
+      part[j] = x;
+    }
+    if (n_moves == 0) std::sort(part.begin(), part.end());
+  }
 }
 
 inline Vector<std::uint32_t> sorted_order(std::span<const double> key) {

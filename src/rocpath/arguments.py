@@ -49,8 +49,25 @@ def finite_vector(
     if not _core.largest_size(vector) < LARGEST_VALUE:
         rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
+        _refuse_rounded(name, given, vector)
     # A view, so that the caller's own array remains writable if it was not copied.
     return read_only(vector[:])
+
+
+def _refuse_rounded(
+    name: str, integers: NDArray[Any], vector: NDArray[np.float64]
+) -> None:
+    """Raise if float64 does not represent all integers: scores could become tied."""
+    if _core.largest_size(vector) < 2**53:
+        return
+    for k in np.flatnonzero(np.abs(vector) >= 2**53):
+        if int(integers[k]) != int(vector[k]):
+            raise ValueError(
+                f"{name} must be numbers that float64 represents, such as integers of "
+                f"at most 2**53 in size, got {integers[k]}. Subtract a constant, or "
+                "use ranks."
+            )
 
 
 def refuse_masked(name: str, values: object) -> None:

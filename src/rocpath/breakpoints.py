@@ -266,6 +266,9 @@ class ErrorBreakpoints:
         margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
         fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # a weight of 0 is not -0.0
+        if sample_weight is not None:
+            for weights in (fp_diff, -fn_diff):
+                unit_multiples("sample_weight", weights)
         example = np.arange(is_positive.size)
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":

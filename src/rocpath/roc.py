@@ -261,23 +261,7 @@ def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
     is_positive = positive_labels(y, positive)
     score = finite_vector("predictions", predictions, copy=False)
     same_length(y=is_positive, predictions=score)
-    order = _core.sorted_order(score)
-    label = is_positive[order]
-    n_positive = int(np.count_nonzero(label))
-    n_negative = label.size - n_positive
-    change = np.flatnonzero(label[1:] != label[:-1])
-    if np.any(score[order[change]] == score[order[change + 1]]):
-        # Both classes are tied somewhere: average ranks of all ties.
-        ranked = score[order]
-        start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
-        tp = np.add.reduceat(label, start, dtype=np.int64)
-        fp = np.diff(np.append(start, label.size)) - tp
-        doubled = int((tp * (2 * np.cumsum(fp) - fp)).sum())
-    else:
-        # The sum of ranks of the positives, without the pairs of two positives.
-        rank_sum = int(np.flatnonzero(label).sum())
-        doubled = 2 * rank_sum - n_positive * (n_positive - 1)
-    return doubled / (2 * n_positive * n_negative)
+    return _core.label_auc(is_positive, score)
 
 
 def _curve_counts(

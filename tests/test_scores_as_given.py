@@ -1,0 +1,131 @@
+"""Scores and weights are used as given, or refused if they would change."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+from rocpath import _core
+from tests import oracle, oracle_auc
+
+
+def pair_auc(is_positive, score):
+    """Share of pairs in the right order, ties one half."""
+    difference = score[is_positive][:, None] - score[~is_positive][None, :]
+    return ((difference > 0).sum() + 0.5 * (difference == 0).sum()) / difference.size
+
+
+@pytest.mark.parametrize(
+    "kind", ["normal", "ties", "one outlier", "two sizes", "sorted", "equal", "tiny"]
+)
+def test_auc_of_many_rows_is_the_share_of_pairs(kind):
+    """With more rows than a comparison sort would take, and places that many share."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=7000)
+    if kind == "ties":
+        score = np.round(score, 1)
+    elif kind == "one outlier":
+        score[3] = 1e150
+    elif kind == "two sizes":
+        score[::2] *= 1e-9
+    elif kind == "sorted":
+        score = np.sort(score)[::-1].copy()
+    elif kind == "equal":
+        score[:] = 2.5
+    elif kind == "tiny":
+        score *= 1e-310
+    is_positive = rng.random(7000) < 0.4
+    expected = pair_auc(is_positive, score)
+    assert rp.auc(is_positive, score) == pytest.approx(expected, 1e-15)
+    bp = rp.ErrorBreakpoints.from_labels(is_positive)
+    assert rp.auc(bp, score) == rp.auc(is_positive, score)
+
+
+def test_auc_with_weights_of_two_sizes_is_not_that_of_labels():
+    y, score, weight = [0, 0, 1, 1], [1.0, 3.0, 2.0, 4.0], [1.0, 2.0, 1.0, 1.0]
+    rows = [(bool(c), s, Fraction(w)) for c, s, w in zip(y, score, weight, strict=True)]
+    bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
+    assert rp.auc(bp, score) == pytest.approx(float(oracle_auc.auc(rows)), 1e-15)
+
+
+@pytest.mark.parametrize("denominator", ["rate", "count"])
+def test_weights_that_would_be_lost_are_refused_by_name(denominator):
+    with pytest.raises(
+        ValueError, match=r"sample_weight has too large a dynamic range: 1e-19 at index"
+    ):
+        rp.ErrorBreakpoints.from_labels(
+            [0, 0, 1, 1], sample_weight=[1, 1e-19, 1, 1e-19], denominator=denominator
+        )
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_float64_would_round_are_refused(dtype):
+    scores = np.array([2**53, 2**53 + 1], dtype=dtype)
+    for call in (lambda: rp.auc([0, 1], scores), lambda: rp.aum([1, 0], scores)):
+        with pytest.raises(
+            ValueError, match=r"at most 2\*\*53 in size, got 9007199254"
+        ):
+            call()
+    # Larger ones that float64 represents are used as they are.
+    assert rp.auc([0, 1], np.array([2**60, 2**61], dtype=dtype)) == 1.0
+
+
+def exact_derivatives(bp, prediction):
+    """Slopes of AUM along each prediction, with thresholds that are not rounded."""
+    columns = (bp.example, bp.value, bp.fp_diff, bp.fn_diff)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    derivatives = []
+    for sign in (-1, 1):
+        side = []
+        for one in range(len(prediction)):
+            lines = [
+                (
+                    Fraction(value) - Fraction(prediction[example]),
+                    Fraction(-sign if example == one else 0),
+                    Fraction(fp),
+                    Fraction(fn),
+                )
+                for example, value, fp, fn in rows
+            ]
+            steps = oracle.crossing_steps(lines)
+            move = steps[0] / 2 if steps else Fraction(1)
+            change = oracle.aum(lines, move) - oracle.aum(lines, 0)
+            side.append(float(sign * change / move))
+        derivatives.append(side)
+    return derivatives
+
+
+def test_derivatives_of_breakpoints_an_ulp_apart():
+    rng = np.random.default_rng(0)
+    n_rounded = 0
+    for _ in range(200):
+        n = int(rng.integers(2, 4))
+        example = np.repeat(np.arange(n), rng.integers(1, 4, n))
+        value = (rng.integers(-3, 4, n) / 10)[example]
+        for k in range(1, example.size):
+            if example[k] == example[k - 1]:
+                value[k] = np.nextafter(value[k - 1], 9)
+        fp, tp = rng.integers(0, 3, (2, example.size)).astype(float)
+        fp[0], tp[-1] = 1.0, 1.0
+        bp = rp.ErrorBreakpoints(example, value, fp, -tp, n_examples=n)
+        prediction = rng.integers(-3, 4, n) / 10
+        got = rp.aum_derivatives(bp, prediction)
+        np.testing.assert_allclose(got, exact_derivatives(bp, prediction), atol=1e-12)
+        thresholds = bp.value - prediction[bp.example]
+        n_rounded += np.unique(thresholds).size < thresholds.size
+    assert n_rounded > 50  # the rounded thresholds are tied
+
+
+def test_derivatives_of_other_than_monotone_errors_an_ulp_apart():
+    # Errors of the first example: FP up by 1 and down again an ulp later.
+    value = [0.3, np.nextafter(0.3, 1), 0.1, 0.2]
+    bp = rp.ErrorBreakpoints([0, 0, 1, 2], value, [1, -1, 1, 1], [0, 0, -1, -1])
+    prediction = np.array([-0.3, -0.5, -0.1])
+    got = rp.aum_derivatives(bp, prediction)
+    np.testing.assert_allclose(got, exact_derivatives(bp, prediction), atol=1e-12)
+
+
+def test_label_auc_of_the_core_counts_ties_once():
+    is_positive = np.array([True, False, True, False])
+    assert _core.label_auc(is_positive, np.array([1.0, 1.0, 2.0, 0.0])) == 0.875
