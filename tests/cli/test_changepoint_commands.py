@@ -336,3 +336,119 @@ def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, ca
         message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
     # 40,001 models with up to 40,000 changes: 8e8 changes of 80 bytes.
     assert "may take 64.0 GB, more than the memory at hand" in message
+
+
+def segment_changes(tmp_path, table, *more):
+    out = tmp_path / "out"
+    argv = ["changepoint", "segment", table, "--out", str(out), "--force", *more]
+    assert main(argv) == 0
+    return pl.read_csv(out / "changes.csv", infer_schema=False)
+
+
+def hourly(k, zone=""):
+    return (datetime(2024, 3, 30) + timedelta(hours=k)).strftime(
+        "%Y-%m-%dT%H:%M"
+    ) + zone
+
+
+def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 9.0], 40) + rng.normal(size=80)
+    # An hour comes twice, as when daylight saving time ends.
+    rows = [f"{hourly(k - (k > 60))},{one}" for k, one in enumerate(x)]
+    table = write(tmp_path / "t.csv", "\n".join(["timestamp,value", *rows]))
+    out = str(tmp_path / "out")
+    message = fails(capsys, ["changepoint", "segment", table, "--out", out])
+    assert f"got '{hourly(60)}' again (see --repeated mean) in row 62" in message
+    for way in ("mean", "keep"):
+        found = segment_changes(tmp_path, table, "--repeated", way)
+        assert found["position"].to_list() == [hourly(40)]
+    summary = pl.read_csv(tmp_path / "out" / "sequences.csv")
+    assert summary["n_observations"].item() == 80
+    segment_changes(tmp_path, table, "--repeated", "mean")
+    summary = pl.read_csv(tmp_path / "out" / "sequences.csv")
+    assert summary["n_observations"].item() == 79
+
+
+@pytest.mark.parametrize("zone", ["Z", "+01:00", "-0530", "+02"])
+def test_times_have_zones_of_any_form(tmp_path, zone):
+    rng = np.random.default_rng(1)
+    x = np.repeat([0.0, 9.0], 20) + rng.normal(size=40)
+    rows = [f"{hourly(k, zone)},{one}" for k, one in enumerate(x)]
+    rng.shuffle(rows)  # times are sorted, and so must be read
+    table = write(tmp_path / "t.csv", "\n".join(["time,value", *rows]))
+    found = segment_changes(tmp_path, table)
+    assert found["position"].to_list() == [hourly(20, zone)]
+
+
+def test_different_zones_are_compared_in_time(tmp_path):
+    # 01:00+01:00 is midnight UTC, before 00:30Z.
+    rows = ["2024-03-31T00:30Z,2", "2024-03-31T01:00+01:00,1", "2024-03-31T01:00Z,3"]
+    table = write(tmp_path / "t.csv", "\n".join(["time,value", *rows]))
+    page = tmp_path / "page.html"
+    assert main(["changepoint", "label", table, "--out", str(page), "--quiet"]) == 0
+    text = read(page)
+    assert text.index("T01:00+01:00") < text.index("T00:30Z") < text.index("T01:00Z")
+
+
+def test_missing_values_keep_their_positions_and_are_counted(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    x = [f"{v:.3f}" for v in np.repeat([0.0, 9.0], 30) + rng.normal(size=60)]
+    x[10] = x[30] = ""
+    x[45] = "NaN"
+    table = write(tmp_path / "t.csv", "\n".join(["value", *(v or '""' for v in x)]))
+    found = segment_changes(tmp_path, table)
+    assert found["position"].to_list() == ["31"]
+    assert "missing values, which have weight 0: 3." in capsys.readouterr().err
+
+
+def test_columns_of_a_wide_table_are_sequences_or_one(tmp_path):
+    rng = np.random.default_rng(3)
+    first = np.repeat([0.0, 9.0, 9.0], 30) + rng.normal(size=90)
+    second = 1e6 * (np.repeat([1.0, 1.0, 5.0], 30) + 0.3 * rng.normal(size=90))
+    rows = [
+        f"{hourly(k)},{a},{b},x"
+        for k, (a, b) in enumerate(zip(first, second))  # noqa: B905
+    ]
+    header = "timestamp,cpu,bytes,comment"
+    table = write(tmp_path / "t.csv", "\n".join([header, *rows]))
+    found = segment_changes(tmp_path, table, "--wide")
+    assert found["sequence"].to_list() == ["cpu", "bytes"]
+    assert found["position"].to_list() == [hourly(30), hourly(60)]
+    together = segment_changes(tmp_path, table, "--common")
+    assert together["position"].to_list() == [hourly(30), hourly(60)]
+    assert float(together["bytes_after"][1]) == pytest.approx(5e6, rel=0.1)
+
+
+def test_start_and_end_columns_are_runs(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    rows, at = [], 0
+    for level in (4, 40, 4):
+        for _ in range(15):
+            length = int(rng.integers(5, 30))
+            rows.append(f"chr1,{at},{at + length},{rng.poisson(level)}")
+            at += length
+    header = "chrom,chromStart,chromEnd,value"
+    table = write(tmp_path / "t.csv", "\n".join([header, *rows]))
+    found = segment_changes(tmp_path, table, "--cost", "poisson")
+    starts = [row.split(",")[1] for row in rows]
+    assert found["position"].to_list() == [starts[15], starts[30]]
+    assert (
+        "'chromStart' and 'chromEnd' are the limits of runs" in capsys.readouterr().err
+    )
+
+
+def test_segments_have_the_minimum_length_of_the_option(tmp_path):
+    table = write(tmp_path / "t.csv", "\n".join(["value", *["0", "9"] * 30]))
+    found = segment_changes(tmp_path, table, "--penalty", "1", "--min-length", "7")
+    places = [0, *map(int, found["position"]), 60]
+    assert (np.diff(places) >= 7).all()
+
+
+def test_robust_costs_ignore_spikes(tmp_path):
+    rng = np.random.default_rng(5)
+    x = np.repeat([0.0, 6.0], 60) + rng.normal(size=120)
+    x[[20, 90]] += 60
+    table = write(tmp_path / "t.csv", "\n".join(["value", *map(str, x)]))
+    found = segment_changes(tmp_path, table, "--cost", "biweight")
+    assert found["position"].to_list() == ["60"]
