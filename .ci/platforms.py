@@ -70,7 +70,12 @@ class Platform:
 
 PLATFORMS = (
     Platform("Linux x86-64, GCC", ("g++", "-pthread", *FMA), (), 100_000),
-    Platform("Linux x86-64 without FMA, GCC", ("g++", "-pthread"), (), 50_000),
+    Platform(
+        "Linux x86-64 without FMA, GCC",
+        ("g++", "-pthread", "-D_GLIBCXX_ASSERTIONS"),
+        (),
+        50_000,
+    ),
     Platform(
         "Linux x86-64, Clang and libc++",
         (*ZIG, "-target", "x86_64-linux-musl", *FMA),
