@@ -75,7 +75,7 @@ def choose_threshold(
         confidence = share_between("confidence", confidence)
     with Passes(client) as passes:
         labeled, _ = labeled_scores(passes, y, scores)
-        bins = _Bins.count(passes, labeled, splitters(passes, labeled, _N_BINS))
+        bins = _Bins.from_scores(passes, labeled, splitters(passes, labeled, _N_BINS))
         while True:
             point = choose_place(bins.ranked(), targets, confidence)
             wide = bins.wide_around(point.threshold)
@@ -93,7 +93,7 @@ class _Bins(NamedTuple):
     fp: NDArray[np.int64]
 
     @classmethod
-    def count(
+    def from_scores(
         cls, passes: Passes, labeled: list[Any], edge: NDArray[np.float64]
     ) -> _Bins:
         """Count scores in bins that begin at the edges, in one pass."""
@@ -123,7 +123,7 @@ class _Bins(NamedTuple):
         tasks = passes.each(_scores_inside, labeled, state=ranges)
         inside = np.unique(np.concatenate(passes.results("near the threshold", tasks)))
         edge = np.union1d(self.low, inside)
-        return self.count(passes, labeled, edge)
+        return self.from_scores(passes, labeled, edge)
 
 
 def _count(labeled: LabeledScores, edge: NDArray[np.float64]) -> _Bins:
