@@ -1,4 +1,4 @@
-"""Tables in several files, by memory and by Dask."""
+"""Tables in several files, in memory and on Dask."""
 
 import json
 
@@ -10,11 +10,13 @@ pytest.importorskip("typer")
 pytest.importorskip("distributed")
 
 from rocpath.cli import main, many_files  # noqa: E402
+from rocpath.model_file import read_saved  # noqa: E402
+from rocpath.tables.model import TableModel  # noqa: E402
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Write three files with numbers, gaps and categories."""
+    """Write three files with numbers, missing values and categories."""
     rng = np.random.default_rng(3)
     for number, n_rows in enumerate((150, 1, 149)):
         x, z = rng.normal(size=n_rows), rng.normal(size=n_rows).round(1)
@@ -35,7 +37,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def on_client(monkeypatch, client):
-    """Let commands use the workers that there are."""
+    """Let commands use the running workers."""
     from contextlib import contextmanager
 
     @contextmanager
@@ -49,7 +51,7 @@ def run(*words):
     return main([str(word) for word in words])
 
 
-def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
+def test_dask_fits_the_same_model_as_in_memory(files, tmp_path, capsys, on_client):
     how = ("--label", "y", "--drop", "name", "--quiet", "--model", "linear")
     assert run("fit", files, *how, "--fast", "--out", tmp_path / "a") == 0
     how = (*how, "--fast")
@@ -65,7 +67,7 @@ def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
             is_text = isinstance(value, str)
             assert area[name] == (value if is_text else pytest.approx(value, rel=1e-9))
     metrics = json.loads((tmp_path / "b" / "metrics.json").read_text())
-    assert metrics["auc_of_fitted_rows"] == pytest.approx(areas[0]["auc"], rel=1e-12)
+    assert metrics["auc_of_training_rows"] == pytest.approx(areas[0]["auc"], rel=1e-12)
     assert metrics["n_files"] == 3
 
     for engine in ("memory", "dask"):
@@ -78,31 +80,56 @@ def test_dask_fits_the_model_of_memory(files, tmp_path, capsys, on_client):
         assert here.equals(pl.read_parquet(tmp_path / "dask" / name))
 
 
-def test_dask_writes_a_report_of_the_rows_that_came(files, tmp_path, capsys, on_client):
+def test_dask_writes_a_report_of_the_sampled_rows(files, tmp_path, capsys, on_client):
     pytest.importorskip("plotly")
     out = tmp_path / "fit"
     how = ("--label", "y", "--drop", "name", "--engine", "dask", "--out", out)
     assert run("fit", files, *how) == 0
     shown, said = capsys.readouterr()
-    assert "300 rows" not in shown  # all rows came: none are left to tell apart
-    assert "first look, 3 partitions\n" in said
-    assert "checking rows, 3 parts\n" in said
+    assert (
+        "300 rows" not in shown
+    )  # all rows are sampled, so the title does not count them
+    assert "sampling files, 3 partitions\n" in said
+    assert "checking rows, 3 partitions\n" in said
     metrics = json.loads((out / "metrics.json").read_text())
     held_out = metrics["methods"]["AUCClassifier"]
     assert held_out["low"] < held_out["auc"] < held_out["high"]
-    assert metrics["n_rows_judged_by"] == 300
+    assert metrics["n_sampled_rows"] == 300
     assert metrics["n_positive"] + metrics["n_negative"] == 300
     page = (out / "report.html").read_text()
     assert f"{held_out['auc']:.3f}" in page
 
 
-def test_dask_refuses_what_memory_refuses(files, tmp_path, capsys, on_client):
+def test_targets_on_dask(files, tmp_path, capsys, on_client):
+    how = ("--label", "y", "--drop", "name", "--quiet", "--engine", "dask")
+    for option in (("--max-fpr", "0.3"), ("--min-precision", "0.6"), ("--top", "40")):
+        out = tmp_path / option[0].strip("-")
+        assert run("fit", files, *how, *option, "--out", out) == 0
+        model = read_saved(str(out), TableModel)
+        assert model.threshold is not None
+        capsys.readouterr()
+        areas = []
+        for engine in ("memory", "dask"):
+            evaluate = ("evaluate", out, files, "--json", *option, "--engine", engine)
+            assert run(*evaluate, "--group", "color") == 0
+            areas.append(json.loads(capsys.readouterr().out))
+        assert areas[0].keys() == areas[1].keys()
+        assert areas[1]["low"] == pytest.approx(areas[0]["low"], rel=1e-9)
+        for one, other in zip(*(a["operating_points"] for a in areas), strict=True):
+            assert one["rule"] == other["rule"]
+            assert other["threshold"] == pytest.approx(one["threshold"], rel=1e-12)
+    # The highest 40 scores of all rows, in which no two are equal.
+    rows = pl.concat([pl.read_parquet(files.replace("*", str(k))) for k in range(3)])
+    assert (model.scores(rows) >= model.threshold).sum() == 40
+
+
+def test_dask_raises_the_errors_of_memory(files, tmp_path, capsys, on_client):
     how = ("--label", "y", "--engine", "dask", "--fast", "--quiet")
     assert run("fit", files, *how, "--drop", "nmae", "--out", tmp_path / "a") == 2
     assert "'nmae'" in capsys.readouterr().err
     how = (*how, "--drop", "name", "--out", tmp_path / "b")
     assert run("fit", files, *how) == 0
-    # A third kind of label, and positives that are the more frequent kind.
+    # A third label, and positives that are more frequent than negatives.
     for number, kinds in (("3", "yes maybe no"), ("4", "yes yes no")):
         first = pl.read_parquet(files.replace("*", "0"))
         label = pl.Series("y", (kinds.split() * first.height)[: first.height])
@@ -117,21 +144,22 @@ def test_dask_refuses_what_memory_refuses(files, tmp_path, capsys, on_client):
             assert "'yes', is the more frequent label" in capsys.readouterr().err
 
 
-def test_files_beyond_half_of_the_memory_are_left_to_dask(files, monkeypatch, capsys):
+def test_files_larger_than_half_of_the_memory_run_on_dask(files, monkeypatch, capsys):
     assert not many_files.runs_on_dask(files, "auto", None)
     monkeypatch.setattr(many_files, "available_memory", lambda: 10_000)
     assert many_files.runs_on_dask(files, "auto", None)
-    assert "read by Dask" in capsys.readouterr().err
+    assert "with Dask and local workers" in capsys.readouterr().err
     assert not many_files.runs_on_dask(files, "memory", None)
 
 
-def test_what_cannot_be_is_told(files, tmp_path, capsys):
+def test_unsupported_options_raise(files, tmp_path, capsys):
     dask = ("--label", "y", "--engine", "dask")
     bad = {
         "matches no file": ("fit", tmp_path / "none*.csv", "--label", "y"),
-        "only the linear ranking": ("fit", files, *dask, "--max-fpr", "0.1"),
-        "standard input is read": ("fit", "-", *dask),
-        "--scheduler needs --engine dask": (
+        "--model must be auto or linear": ("fit", files, *dask, "--model", "boosting"),
+        "are not supported on Dask": ("fit", files, *dask, "--group", "name"),
+        "standard input requires": ("fit", "-", *dask),
+        "--scheduler requires --engine dask": (
             *("fit", files, "--label", "y", "--engine", "memory"),
             *("--scheduler", "tcp://127.0.0.1:1"),
         ),

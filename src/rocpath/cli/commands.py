@@ -176,7 +176,7 @@ def evaluate(
     asked = {"label": label, "group": group, "weight": weight}
     check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
     from rocpath.cli.many_files import read_tables, runs_on_dask
-    from rocpath.cli.on_cluster import evaluate_files
+    from rocpath.cli.on_cluster import evaluate_on_cluster
     from rocpath.cli.table_output import show_evaluation
     from rocpath.model_file import read_saved
     from rocpath.tables.classifier import TableClassifier
@@ -185,7 +185,9 @@ def evaluate(
     fitted = TableClassifier.from_model(read_saved(model, TableModel))
     fitted.set_params(**targets._asdict())
     if runs_on_dask(table, *where):
-        found = evaluate_files(fitted.model_, table, label, targets, where.scheduler)
+        found = evaluate_on_cluster(
+            fitted.model_, table, asked, targets, where.scheduler
+        )
     else:
         known = fitted.model_
         text, codes = known.text, known.codes

@@ -1,4 +1,4 @@
-"""Tables in many files: read together into memory, or a file at a time by Dask."""
+"""Tables in several files: read into memory together, or one by one on Dask."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "memory", "dask"]
 
-_EXPANSION = 3  # of a file in memory; Parquet packs numbers about so well
-_SHARE_OF_MEMORY = 0.5  # for the rows; the other half is for the fit
+_EXPANSION = 3  # ratio of memory to file size, typical of Parquet
+_SHARE_OF_MEMORY = 0.5  # for the rows; the rest is for the fit
 
 
 class Cluster(NamedTuple):
-    """Where Dask is to run: a scheduler's address, or None for workers of our own."""
+    """Address of a Dask scheduler, or None for local workers."""
 
     scheduler: str | None
 
 
 def is_many(table: str) -> bool:
-    """Tell whether a name stands for several files."""
+    """Return whether a name is a pattern of several files."""
     return table != STANDARD_STREAM and has_magic(table)
 
 
 def file_names(table: str) -> list[str]:
-    """Return the files that a name stands for, in order."""
+    """Return the sorted names of the files that match a pattern."""
     if not is_many(table):
         return [table]
     names = sorted(glob(table, recursive=True))
@@ -54,23 +54,25 @@ def file_names(table: str) -> list[str]:
 
 
 def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
-    """Tell whether Dask is to read a table: if asked to, or if memory is too small."""
+    """Return whether Dask reads a table: on request, or if memory is too small."""
     if engine == "memory" and scheduler is not None:
-        raise ValueError("--scheduler needs --engine dask, got --engine memory.")
+        raise ValueError("--scheduler requires --engine dask, got --engine memory.")
     if engine == "dask" or scheduler is not None:
         if table == STANDARD_STREAM:
-            raise ValueError("standard input is read by --engine memory only.")
+            raise ValueError(
+                "standard input requires --engine memory, got --engine dask."
+            )
         return True
     if engine == "memory" or not is_many(table):
         return False
-    # Sizes on disk tell little, but reading only to find out would take as long.
+    # A rough estimate: an exact one would take as long as reading the files.
     n_bytes = sum(os.path.getsize(name) for name in file_names(table))
     needed, memory = _EXPANSION * n_bytes, available_memory()
     if needed <= _SHARE_OF_MEMORY * memory:
         return False
     say(
-        f"The files may take {needed / 1e9:.1f} GB of the {memory / 1e9:.1f} GB of "
-        "memory: read by Dask, with workers of this machine (--engine)."
+        f"The files may need {needed / 1e9:.1f} GB of {memory / 1e9:.1f} GB of memory: "
+        "reading them with Dask and local workers (change with --engine)."
     )
     return True
 
@@ -82,8 +84,8 @@ def read_tables(
     codes: Iterable[str] = (),
     encoding: str | None = None,
 ) -> pl.DataFrame:
-    """Read one table, or the rows of several files into one."""
-    # Sets, as iterators would be used up by the first file.
+    """Read one file, or concatenate the rows of several files."""
+    # Sets, because the first file would exhaust iterators.
     kept = set(text), set(codes)
     names = file_names(table)
     tables = [
@@ -91,7 +93,7 @@ def read_tables(
         for name in names
     ]
     for name, one in zip(names, tables, strict=True):
-        check_columns(name, one.columns, tables[0].columns)
+        _check_columns(name, one.columns, tables[0].columns)
     return tables[0] if len(tables) == 1 else pl.concat(tables, how="vertical_relaxed")
 
 
@@ -104,15 +106,15 @@ def predict_files(
     cluster: Cluster | None,
     force: bool,
 ) -> None:
-    """Write the scores of every file into a file of the same name in a folder."""
+    """Write the scores of every file to a file of the same name in a folder."""
     names = file_names(table)
     check_folder(out, force=force)
-    # Results are written unpacked, under the names of their tables.
+    # Results are not compressed, and have the names of their tables.
     stems = [Path(name).name.removesuffix(".gz") for name in names]
     if len(set(stems)) < len(stems):
-        raise ValueError(f"{table!r} matches files of the same name in other folders.")
-    # File by file: all scores at once may not fit into memory, and what is done stays
-    # if one file is at fault.
+        raise ValueError(f"{table!r} matches files of the same name in two folders.")
+    # One by one: all scores together may not fit into memory, and completed files are
+    # kept if a later one fails.
     Path(out).mkdir(exist_ok=True)
     targets = [str(Path(out) / stem) for stem in stems]
     state = (model, id_column, force)
@@ -135,37 +137,36 @@ def predict_files(
 def predicted(
     model: TableModel, rows: pl.DataFrame, id_column: str | None
 ) -> pl.DataFrame:
-    """Return the scores of rows, with a column that names them."""
+    """Return the scores of rows, with a column of identifiers."""
     scores = model.predictions(rows)
     if id_column is None:
         return scores
     name = column(rows, id_column, "id")
-    # Both would be called alike in the result.
     if id_column in scores.columns:
         raise ValueError(
-            f"id column {id_column!r} has the name of a column of scores: rename it."
+            f"--id {id_column!r} has the name of a column of scores: rename the column."
         )
     return scores.insert_column(0, name)
 
 
 @contextmanager
 def running_client(cluster: Cluster) -> Iterator[Any]:
-    """Give a client of the scheduler, or of workers that end with it."""
+    """Yield a client of the scheduler, or of local workers that end with it."""
     from distributed import Client, LocalCluster
 
     if cluster.scheduler is not None:
         try:
-            # Not the default, which would be that of a program around this command.
+            # Not the default client, which may belong to a calling program.
             client = Client(cluster.scheduler, set_as_default=False, timeout=10)
         except (OSError, TimeoutError) as error:
             raise ValueError(
-                f"--scheduler {cluster.scheduler!r} does not answer: {error}"
+                f"--scheduler {cluster.scheduler!r} does not respond: {error}"
             ) from None
         with client:
             yield client
         return
-    # One thread a worker, as Python code would wait for its lock; any free port for the
-    # dashboard, as another cluster may have the usual one.
+    # One thread per worker, because of Python's global lock; any free port for the
+    # dashboard, because another cluster may use the default.
     with (
         LocalCluster(
             threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
@@ -183,8 +184,7 @@ def _predict_file(
     write_table(predicted(model, rows, id_column), target, force=force)
 
 
-def check_columns(name: str, columns: list[str], first: list[str]) -> None:
-    """Raise unless a file has the columns of the first."""
+def _check_columns(name: str, columns: list[str], first: list[str]) -> None:
     if columns != first:
         raise ValueError(
             f"{name!r} must have the columns of the first file, {listed(first)}, got "
