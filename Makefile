@@ -8,7 +8,7 @@ BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
 .PHONY: demo test test-slow lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
-	fuzz-libfuzzer docs wheel lowest asv platforms stubtest clean
+	fuzz-libfuzzer fuzz-threads docs wheel lowest asv platforms stubtest clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
@@ -92,6 +92,12 @@ fuzz-quick: build/fuzz/check
 build/fuzz/check: $(CPP)
 	mkdir -p $(@D)
 	$(CXX) -O3 $(FUZZ_FLAGS) tests/fuzz/main.cpp -o $@
+
+# Searches on several threads at once, under ThreadSanitizer.
+fuzz-threads:
+	mkdir -p build/fuzz
+	$(CXX) -O1 -g $(FUZZ_FLAGS) -fsanitize=thread tests/fuzz/threads.cpp -o build/fuzz/threads
+	build/fuzz/threads
 
 # Arbitrary bytes, to find calls that hang and undefined behavior; needs clang 16 or later.
 CLANGXX ?= clang++-19

@@ -341,7 +341,7 @@ struct Family {
   std::int64_t share;  // of the problems
 };
 
-constexpr std::array families{
+inline constexpr std::array families{
     Family{"binary", detail::binary, 1000},
     Family{"rates", detail::rates, 1000},
     Family{"weighted", detail::weighted, 1000},
