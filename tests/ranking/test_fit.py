@@ -19,7 +19,11 @@ from rocpath.ranking.cross_validation import (
     joined_folds,
     stratified_folds,
 )
-from rocpath.ranking.initial_models import InitialModel, fit_initial_models
+from rocpath.ranking.initial_models import (
+    InitialModel,
+    common_scale,
+    fit_initial_models,
+)
 from rocpath.ranking.labeled_rows import LabeledRows
 
 
@@ -320,3 +324,52 @@ def test_standard_errors_of_copies_are_those_of_single_rows():
     assert single[1][1] > 0
     folds = Folds.from_rows(four, 5)
     assert (folds.fold.reshape(60, 4) == folds.fold[::4, None]).all()
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e300, 1e-300])
+def test_the_common_scale_of_columns_equals_its_definition(factor):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    X[:, 1] *= rng.random(200) < 0.03  # mostly zero
+    X[:, 2] += 1e6  # never zero
+    X[:, 3] = 5.0  # constant
+    X *= factor
+    dense = common_scale(X, Columns.from_matrix(X))
+    rare = X[:, 1] / factor
+    expected = 0.5 * np.sqrt(np.mean(rare[rare != 0] ** 2)) / rare.std()
+    assert expected > 1.5
+    np.testing.assert_allclose(dense, [1, expected, 1, 1])
+    np.testing.assert_allclose(
+        common_scale(sparse.csr_array(X), Columns.from_matrix(X)), dense
+    )
+    # Wide sparse tables: one scale for all columns that vary, whose square is the mean
+    # of the variances.
+    wide = rng.random((60, 300)) * (rng.random((60, 300)) < 0.1)
+    wide[:, 7] = 0
+    deviation = wide.std(axis=0)
+    common = np.sqrt(np.mean(deviation[deviation > 0] ** 2))
+    with np.errstate(divide="ignore"):
+        expected = np.where(deviation > 0, common / deviation, 1)
+    wide = sparse.csr_array(wide * factor)
+    found = common_scale(wide, Columns.from_matrix(wide))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_models_on_the_common_scale_have_its_penalty(form):
+    # The penalty l2 / 2 · Σ (scale · coef)² of scikit-learn's model is that of columns
+    # divided by the scale.
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3 == 0
+    X = rng.normal(size=(90, 250)) * (rng.random((90, 250)) < 0.2)
+    X[:, 0] += y
+    X[:, 5] = 0  # empty
+    scale = rng.uniform(0.5, 3, 250)
+    rows = labeled(form(X), y)
+    model = InitialModel("logistic", False, False, 0.1, has_common_scale=True)
+    bound = np.full(250, np.inf)
+    (coef,) = fit_initial_models(rows, [model], bound, scale, None)
+    known = LogisticRegression(C=1 / (0.1 * 90), tol=1e-9, max_iter=2000)
+    known.fit(X / scale, y)
+    np.testing.assert_allclose(coef, known.coef_[0] / scale, atol=1e-3)
+    assert coef[5] == 0

@@ -63,8 +63,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Smoothing bandwidths, applied in sequence until one gains nothing, in standard
         deviations of the predictions, at least 0.001; empty for no smoothed ascent.
     n_rounds : int
-        Maximum number of coordinate-ascent passes, over at most 64 columns each. The
-        first pass that gains nothing is the last.
+        Maximum number of coordinate-ascent passes, over at most 64 columns each, if a
+        pass over few rows improves AUC by a standard error. The first pass that gains
+        nothing is the last.
     max_fpr : float, optional
         Maximum false positive rate: the partial AUC up to this rate replaces AUC, in
         cross-validation and in the ascent.

@@ -91,7 +91,8 @@ class ConvexProblem(NamedTuple):
         solve = partial(_quasi_newton, self, is_precise=is_precise)
         if n_features <= MOST_COLUMNS_FOR_NEWTON:
             rows = self.blocks() if blocks is None else blocks
-            solve = partial(newton, partial(self.sums, blocks=rows))
+            tol = _TOLERANCE if is_precise else 10 * _TOLERANCE
+            solve = partial(newton, partial(self.sums, blocks=rows), tol=tol)
         coef = np.zeros(n_features + 1)  # the last one is the intercept
         if start is not None:
             coef[:-1] = self.columns.scaled_coef(start.coef)
@@ -127,7 +128,9 @@ class ConvexProblem(NamedTuple):
             value, slope, curvature = some.derivatives(block @ coef)
             loss += value
             gradient += block.T @ slope
-            hessian += block.T @ (block * curvature[:, None])
+            # A product with its own transpose takes half of the time of any other.
+            root = block * np.sqrt(curvature)[:, None]
+            hessian += root.T @ root
         return LossSums(loss, gradient, hessian)
 
     def derivatives(
@@ -166,6 +169,8 @@ def newton(
     sums: Callable[[NDArray[np.float64]], LossSums],
     l2: float,
     coef: NDArray[np.float64],
+    *,
+    tol: float = _TOLERANCE,
 ) -> NDArray[np.float64]:
     """Minimize a loss plus l2 / 2 · ‖coef‖², without a penalty on the intercept.
 
@@ -180,7 +185,7 @@ def newton(
         # The diagonal term is for columns that are constant in the rows.
         hessian = current.hessian + np.diag(ridge + 1e-10)
         move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
-        if float(-gradient @ move) <= _TOLERANCE * value:
+        if float(-gradient @ move) <= tol * value:
             # Not evaluated: the decrease is too small to be worth another pass.
             return np.asarray(coef + move)
         step = 1.0
@@ -245,6 +250,9 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
 
 def clipping(X: Matrix) -> NDArray[np.float64]:
     """Return clip bounds, so that few outliers do not dominate a loss."""
+    # With many columns none are clipped.
+    if X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+        return np.full(X.shape[1], np.inf)
     return np.where(has_tails(X), _CLIPPED_AT, np.inf)
 
 

@@ -77,7 +77,8 @@ class History(NamedTuple):
         Mean AUC over the folds of the average, and halfway and all the way to the end
         of each ascent: on smoothed AUC after each bandwidth, and on AUC itself after
         each pass, up to the first that gained nothing. An ascent that lost AUC on two
-        folds was not evaluated on the others.
+        folds was not evaluated on the others, and coordinate ascent was tried only if
+        a pass over few rows gained a standard error.
     stage_error : array, shape (n_stages,)
         Standard error of the difference to the average.
     chosen : int

@@ -131,12 +131,12 @@ class LabeledRows:
         """Labels, 1 or -1."""
         return np.where(self.is_positive, 1.0, -1.0)
 
-    @property
+    @cached_property
     def balanced_weight(self) -> NDArray[np.float64]:
         """Weights that sum to one half in each class."""
         return np.asarray(self.sample_weight / (2.0 * self._class_weight))
 
-    @property
+    @cached_property
     def _class_weight(self) -> NDArray[np.float64]:
         """Total weight of the class of each row."""
         positive = self.sample_weight[self.is_positive].sum()
