@@ -1,9 +1,12 @@
-"""The pages for developers name only files and functions that exist."""
+"""The documentation lists every public name, and only files that exist."""
 
 import re
 from pathlib import Path
 
 import pytest
+
+import rocpath
+from rocpath import changepoint
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("docs/paper_to_code.md", "docs/architecture.md", "CONTRIBUTING.md")
@@ -35,3 +38,10 @@ def test_names_are_in_their_files(page):
         short = [re.split(r"::|\.", name)[-1] for name in names if name]
         missing += [f"{name} in {file}" for name in short if name not in text]
     assert missing == []
+
+
+@pytest.mark.parametrize("module", [rocpath, changepoint])
+def test_reference_lists_every_public_name(module):
+    text = (ROOT / "docs/api.rst").read_text("utf-8")
+    listed = set(re.findall(r"^   ([\w.]+)$", text, re.MULTILINE))
+    assert sorted(set(module.__all__) - listed - {"changepoint"}) == []
