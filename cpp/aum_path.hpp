@@ -1,7 +1,7 @@
-// The whole AUM function of the step: its kinks and nothing else.
+// AUM as a function of the step, given by its kinks.
 //
 // Ranges of steps are halved, and in each half only the lines near the level are kept, until few
-// are left; then their crossings are swept, and those that change the slope of AUM are kinks.
+// remain. Then their crossings are swept, and those that change the slope of AUM are kinks.
 // For B lines of labels there are about B kinks, though B^2 / 2 crossings; time is about
 // O(B log B) and memory O(B). For other errors the lines between the lowest and the highest place
 // where FP meets FN are kept, so the cost depends on how far these are apart.

@@ -25,7 +25,7 @@
 
 namespace rocpath {
 
-// Told now and then: best value so far, bound, number of windows.
+// Called from time to time with the best value so far, the bound and the number of windows.
 using AucProgress = std::function<void(double, double, std::uint64_t)>;
 
 struct BestAUC {
@@ -152,7 +152,7 @@ class AUCSearch {
     windows_.push(std::move(window));
   }
 
-  // How many parts it takes, about, to bring their bounds down to what counts.
+  // Approximate number of parts whose bounds would be below what is of interest.
   double n_parts_needed(const AUCWindow& window) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
     const int128 room = found_.best + doubled_tolerance_ - window.auc;
@@ -205,7 +205,7 @@ class AUCSearch {
     return split;
   }
 
-  // Nothing if the area cannot tell more than a split would.
+  // Empty if listing crossings would give no better bounds than a split.
   std::optional<Explored> enumerated(const AUCWindow& window, std::size_t thread,
                                      const Interrupt& interrupt) {
     const auto is_better = [this](int128 bound, int128 best) { return exceeds(bound, best); };

@@ -1,11 +1,11 @@
 // The best AUM step for monotone errors, in linear time.
 //
-// AUM is then convex in the step, so the sign of its slope at a step tells on which side the
-// minimum lies. A random sample of the lines says where to look: a box of steps and thresholds. One
-// pass over all lines turns those outside the box into sums; on the others the range of steps is
-// narrowed by exact slopes, and swept when few lines are left. The sample decides the time, not the
-// answer: slopes are used only where the level lies inside the box, and a box without the minimum
-// is replaced by a larger one.
+// AUM is then convex in the step, so the sign of its slope at a step determines on which side the
+// minimum is. A random sample of the lines determines where to search: a box of steps and
+// thresholds. One pass over all lines reduces those outside the box to sums. For the others, the
+// range of steps is narrowed by exact slopes, and swept when few lines remain. The sample affects
+// the time, not the result: slopes are used only where the level is inside the box, and a box
+// without the minimum is replaced by a larger one.
 //
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
@@ -70,7 +70,7 @@ class AUMSearch {
     StepRange steps;
   };
 
-  // What is looked for: the first step after which AUM has such a slope.
+  // The search is for the first step after which AUM has such a slope.
   enum class Slope { not_falling, rising };
 
   static bool is_reached(double slope, Slope wanted) {
@@ -96,7 +96,7 @@ class AUMSearch {
     return OrderState(near).slope_sign();
   }
 
-  // Halve the range, and forget lines away from the level, until few are left.
+  // Halve the range, and reduce lines away from the level to sums, until few lines remain.
   template <class HasReached>
   Near halved(Near near, HasReached has_reached) const {
     // From coefficients of zero all lines meet at the beginning: halving towards it would go on to
@@ -174,8 +174,8 @@ class AUMSearch {
         [slope](const ErrorLines& lines, double step) { return slope_after(lines, step) >= slope; };
   }
 
-  // Steps where the slope of AUM lies within +-slope, and thresholds where the level lies then, as
-  // far as a sample can tell.
+  // Steps where the slope of AUM is within +-slope, and the thresholds of the level there, as
+  // estimated from a sample.
   template <SearchableLines Lines>
   Box box_by_sample(const Lines& lines, StepRange steps, double slope, double confidence) const {
     const ErrorLines drawn = sample_of(lines);
@@ -189,7 +189,7 @@ class AUMSearch {
     return level_box(drawn, {task.get(), high}, confidence * error.excess);
   }
 
-  // The lines that matter where the slope lies within +-slope, as far as a smaller sample can tell.
+  // The lines that matter where the slope is within +-slope, as estimated from a smaller sample.
   Near inside_box(const ErrorLines& lines, StepRange steps, double slope, double confidence) const {
     if (lines.size() > many) {
       const Box box = box_by_sample(lines, steps, slope, confidence);

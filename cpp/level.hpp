@@ -124,7 +124,7 @@ ErrorSums keep_between(std::size_t size, Get get, double low, double high,
 }
 
 // One round of the selection: bracket the level by that of a random sample, one in a block, and
-// keep what lies inside. Returns false where that separates nothing. A bracket that misses the
+// keep what is inside. Returns false if nothing was separated. A bracket that misses the
 // level is widened: randomness decides the time, not the answer.
 template <class Get>
 bool narrow(std::size_t size, Get get, const MinError& min_error, ErrorSums& below,

@@ -1,8 +1,8 @@
 // The lines that can meet the level between two steps; all others are known by their sums.
 //
-// AUM changes its slope only where FP meets FN. Within a range of steps, lines that stay below the
-// lowest such place or above the highest one add a fixed linear function to AUM, so a search can
-// forget them: what is left is the same problem on fewer lines.
+// The slope of AUM changes only where FP meets FN. Within a range of steps, lines that stay below
+// the lowest such place or above the highest one add a fixed linear function to AUM. A search
+// replaces them by two sums, and continues with the same problem on fewer lines.
 #pragma once
 
 #include <optional>
@@ -141,7 +141,7 @@ auto with_certain_sums(Lines lines, Search search) {
 }
 
 // One pass over some lines, and a pure function of them: those that stay outside the box become
-// sums, the others are kept. Parts of the lines can be treated apart and their results added up.
+// sums, the others are kept. Results of disjoint sets of lines can be added up.
 // Requires: below the box FP is the smaller error, above it FN, at all steps of the box.
 template <class Lines>
 ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, const Box& box) {

@@ -144,11 +144,11 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
   return detail::aum(bp, threshold, is_monotone) * 0x1p-700;
 }
 
-// Hand the left and right derivatives of AUM in the prediction of each breakpoint's example to
-// add(example, left, right); an example's own are their sums.
+// Call add(example, left, right) with the derivatives of AUM in the prediction of each breakpoint's
+// example; the derivatives of an example are their sums.
 //
 // A breakpoint moves alone out of its group of tied thresholds: below the group when its prediction
-// grows, above when it shrinks (Hillman & Hocking 2023). Where the group lies wholly on one side of
+// grows, above when it shrinks (Hillman & Hocking 2023). If the whole group is on one side of
 // the level, both derivatives are that side's jump.
 template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,

@@ -1,7 +1,7 @@
 // Pairs of a positive and a negative in the right order, of scores that are sorted by class.
 //
-// A score stands for as many rows as its count says, or for one where there are no counts. Counts
-// may be weights as whole numbers of a unit, so products of two do not fit into 64 bits.
+// A score represents as many rows as its count, or one row if there are no counts. Counts may be
+// weights as integer multiples of a unit, so products of two do not fit into 64 bits.
 //
 // Time O(scores of both classes), no memory.
 #pragma once

@@ -119,13 +119,13 @@ def test_best_auc_of_many_lines_with_both_errors_equals_the_sweep(seed):
     assert rough.value <= best.value <= rough.bound <= rough.value + 0.003
 
 
-def test_progress_is_told_and_may_end_the_search():
+def test_progress_is_called_and_may_end_the_search():
     rng = np.random.default_rng(0)
     bp = rp.ErrorBreakpoints.from_labels(np.arange(3000) % 5 == 0)
     lines = rp.Lines.from_predictions(bp, *rng.normal(size=(2, 3000)))
-    told = []
-    rp.best_auc_step(lines, progress=lambda *args: told.append(args))
-    values, bounds, windows = zip(*told, strict=True)
+    reported = []
+    rp.best_auc_step(lines, progress=lambda *args: reported.append(args))
+    values, bounds, windows = zip(*reported, strict=True)
     assert list(values) == sorted(values)
     assert all(value <= bound for value, bound in zip(values, bounds, strict=True))
     assert windows[-1] > windows[0]

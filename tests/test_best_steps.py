@@ -21,7 +21,7 @@ def rounding(path, step):
 
 
 def check_best_aum(lines, path, best):
-    """Compare with the first stretch of a sweep after which AUM rises."""
+    """Compare with the first stretch of a sweep after which AUM increases."""
     slope = path.aum_slope_after
     rises = np.flatnonzero(slope > 0)
     last = rises[0] if rises.size else len(path) - 1

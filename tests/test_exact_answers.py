@@ -166,8 +166,8 @@ def test_aum_on_tenths(columns):
 
 
 def test_the_sign_of_a_slope_does_not_depend_on_its_terms():
-    # The two steep lines cancel; AUM falls by 2^-46 a step up to the crossings of the
-    # flat line at 0 with the two that move fast.
+    # The two steep lines cancel; AUM decreases by 2^-46 a step up to the crossings of
+    # the flat line at 0 with the two that move fast.
     columns = ([-10, 0, 5, 10], [2**46, 0, 2**46, -(2**-46)], [1, 1, 0, 0])
     lines = rp.Lines(*columns, [0, 0, -1, -1])
     exact = oracle.path(oracle.as_lines(*columns, [0, 0, -1, -1]))
@@ -180,7 +180,7 @@ def test_the_sign_of_a_slope_does_not_depend_on_its_terms():
 
 
 def is_convex(columns):
-    """Tell whether errors are monotone, where jumps of equal lines may cancel."""
+    """Return whether errors are monotone after jumps of equal lines are summed."""
     jumps = {}
     for intercept, slope, fp_diff, fn_diff in zip(*columns, strict=True):
         fp, fn = jumps.get((intercept, slope), (0, 0))
@@ -191,7 +191,7 @@ def is_convex(columns):
 @given(any_lines)
 @example(([-2, -1, 0, 0, 0], [0, -1, -1, -1, 0], [1, 1, -1, 1, 0], [0, 0, 0, 0, -1]))
 def test_the_first_minimum_is_one(columns):
-    """Four ways to ask, one answer; where AUM is zero it is exactly zero."""
+    """All searches agree on the first minimum; where AUM is zero it is exactly zero."""
     lines = rp.Lines(*columns)
     best = rp.best_aum_step(lines)
     first = rp.aum_path(lines).first_min
@@ -206,7 +206,7 @@ def test_the_first_minimum_is_one(columns):
 
 
 def test_slopes_that_underflow_keep_their_sign():
-    # FP is 1e-80 above s, FN is 1e-80 below 1e-245: AUM falls until they meet.
+    # FP is 1e-80 above s, FN is 1e-80 below 1e-245: AUM decreases until they meet.
     lines = rp.Lines([0, 1e-245], [1e-245, 0], [1e-80, 0], [0, -1e-80])
     path = rp.aum_path(lines)
     assert path.aum_slope_after[0] < 0

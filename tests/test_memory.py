@@ -34,7 +34,7 @@ def test_memory_stays_flat_over_many_calls():
 
 
 def separating_lines(n):
-    """Draw lines along which AUC never falls: positives come down, negatives go up."""
+    """Draw lines along which AUC never decreases."""
     intercept, slope = np.random.default_rng(1).normal(size=(2, n))
     is_positive = np.arange(n) % 3 == 0
     slope = np.where(is_positive, -1, 1) * np.abs(slope)

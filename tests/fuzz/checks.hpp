@@ -1,4 +1,4 @@
-// Which calls are made for one problem. All searches for each; their arguments are drawn.
+// The calls for one problem: all searches, with random arguments.
 #pragma once
 
 #include "check_best.hpp"

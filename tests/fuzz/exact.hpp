@@ -2,7 +2,7 @@
 //
 // Doubles of one array are whole numbers times a common power of two. Where these fit, they are
 // 128-bit integers (`Narrow`), and products of two of them are compared in 256 bits; otherwise they
-// are integers of any length (`Wide`). Nothing here rounds, but for the functions that say so.
+// are integers of any length (`Wide`). Only functions documented as rounding do so.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-// SplitMix64: a problem is made again from its seed alone, on any machine.
+// SplitMix64: a seed determines a problem on every platform.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -37,7 +37,7 @@ inline double whole_number(Random& random, std::int64_t reach) {
   return static_cast<double>(random.from(-reach, reach));
 }
 
-// Jumps of labels: FP rises at negatives, FN falls at positives; both classes occur.
+// Jumps of labels: FP increases at negatives, FN decreases at positives; both classes occur.
 inline void label_jumps(Problem& problem, Random& random, double fp_size, double fn_size) {
   const std::size_t n = problem.size();
   std::vector<bool> is_positive(n);
@@ -95,8 +95,8 @@ inline void some_jumps(Problem& problem, Random& random) {
   kind[static_cast<std::size_t>(random.from(0, 4))](problem, random);
 }
 
-// Error functions of an example that never fall below zero: FP from 0 to some number, FN from some
-// number to 0, up and down in between.
+// Error functions of an example, never negative: FP from 0 to some number, FN from some number to
+// 0, not monotone in between.
 inline void changepoint_jumps(Problem& problem, Random& random, double fp_unit, double fn_unit) {
   const std::size_t n = problem.size();
   problem.fp_diff.assign(n, 0.0);

@@ -1,6 +1,6 @@
 // Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behavior?
 //
-// Nothing is compared here but what needs no truth: order of steps, finite numbers, bounds.
+// Only properties that need no expected values are checked: order of steps, finite numbers, bounds.
 #include <cstdio>
 #include <cstring>
 #include <segment_models.hpp>

@@ -1,4 +1,4 @@
-// Counts what passed and what failed, and prints failures so that they can be made again.
+// Counts passed and failed problems, and prints failures with the options that reproduce them.
 #pragma once
 
 #include <cstdio>
