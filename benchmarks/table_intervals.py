@@ -1,9 +1,11 @@
-"""Coverage of the intervals of TableClassifier on tables with dependent rows.
+"""Intervals and thresholds of TableClassifier on tables with dependent rows.
 
 Tables are simulated with groups, with copies of every row, or with autocorrelated rows,
 and evaluated with logistic regression alone, so that it is quick. The true AUC is that
-of the saved model on many new rows. Prints the coverage of the 95% intervals, and
-writes one line per table to ``table_intervals.csv`` beside this file.
+of the saved model on many new rows. Prints the coverage of the 95% intervals. With
+``thresholds``, tables of 600 independent rows are fitted with a largest false positive
+rate of 5%, and the rate on new rows is counted. Writes one line per table to
+``table_intervals.csv`` beside this file.
 
     nice python benchmarks/table_intervals.py --tables 200
 """
@@ -24,6 +26,7 @@ from rocpath.tables import rankers
 
 N_NEW_GROUPS = 1500
 N_NEW_ROWS = 20_000
+KINDS = ["groups", "copies", "time", "thresholds"]
 
 
 def grouped_rows(
@@ -94,6 +97,13 @@ def simulated(kind: str, seed: int) -> dict[str, Any]:
             for name in ("estimate", "low", "high")
         }
         return {"n_times": n_times, **copied, **changes}
+    if kind == "thresholds":
+        frame = grouped_rows(rng, 600, (1, 1), 0.5).drop(columns="g")
+        new = grouped_rows(rng, N_NEW_ROWS, (1, 1), 0.5).drop(columns="g")
+        model = rp.TableClassifier("logistic", max_fpr=0.05, random_state=0)
+        is_positive = model.fit(frame, "y").predict(new).astype(int) == 1
+        rate = float(is_positive[new["y"].to_numpy() == 0].mean())
+        return {"n_rows": 600, "fpr": rate, "covers": rate <= 0.05}
     correlation = float(rng.choice([0.0, 0.5, 0.9, 0.97]))
     frame = autocorrelated_rows(rng, 2000, correlation)
     new = autocorrelated_rows(rng, 100_000, correlation)
@@ -103,7 +113,7 @@ def simulated(kind: str, seed: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--kinds", nargs="+", default=["groups", "copies", "time"])
+    parser.add_argument("--kinds", nargs="+", default=KINDS)
     arguments = parser.parse_args()
     rankers.METHODS = (rankers.LOGISTIC,)
     rankers.CANDIDATES["logistic"] = (rankers.LOGISTIC,)
@@ -112,7 +122,10 @@ def main() -> None:
         found = [simulated(kind, seed) for seed in range(arguments.tables)]
         rows += [{"kind": kind, "seed": k, **one} for k, one in enumerate(found)]
         covered = np.mean([one["covers"] for one in found])
-        print(f"{kind}: {100 * covered:.1f}% of {len(found)} intervals cover")
+        print(f"{kind}: {100 * covered:.1f}% of {len(found)} hold", flush=True)
+        if kind == "thresholds":
+            rates = [one["fpr"] for one in found]
+            print(f"thresholds: FPR {np.mean(rates):.4f}, at most {max(rates):.4f}")
         if kind == "copies":
             names = [name for name in found[0] if name.endswith("_change")]
             worst = max(abs(one[name]) for one in found for name in names)

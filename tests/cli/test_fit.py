@@ -21,6 +21,9 @@ def test_a_fast_fit_has_one_model(tmp_path, capsys, fitted):
     assert main(argv) == 0
     notes = capsys.readouterr().err
     assert "Saved: AUCClassifier, fitted to all rows (--model auto, --fast)" in notes
+    found = json.loads(read(os.path.join(out, "metrics.json")))
+    assert list(found["methods"]) == ["AUCClassifier"]
+    assert found["n_folds"] == 3
     assert main(["predict", out, fitted[1]]) == 0
 
 

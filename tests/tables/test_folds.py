@@ -80,6 +80,14 @@ def test_windows_without_both_classes_are_extended():
         assert set(y[train]) == set(y[test]) == {True, False}
 
 
+def test_the_first_training_window_is_extended_until_it_has_both_classes():
+    time = np.arange(60.0)
+    y = (time > 25) & (time % 2 == 0)  # none in the first two windows of ten rows
+    found = split_rows(y, RowDesign(time=time).with_units(), 5, 0)
+    assert [fold.test.min() for fold in found] == [30, 40, 50]
+    assert found[0].train.max() == 29
+
+
 def test_copies_of_later_rows_are_not_trained_on():
     time = np.arange(60.0)
     copy = np.concatenate((np.arange(30), np.arange(30)))

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _SIGNALED = 128  # plus the number of the signal, as in shells
+# Of libraries that cannot allocate memory.
+_NOISE = (
+    "memory allocation of",
+    "OpenBLAS",
+    "terminate called",
+    "what():",
+    "backtrace",
+    "panicked",
+    "RLIMIT_NPROC",
+)
 _INTERRUPTED = _SIGNALED + signal.SIGINT
 
 
@@ -25,6 +35,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns 0 on success, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
+    if argv is None and _has_memory_limit():
+        return _run_in_child()
+    return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     # Called with arguments it is a function, and must not change its caller's signals.
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
@@ -62,6 +78,46 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _fail(_usage(error))
     return code if isinstance(code, int) else 0
+
+
+def _has_memory_limit() -> bool:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _run_in_child() -> int:
+    """Run the command in a child process that compiled libraries may abort.
+
+    Where memory is limited they end the process with messages of their own, which are
+    replaced by one line.
+    """
+    # Each thread reserves memory.
+    for name in ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os.dup2(writing, 2)
+        code = _run(None)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    os.close(writing)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child has it too
+    signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
+    with open(reading, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if not any(noise in line for noise in _NOISE):
+                sys.stderr.write(line)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGKILL, 1):
+        say("rocpath: out of memory: raise the limit of the process (ulimit -v).")
+        return 1
+    return code if code >= 0 else _SIGNALED - code
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:

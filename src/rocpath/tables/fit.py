@@ -24,6 +24,8 @@ from rocpath.tables.rankers import (
     BLEND,
     CANDIDATES,
     DENSE,
+    INNER_FOLDS,
+    OURS,
     RankerTask,
     dense,
     fit_ranker,
@@ -114,37 +116,50 @@ def fit_table(
 
     A model that was fitted elsewhere, such as on a cluster, is used as it is.
     """
-    is_blend = settings.model == "scores"
-    names = () if is_blend else methods_for(settings.model)
-    folds = [] if settings.is_fast else _folds(prepared, settings)
-    n_fits = len(folds) * (1 if is_blend else len(names))
-    steps = _Steps(settings.progress, n_fits + 2)
-    held_out = None
-    if folds:
-        cross_validate = _score_blends if is_blend else _score_methods
-        held_out = cross_validate(prepared, folds, settings, steps)
-    comparison, method = None, CANDIDATES[settings.model][0]
+    names, folds = _plan(prepared, settings)
+    steps = _Steps(settings.progress, len(folds) * len(names) + 2)
+    held_out = comparison = None
     metrics: dict[str, dict[str, float]] = {}
-    if settings.is_fast and settings.model == "auto":
-        method = methods_for("auto")[0]
-    if held_out is not None:
+    candidates = CANDIDATES[settings.model] if not settings.is_fast else names
+    method, max_fpr = candidates[0], settings.targets.max_fpr
+    if folds:
+        is_blend = settings.model == "scores"
+        cross_validate = _score_blends if is_blend else _score_methods
+        held_out = cross_validate(prepared, folds, names, settings, steps)
         comparison, metrics = compare_models(
-            held_out,
-            candidates=CANDIDATES[settings.model],
-            max_fpr=settings.targets.max_fpr,
+            held_out, candidates=candidates, max_fpr=max_fpr
         )
         method = comparison.selected
     steps.start(f"{method}, all rows")
-    inner = None
     if fitted is None:
-        fitted, inner = _fit_all_rows(prepared, method, settings, is_blend=is_blend)
-    if held_out is None and inner is not None:
-        held_out = inner
-        comparison, metrics = compare_models(
-            held_out, candidates=[method], max_fpr=settings.targets.max_fpr
-        )
+        fitted, inner = _fit_all_rows(prepared, method, settings)
+        if held_out is None and inner is not None:
+            held_out = inner
+            comparison, metrics = compare_models(
+                held_out, candidates=[method], max_fpr=max_fpr
+            )
     steps.start("summarizing the results")
     return _result(prepared, settings, fitted, method, comparison, metrics, held_out)
+
+
+def _plan(
+    prepared: PreparedTable, settings: FitSettings
+) -> tuple[tuple[str, ...], list[Fold]]:
+    """Return the methods to cross-validate, and the folds.
+
+    A fast fit has one method. If that reports the scores of the inner folds of its
+    tuning, it needs no others.
+    """
+    if settings.model == "scores":
+        return (BLEND,), _folds(prepared, settings)
+    if not settings.is_fast:
+        return methods_for(settings.model), _folds(prepared, settings)
+    method = OURS if settings.model == "auto" else CANDIDATES[settings.model][0]
+    if method not in (OURS, BLEND):
+        return (method,), []
+    design = prepared.design._replace(time=None)
+    y, seed = prepared.label.is_positive, settings.random_state
+    return (method,), split_rows(y, design, INNER_FOLDS, seed)
 
 
 class _Steps:
@@ -181,7 +196,11 @@ def _folds(prepared: PreparedTable, settings: FitSettings) -> list[Fold]:
 
 
 def _score_methods(
-    prepared: PreparedTable, folds: list[Fold], settings: FitSettings, steps: _Steps
+    prepared: PreparedTable,
+    folds: list[Fold],
+    names: Sequence[str],
+    settings: FitSettings,
+    steps: _Steps,
 ) -> CrossValidatedScores:
     """Fit every method to the training rows of each fold, and score the others.
 
@@ -190,7 +209,6 @@ def _score_methods(
     """
     frame = prepared.features.of(prepared.table)
     y = prepared.label.is_positive
-    names = methods_for(settings.model)
     score = {name: np.full(y.size, np.nan) for name in names}
     for k, (train, test) in enumerate(folds, 1):
         # Medians and categories of the training rows, once for all methods.
@@ -206,14 +224,18 @@ def _score_methods(
 
 
 def _score_blends(
-    prepared: PreparedTable, folds: list[Fold], settings: FitSettings, steps: _Steps
+    prepared: PreparedTable,
+    folds: list[Fold],
+    names: Sequence[str],
+    settings: FitSettings,
+    steps: _Steps,
 ) -> CrossValidatedScores:
     """Fit a blend in each fold, and compare it with the scores that it blends."""
     frame = prepared.features.of(prepared.table)
     S, y = frame.to_numpy(), prepared.label.is_positive
     blended = np.full(y.size, np.nan)
     for k, (train, test) in enumerate(folds, 1):
-        steps.start(f"{BLEND}, fold {k} of {len(folds)}")
+        steps.start(f"{names[0]}, fold {k} of {len(folds)}")
         task = _task(prepared, settings, S[train], train)
         blended[test] = _blend(task).decision_function(S[test])
     score = {BLEND: blended, **{one.name: one.to_numpy() for one in frame}}
@@ -255,14 +277,14 @@ def _held_out(
 
 
 def _fit_all_rows(
-    prepared: PreparedTable, method: str, settings: FitSettings, *, is_blend: bool
+    prepared: PreparedTable, method: str, settings: FitSettings
 ) -> tuple[TableModel, CrossValidatedScores | None]:
     """Fit a method to all rows; return scores of its inner folds where it has them."""
     features, label = prepared.features, prepared.label
     frame = features.of(prepared.table)
     rows = np.arange(label.is_positive.size)
     inner = None
-    if is_blend:
+    if settings.model == "scores":
         # As they are: the blend refuses missing scores.
         columns = ColumnTransformer([("number", "passthrough", list(features.number))])
         blend = _blend(_task(prepared, settings, columns.fit_transform(frame), rows))
@@ -361,5 +383,4 @@ def _evaluation(
             f"{held.min()!s} to {held.max()!s}"
         )
     by = "" if prepared.design.group is None else " by group"
-    inner = ", the folds of its tuning" if is_fast else ""
-    return f"{n_folds}-fold cross-validation{by}{inner}"
+    return f"{n_folds}-fold cross-validation{by}"

@@ -78,6 +78,11 @@ class RowDesign(NamedTuple):
         return {} if self.unit is None else {"groups": self.unit}
 
     @property
+    def distinct_share(self) -> float:
+        """Share of the rows that are not copies of others."""
+        return 1.0 if self.copy is None else np.unique(self.copy).size / self.copy.size
+
+    @property
     def weight(self) -> float | NDArray[np.float64]:
         """Weights of the rows, or 1."""
         return 1.0 if self.sample_weight is None else self.sample_weight
@@ -183,7 +188,9 @@ def _forward_folds(
         for unit in (design.unit, design.copy):
             if unit is not None:
                 train = train[~np.isin(unit[train], unit[test])]
+        has_both = [0 < is_positive[rows].sum() < rows.size for rows in (train, test)]
         # A window without both classes is extended by the next one.
-        if all(0 < is_positive[rows].sum() < rows.size for rows in (train, test)):
+        if all(has_both):
             yield Fold(np.sort(train), np.sort(test))
+        if all(has_both) or not has_both[0]:
             begin = end

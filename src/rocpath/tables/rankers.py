@@ -55,7 +55,7 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
 
 # Baselines are tuned anew in every fold, so their grids have steps of ten, or are
 # small.
-_INNER_FOLDS = 3
+INNER_FOLDS = 3
 _C = np.logspace(-4, 2, 7)
 _LEAVES = (3, 12)
 _MAX_TREES = 120
@@ -108,7 +108,7 @@ class RankerTask(NamedTuple):
         """Split the rows for tuning; not at all where a class has one row."""
         # Windows of time are for the evaluation: tuning needs all rows of a class.
         design = self.design._replace(time=None)
-        return split_rows(self.is_positive, design, _INNER_FOLDS, self.random_state)
+        return split_rows(self.is_positive, design, INNER_FOLDS, self.random_state)
 
     def auc(self, rows: NDArray[np.intp], score: NDArray[np.float64]) -> float:
         """Compute an AUC of checked arguments: checks took half the time of tuning."""
@@ -173,6 +173,8 @@ def _tuned_logistic(
 ) -> tuple[LogisticRegression, NDArray[np.float64] | None]:
     y, weight = task.y, task.weight
     Z, back = row_space(task.X)
+    # Copies must not weaken the penalty: C is relative to the number of distinct rows.
+    grid = _C * task.design.distinct_share
     rows = LabeledRows(Z, task.is_positive, weight, np.arange(y.size))
     area = np.zeros(_C.size)
     score = np.zeros((_C.size, y.size))  # of held-out rows, standardized
@@ -183,14 +185,14 @@ def _tuned_logistic(
         model = LogisticRegression(
             max_iter=300, class_weight=class_weight, warm_start=True
         )
-        for place, C in enumerate(_C):
+        for place, C in enumerate(grid):
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
             standard = inside.standardized(model.coef_[0])
             score[place, test] = outside.predictions(standard)
             area[place] += task.auc(test, score[place, test])
     # Without folds all are equal, and the one in the middle is used.
     chosen = int(area.argmax()) if folds else _C.size // 2
-    model = LogisticRegression(C=_C[chosen], max_iter=1000, class_weight=class_weight)
+    model = LogisticRegression(C=grid[chosen], max_iter=1000, class_weight=class_weight)
     model.fit(Z, y, weight)
     held_out = None
     totals = float(weight[y == 0].sum()), float(weight[y == 1].sum())

@@ -1,0 +1,122 @@
+"""Files of tables: formats, encodings, leading zeros, and files that do not fit."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rocpath as rp
+from rocpath.cli import main
+from rocpath.table_files import memory
+from tests.cli.command_tables import fails, labeled_table
+
+
+@pytest.mark.parametrize("extension", ["feather", "arrow", "xlsx", "parquet"])
+def test_binary_formats_are_read(tmp_path, extension):
+    table = labeled_table().drop("nothing")
+    path = tmp_path / f"t.{extension}"
+    if extension == "xlsx":
+        pytest.importorskip("fastexcel")
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip("openpyxl")
+        pd.DataFrame(table.to_dict(as_series=False)).to_excel(path, index=False)
+    elif extension == "parquet":
+        table.write_parquet(path)
+    else:
+        table.write_ipc(path)
+    found = rp.read_table(path)
+    assert found.columns == table.columns
+    assert found["y"].to_list() == table["y"].to_list()
+    np.testing.assert_allclose(found["size"].to_numpy(), table["size"].to_numpy())
+    path.write_bytes(b"not a table")
+    with pytest.raises(ValueError, match="is not readable"):
+        rp.read_table(path)
+
+
+def test_text_in_another_encoding_is_read_if_it_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe,y\n1,ä\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="save it as UTF-8, or specify its encoding"):
+        rp.read_table(path)
+    assert rp.read_table(path, encoding="latin-1").rows() == [(1, "ä")]
+    with pytest.raises(ValueError, match="is not no-such text: unknown encoding"):
+        rp.read_table(path, encoding="no-such")
+
+
+def test_leading_zeros_survive_and_other_integers_stay_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,n,share\n00501,10,0.5\n10001,20,0.7\n")
+    table = rp.read_table(path)
+    assert table["zip"].to_list() == ["00501", "10001"]
+    assert table.dtypes == [pl.String, pl.Int64, pl.Float64]
+
+
+def test_packed_files_that_do_not_fit_are_refused_with_both_sizes(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 5_000_000))
+    monkeypatch.setattr(memory, "memory_limit", lambda: 40_000_000)
+    message = r"has 0\.0 MB packed and unpacks to more than 10 MB"
+    with pytest.raises(MemoryError, match=message):
+        rp.read_table(path)
+    plain = tmp_path / "t.csv"
+    plain.write_bytes(b"a,y\n" + b"0,1\n" * 5_000_000)
+    with pytest.raises(MemoryError, match="has 20 MB and would need about 80 MB"):
+        rp.read_table(plain)
+
+
+def test_several_packed_streams_are_one_file(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,y\n1,2\n") + gzip.compress(b"3,4\n") + b"\0\0")
+    assert rp.read_table(path).rows() == [(1, 2), (3, 4)]
+
+
+def test_a_header_of_a_million_columns_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    names = ",".join(f"c{k}" for k in range(200_001))
+    path.write_text(f"{names}\n{names}\n")
+    with pytest.raises(ValueError, match="has 200,001 columns, more than the 200,000"):
+        rp.read_table(path)
+
+
+def test_formulas_are_quoted_in_the_scores(tmp_path, capsys, fitted):
+    model, table = fitted
+    names = ["=1+1", "+a", "-5", "@x", "plain", None] * 5
+    rows = pl.read_csv(table).with_columns(name=pl.Series(names))
+    rows.write_csv(tmp_path / "t.csv")
+    out = tmp_path / "scores.csv"
+    argv = ["predict", model, str(tmp_path / "t.csv"), "--id", "name", "--out"]
+    assert main([*argv, str(out)]) == 0
+    found = pl.read_csv(out, infer_schema=False)["name"].to_list()
+    assert found[:6] == ["'=1+1", "'+a", "-5", "'@x", "plain", None]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["fit", "none.csv", "--label", "y"], "'none.csv' does not exist"),
+        (["fit", "{table}", "--label", "z"], "label column 'z' not found; columns are"),
+        (["fit", "{table}", "--label", "y", "--drop", "y"], "must not name the label"),
+        (["fit", "{table}", "--label", "y", "--group", "g"], "group column 'g' not"),
+        (["fit", "{table}", "--label", "y", "--type", "q=drop"], "type column 'q' not"),
+        (["predict", "{model}", "none.csv"], "'none.csv' does not exist"),
+    ],
+)
+def test_names_are_checked_before_rows_are_read(
+    monkeypatch, capsys, fitted, argv, message
+):
+    def read(*_, **__):
+        raise AssertionError("the table was read")
+
+    monkeypatch.setattr("rocpath.table_files.reading.read_table", read)
+    argv = [one.format(model=fitted[0], table=fitted[1]) for one in argv]
+    assert message in fails(capsys, argv)
+
+
+def test_a_dangling_link_is_not_written_through(tmp_path, capsys, fitted):
+    out = tmp_path / "link"
+    out.symlink_to(tmp_path / "nowhere")
+    argv = ["fit", fitted[1], "--label", "y", "--out", str(out)]
+    assert "already exists" in fails(capsys, argv)
