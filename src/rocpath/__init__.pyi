@@ -22,6 +22,7 @@ from .descent import Descent
 from .line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .linear_model import minimize_aum
 from .lines import Lines
+from .pages.evaluation import evaluation_report
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
 from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AUMPath, BestStep, StepPath
@@ -64,6 +65,7 @@ __all__ = [
     "compare_auc",
     "compare_auc_unpaired",
     "compare_aucs",
+    "evaluation_report",
     "fpr_at_tpr",
     "load_model",
     "minimize_aum",

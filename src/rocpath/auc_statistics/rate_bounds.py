@@ -1,4 +1,4 @@
-"""Bounds of rates from counts: for one count (Clopper-Pearson), or for all at once."""
+"""Bounds of rates from counts (Clopper-Pearson), for one count or for all at once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
-    """Return the highest rate at which so few of ``n_rows`` are not too unlikely.
+    """Return the upper confidence bound of a rate.
 
-    It also bounds the part of any distribution above all but the largest ``count`` of
-    ``n_rows`` numbers drawn from it (Wilks).
+    It also bounds the probability above the ``count + 1`` largest of ``n_rows`` draws
+    from any distribution (Wilks).
     """
     count, n_rows = np.asarray(count), np.asarray(n_rows)
     # A binomial tail is an incomplete beta function of the rate, and this its inverse.
@@ -25,7 +25,7 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
 
 
 def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
-    """Return the lowest rate at which so many of ``n_rows`` are not too unlikely."""
+    """Return the lower confidence bound of a rate."""
     count, n_rows = np.asarray(count), np.asarray(n_rows)
     rate = special.betaincinv(
         np.maximum(count, 1), n_rows - count + 1.0, 1.0 - confidence
@@ -34,7 +34,7 @@ def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float6
 
 
 def rate_bounds(count: int, n_rows: int, confidence: float) -> tuple[float, float]:
-    """Return bounds of Clopper and Pearson, each with this confidence."""
+    """Return both bounds, each with this confidence."""
     return (
         float(lowest_rate(count, n_rows, confidence)),
         float(highest_rate(count, n_rows, confidence)),
@@ -42,19 +42,19 @@ def rate_bounds(count: int, n_rows: int, confidence: float) -> tuple[float, floa
 
 
 def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:
-    """Return the largest count whose highest rate is at most ``rate``, or -1."""
+    """Return the largest count whose upper bound is at most ``rate``, or -1."""
 
     def highest(count: int) -> float:
         return float(highest_rate(count, n_rows, confidence))
 
-    # It rises with the count, so halving finds it in log2(n_rows) looks.
+    # It increases with the count, so that bisection finds it.
     return bisect_right(range(n_rows), rate, key=highest) - 1
 
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
     """Return ranks from ``least`` to ``n_rows``, each larger by about this ratio."""
-    # The confidence is divided among the ranks tried: few that are spread evenly in
-    # their logarithm lose little, and cost less of it than all.
+    # The error probability is divided among the ranks: few of them, evenly spaced on a
+    # logarithmic scale, lose little precision and leave more of it for each.
     ranks, rank = [n_rows], least
     while rank < n_rows:
         ranks.append(rank)
@@ -65,18 +65,17 @@ def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.i
 def simultaneous_rates(
     n_rows: int, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return by count from 0 a lowest and a highest rate, each for all counts at once.
+    """Return lower and upper bounds by count from 0, each valid for all counts at once.
 
-    Each is that of the nearest rank tried on the safe side, with what is left of the
-    confidence divided by the number of them (Bonferroni).
+    Each is that of the nearest rank on the conservative side, with the error
+    probability divided by the number of ranks (Bonferroni).
     """
-    # Close together at both ends, where rates differ by their size.
+    # Close together at both ends, where relative differences matter.
     half = rising_ranks(0, n_rows // 2, ratio=1.25)
     rank = np.union1d(half, n_rows - half)
     each = 1.0 - (1.0 - confidence) / rank.size
     count = np.arange(n_rows + 1)
-    # On the safe side: a rank that was tried below for the lowest rate, above for the
-    # highest.
+    # Conservative: a rank below for the lower bound, above for the upper one.
     below = np.searchsorted(rank, count, side="right") - 1
     above = np.searchsorted(rank, count, side="left")
     lowest = lowest_rate(rank, n_rows, each)[below]

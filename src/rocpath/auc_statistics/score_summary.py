@@ -9,12 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, RankedRows
-from rocpath.auc_statistics.rate_bounds import (
-    highest_rate,
-    lowest_rate,
-    rate_bounds,
-    rising_ranks,
-)
+from rocpath.auc_statistics.rate_bounds import rate_bounds
+from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, spread_places
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
@@ -28,24 +24,12 @@ from rocpath.auc_statistics.threshold_targets import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Two rates, each with two independent bounds: all four hold with DEFAULT_CONFIDENCE.
-_BOUND_CONFIDENCE = 0.5 * (1.0 + DEFAULT_CONFIDENCE**0.5)
 _TOP = 0.1  # fraction of the rows whose lift is reported
 _MAX_CALIBRATION_GROUPS = 10  # more would be too narrow to see
 _POSITIVES_PER_GROUP = 10  # expected; with fewer the observed rate is hardly known
-_GRID_RATIO = 1.02  # ratio of the ranks of two neighboring thresholds of the slider
 # Targets that are common in practice, shown beside those that the user requested.
 _COMMON_FPR = (0.01, 0.05, 0.1)
 _COMMON_PRECISION = (0.5, 0.8, 0.9)
-
-
-class ROCBand(NamedTuple):
-    """Corners of the confidence band of a ROC curve, from no row positive to all."""
-
-    fpr_low: NDArray[np.float64]
-    fpr_high: NDArray[np.float64]
-    tpr_low: NDArray[np.float64]
-    tpr_high: NDArray[np.float64]
 
 
 class CalibrationGroup(NamedTuple):
@@ -185,27 +169,6 @@ def _lift(rows: RankedRows) -> Lift:
 def _grid(rows: RankedRows, points: list[NamedPoint]) -> ThresholdGrid:
     """Choose thresholds for a slider: those of the band, and all named points."""
     named = np.searchsorted(rows.tp + rows.fp, [one.tp + one.fp for one in points])
-    place = np.union1d(_spread_places(rows), named)
+    place = np.union1d(spread_places(rows), named)
     threshold = np.array([rows.threshold(int(one)) for one in place])
     return ThresholdGrid(threshold, rows.tp[place], rows.fp[place])
-
-
-def _spread_places(rows: RankedRows) -> NDArray[np.intp]:
-    """Choose distinct scores, close together at the top of the ranking."""
-    # There thresholds are chosen, and rates change most.
-    ranks = rising_ranks(1, rows.n_rows, ratio=_GRID_RATIO)
-    place = np.searchsorted(rows.tp + rows.fp, ranks, side="right") - 1
-    return np.unique(np.append(0, place))
-
-
-def roc_band(rows: RankedRows) -> ROCBand:
-    """Bound both rates at each threshold, pointwise (Clopper and Pearson)."""
-    place = _spread_places(rows)
-    counts = (rows.fp[place], rows.n_negative), (rows.tp[place], rows.n_positive)
-    return ROCBand(
-        *(
-            bound(count, total, _BOUND_CONFIDENCE)
-            for count, total in counts
-            for bound in (lowest_rate, highest_rate)
-        )
-    )

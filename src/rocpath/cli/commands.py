@@ -203,6 +203,7 @@ def evaluate(
     app,
     "rocpath compare scores.csv --label y --scores old,new,boosted",
     "rocpath compare scores.csv --label y --scores old,new --max-fpr 0.1 --json",
+    "rocpath compare scores.csv --label y --group patient --out evaluation.html",
 )
 def compare(
     table: options.TableArgument,
@@ -211,6 +212,11 @@ def compare(
     positive: options.PositiveOption = None,
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Page with intervals, tests and bands."),
+    ] = None,
+    force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare the AUCs of scores that are columns of a table.
@@ -220,12 +226,18 @@ def compare(
     """
     import json
 
+    import numpy as np
+
     from rocpath.auc_statistics.many_curves import compare_aucs
     from rocpath.cli import score_tables
     from rocpath.cli.early_checks import check_columns_exist
-    from rocpath.cli.files import read_table, shown_name
+    from rocpath.cli.files import check_file, read_table, shown_name
+    from rocpath.cli.terminal import say
+    from rocpath.pages.evaluation import evaluation_report
 
     options.Targets(max_fpr).check()
+    if out is not None:
+        check_file(out, force=force)
     names, groups = score_tables.split_names(scores or ()), [group] if group else []
     asked = {"label": [label], "--scores": names, "group": groups}
     check_columns_exist(table, asked)
@@ -241,6 +253,17 @@ def compare(
         limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
         typer.echo(f"{shown_name(table)}: {known.label.counted}{limit}\n{found!r}")
         score_tables.show_differences(found)
+    if out is not None:
+        classes = np.array([known.label.negative, known.label.positive])
+        evaluation_report(
+            classes[y.astype(int)],
+            known.score,
+            path=out,
+            groups=units,
+            positive=known.label.positive,
+            title=f"Evaluation of {shown_name(table)}",
+        )
+        say(f"Open {out}")
 
 
 @command(

@@ -3,6 +3,7 @@
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import LabelErrorDisplay
 from rocpath.plots.line_searches import LineSearchDisplay
+from rocpath.plots.roc_curves import plot_roc
 from rocpath.plots.roc_errors import ROCErrorDisplay
 
 __all__ = [
@@ -10,4 +11,5 @@ __all__ = [
     "LabelErrorDisplay",
     "LineSearchDisplay",
     "ROCErrorDisplay",
+    "plot_roc",
 ]

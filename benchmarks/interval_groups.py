@@ -1,0 +1,109 @@
+"""Count how often 95% intervals of clustered rows contain the true AUC.
+
+Each group has a normal random effect; scores have the given intraclass correlation, and
+positives are shifted. ``rows`` gives every row its own label, ``groups`` every group,
+and ``mixed`` draws the share of positives of each group. At least ten groups have
+positives and ten have negatives. The true AUC is that of rows of different groups.
+Prints the settings outside .93 to .97 with their Monte Carlo standard error, and saves
+every setting in ``interval_groups.csv``. Beside it the interval that ignores groups.
+"""
+
+import argparse
+import csv
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.special import ndtri
+
+import rocpath as rp
+
+HERE = Path(__file__).parent
+N_GROUPS = (20, 50, 200, 500)
+SIZES = ("5", "1 to 50", "lognormal", "1 or 50")
+ICC = (0.0, 0.5, 0.9)
+LABELS = (("rows", 0.5), ("rows", 0.05), ("groups", 0.5), ("mixed", 0.3))
+AREAS = (0.7, 0.9)
+HEADER = ("n_groups", "sizes", "icc", "labels", "positives", "auc", "tries")
+HEADER += ("coverage", "standard_error", "ignoring_groups", "width")
+
+
+def group_sizes(kind, n_groups, rng):
+    if kind == "1 to 50":
+        return rng.integers(1, 51, n_groups)
+    if kind == "lognormal":
+        size = np.round(np.exp(rng.normal(0.7, 1.3, n_groups)))
+        return np.clip(size, 1, 50).astype(int)
+    if kind == "1 or 50":
+        return np.where(rng.random(n_groups) < 0.1, 50, 1)
+    return np.full(n_groups, 5)
+
+
+def draw(n_groups, sizes, icc, labels, share, area, rng):
+    """Labels, scores and groups, or None if too few groups have both classes."""
+    for _ in range(300):
+        code = np.repeat(np.arange(n_groups), group_sizes(sizes, n_groups, rng))
+        if labels == "rows":
+            y = rng.random(code.size) < share
+        elif labels == "groups":
+            y = (rng.random(n_groups) < share)[code]
+        else:
+            y = rng.random(code.size) < rng.beta(2 * share, 2 - 2 * share, n_groups)[code]
+        if min(np.unique(code[y]).size, np.unique(code[~y]).size) >= 10:
+            break
+    else:
+        return None
+    effect = rng.normal(size=n_groups)[code]
+    noise = rng.normal(size=code.size)
+    shift = np.sqrt(2.0) * ndtri(area) * y
+    return y, np.sqrt(icc) * effect + np.sqrt(1 - icc) * noise + shift, code
+
+
+def cell(setting, n_tries):
+    rng = np.random.default_rng(0)
+    area = setting[-1]
+    held = ignoring = width = 0
+    for _ in range(n_tries):
+        sample = draw(*setting, rng)
+        if sample is None:
+            return None
+        y, score, code = sample
+        found = rp.auc_interval(y, score, groups=code)
+        alone = rp.auc_interval(y, score)
+        held += found.low <= area <= found.high
+        ignoring += alone.low <= area <= alone.high
+        width += found.high - found.low
+    return held / n_tries, ignoring / n_tries, width / n_tries
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=400)
+    n_tries = parser.parse_args().tries
+    rows = []
+    for n_groups, sizes, icc, (labels, share), area in product(
+        N_GROUPS, SIZES, ICC, LABELS, AREAS
+    ):
+        tries = n_tries if n_groups < 100 else n_tries // 2
+        found = cell((n_groups, sizes, icc, labels, share, area), tries)
+        if found is None:
+            continue
+        error = np.sqrt(found[0] * (1 - found[0]) / tries)
+        row = (n_groups, sizes, icc, labels, share, area, tries)
+        rows.append((*row, *(f"{x:.4f}" for x in (found[0], error, *found[1:]))))
+        if not 0.93 <= found[0] <= 0.97:
+            print(*row, f"{found[0]:.3f} ± {error:.3f}", flush=True)
+    with (HERE / "interval_groups.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        writer.writerows(rows)
+    coverage = np.array([float(row[7]) for row in rows])
+    print(
+        f"{coverage.size} settings, coverage {coverage.min():.3f} to "
+        f"{coverage.max():.3f}, mean {coverage.mean():.3f}; below .93: "
+        f"{(coverage < 0.93).sum()}, above .97: {(coverage > 0.97).sum()}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The page of an evaluation: intervals, tests, ROC bands, thresholds, calibration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import share_between
+from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.many_curves import compare_aucs
+from rocpath.auc_statistics.operating_points import RankedRows
+from rocpath.auc_statistics.other_metrics import average_precision_interval
+from rocpath.auc_statistics.results import p_text, percent
+from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band, spread_places
+from rocpath.auc_statistics.score_summary import calibration_groups
+from rocpath.pages.page import page_html
+from rocpath.pages.step_view import drawn_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.auc_statistics.many_curves import AUCComparisons
+
+
+def evaluation_report(
+    y: ArrayLike,
+    scores: Mapping[str, ArrayLike],
+    *,
+    path: str | Path,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    positive: Any = None,
+    title: str = "Evaluation of scores",
+) -> Path:
+    """Write a page that evaluates and compares scores; it needs no other file.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+        Labels of exactly two values.
+    scores : dict of array-like, shape (n_rows,)
+        Scores by name; larger for rows that are more likely positive. Calibration is
+        shown for scores between 0 and 1.
+    path : str or Path
+        File to write.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row, as for :func:`rocpath.auc_interval`.
+    confidence : float
+        Nominal coverage of intervals and bands.
+    positive : label, optional
+        Positive class. By default it is the larger of the two labels.
+    title : str
+        Title of the page.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import rocpath as rp
+    >>> y = [0, 0, 1, 0, 1, 1]
+    >>> scores = {"old": [1, 4, 2, 3, 5, 6], "new": [1, 2, 3, 4, 5, 6]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rp.evaluation_report(y, scores, path=f"{folder}/evaluation.html").name
+    'evaluation.html'
+    """
+    confidence = share_between("confidence", confidence)
+    sample = LabeledSample.of(y, None, positive, groups)
+    columns = {name: sample.scores(name, score) for name, score in scores.items()}
+    if not columns:
+        raise ValueError("scores must have at least one entry, got an empty dict.")
+    labels = np.asarray(y)
+    classes = [
+        str(labels[side][0]) for side in (~sample.is_positive, sample.is_positive)
+    ]
+    comparison = None
+    if len(columns) > 1:
+        comparison = compare_aucs(
+            sample.is_positive,
+            columns,
+            groups=groups,
+            confidence=confidence,
+            positive=True,
+        )
+    page = page_html(
+        "evaluation.html",
+        title=title,
+        scripts=["evaluation"],
+        classes=classes,
+        level=percent(confidence),
+        facts=_facts(sample, classes),
+        models=_models(sample, columns, groups, confidence),
+        comparison=comparison,
+        findings=_findings(comparison),
+        p_text=p_text,
+        charts={
+            "n_positive": sample.counts["n_positives"],
+            "n_negative": sample.counts["n_negatives"],
+            "models": [
+                _chart(sample, name, score, confidence)
+                for name, score in columns.items()
+            ],
+        },
+    )
+    target = Path(path)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
+    """Return the numbers of rows, by name."""
+    counts = sample.counts
+    facts = {
+        "Rows": f"{sample.is_positive.size:,}",
+        f"{classes[1]} (positive)": f"{counts['n_positives']:,}",
+        classes[0]: f"{counts['n_negatives']:,}",
+    }
+    if counts["n_groups"] is not None:
+        facts["Groups"] = f"{counts['n_groups']:,}"
+    return facts
+
+
+def _models(
+    sample: LabeledSample,
+    columns: Mapping[str, NDArray[np.float64]],
+    groups: ArrayLike | None,
+    confidence: float,
+) -> list[dict[str, Any]]:
+    """Return the intervals of each score, with places on a common scale."""
+    rows: list[dict[str, Any]] = []
+    for name, score in columns.items():
+        area = Curve.of(sample, score, 1.0, confidence).interval
+        precision = average_precision_interval(
+            sample.is_positive, score, groups=groups, confidence=confidence
+        )
+        rows.append({"name": name, "auc": area, "ap": precision})
+    low = min([0.5] + [row["auc"].low for row in rows])
+    for row in rows:
+        area = row["auc"]
+        row["bar"] = {
+            key: (getattr(area, key) - low) / (1.0 - low)
+            for key in ("low", "value", "high")
+        }
+    return rows
+
+
+def _findings(comparison: AUCComparisons | None) -> list[str]:
+    """Return a sentence for each significant difference."""
+    if comparison is None:
+        return []
+    lines = []
+    for pair in comparison.pairs:
+        if pair.holm_p_value < 0.05:
+            names = pair.first, pair.second
+            better, worse = names if pair.comparison.difference > 0 else names[::-1]
+            lines.append(
+                f"{better} ranks significantly better than {worse} (difference "
+                f"{abs(pair.comparison.difference):.4f}, Holm's "
+                f"{p_text(pair.holm_p_value)})."
+            )
+    return lines or ["No significant difference between the scores."]
+
+
+def _chart(
+    sample: LabeledSample,
+    name: str,
+    score: NDArray[np.float64],
+    confidence: float,
+) -> dict[str, Any]:
+    """Return the data of the charts of one score."""
+    rows = RankedRows.of(sample.is_positive, score)
+    curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
+    if sample.groups is None:
+        band = roc_band(rows, confidence)
+    else:
+        band = grouped_roc_band(sample.is_positive, score, sample.groups, confidence)
+    place = spread_places(rows)
+    is_probability = bool(score.min() >= 0 and score.max() <= 1)
+    # Observed shares of rows of one group are not independent: no interval is shown.
+    groups = []
+    if is_probability and sample.groups is None:
+        groups = calibration_groups(sample.is_positive, score)
+    return {
+        **curve,
+        "band": band._asdict(),
+        "threshold": np.array([rows.threshold(int(one)) for one in place]),
+        "tp": rows.tp[place],
+        "fp": rows.fp[place],
+        "calibration": [one._asdict() for one in groups],
+    }

@@ -1,0 +1,147 @@
+"""ROC curves of one or several scores, with confidence bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rocpath.arguments import one_of, share_between
+from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
+from rocpath.auc_statistics.results import percent
+from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band
+from rocpath.plots.canvas import GRAY, SERIES, axes_grid, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from rocpath.auc_statistics.roc_bands import ROCBand
+
+_STYLES = ("-", "--", "-.", ":")
+
+
+def plot_roc(
+    y: ArrayLike,
+    scores: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    ax: Any = None,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+    band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+    operating_point: OperatingPoint | None = None,
+    name: str | None = None,
+    positive: Any = None,
+) -> Axes:
+    """Draw the ROC curves of scores with confidence bands and AUCs.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+        Labels of exactly two values.
+    scores : array-like, shape (n_rows,), or dict of array-like
+        Scores that are larger for rows that are more likely positive; several by name.
+    ax : Axes, optional
+        Axes to draw in. By default a new figure is created.
+    confidence : float
+        Nominal coverage of bands and intervals.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row, as for :func:`rocpath.auc_interval`.
+    band : {"pointwise", "simultaneous"} or None
+        Band for each threshold, or for all thresholds at once. Simultaneous bands are
+        not available for groups.
+    operating_point : OperatingPoint, optional
+        Result of :func:`rocpath.choose_threshold`, marked on the first curve.
+    name : str, optional
+        Name of a single score in the legend.
+    positive : label, optional
+        Positive class. By default it is the larger of the two labels.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from rocpath import plots
+    >>> ax = plots.plot_roc([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], name="model")
+    >>> ax.lines[0].get_label()
+    'model: AUC 0.889 (0.305 to 0.990)'
+    """
+    sample = LabeledSample.of(y, None, positive, groups)
+    confidence = share_between("confidence", confidence)
+    one_of("band", band, ("pointwise", "simultaneous", None))
+    if band == "simultaneous" and sample.groups is not None:
+        raise ValueError("band must be 'pointwise' or None with groups.")
+    named = scores if isinstance(scores, Mapping) else {name or "": scores}
+    (axes,) = axes_grid(ax, 1, 1, (5.2, 5.2))
+    for number, (label, given) in enumerate(named.items()):
+        score = sample.scores(label or "scores", given)
+        found = Curve.of(sample, score, 1.0, confidence).interval
+        rows = RankedRows.of(sample.is_positive, score)
+        color = SERIES[number % len(SERIES)]
+        text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+        axes.plot(
+            rows.fp / rows.n_negative,
+            rows.tp / rows.n_positive,
+            color=color,
+            linestyle=_STYLES[number // len(SERIES) % len(_STYLES)],
+            linewidth=1.8,
+            label=f"{label}: {text}" if label else text,
+        )
+        if band is not None:
+            if sample.groups is not None:
+                limits = grouped_roc_band(
+                    sample.is_positive, score, sample.groups, confidence
+                )
+            else:
+                is_all = band == "simultaneous"
+                limits = roc_band(rows, confidence, is_simultaneous=is_all)
+            _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
+    axes.plot([0, 1], [0, 1], color=GRAY, linestyle=":", linewidth=1, zorder=1)
+    if operating_point is not None:
+        _mark(axes, operating_point)
+    axes.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    if band is not None:
+        title = f"{percent(confidence)} {band} confidence band"
+        axes.set_title(title, fontsize=9, loc="left", color=GRAY)
+    tidy(axes)
+    axes.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
+    return axes  # type: ignore[no-any-return]
+
+
+def _draw_band(ax: Axes, band: ROCBand, color: str, *, alpha: float) -> None:
+    """Fill between the upper left and the lower right corners of the bounds."""
+    grid = np.unique(np.concatenate((band.fpr_low, band.fpr_high)))
+    # At a threshold the upper left corner is (fpr_low, tpr_high): the upper limit at a
+    # rate is that of the corners to its left, the lower one that of those to its right.
+    upper = np.interp(grid, band.fpr_low, np.maximum.accumulate(band.tpr_high))
+    lower = np.interp(grid, band.fpr_high, band.tpr_low)
+    ax.fill_between(grid, lower, upper, color=color, alpha=alpha, linewidth=0)
+
+
+def _mark(ax: Axes, point: OperatingPoint) -> None:
+    """Mark an operating point with the bounds of both rates."""
+    ends = [
+        [[max(rate - low, 0.0)], [max(high - rate, 0.0)]]
+        for rate, (low, high) in (
+            (point.fpr, point.fpr_interval),
+            (point.tpr, point.tpr_interval),
+        )
+    ]
+    ax.errorbar(
+        point.fpr,
+        point.tpr,
+        xerr=np.nan_to_num(ends[0]),
+        yerr=np.nan_to_num(ends[1]),
+        fmt="o",
+        color="black",
+        markersize=6,
+        capsize=3,
+        linewidth=1,
+        label=f"threshold {point.threshold:.4g}",
+        zorder=5,
+    )

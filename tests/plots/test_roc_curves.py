@@ -1,0 +1,77 @@
+"""ROC figures by the data of their artists, and bands against binomial intervals."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import rocpath as rp
+from rocpath import plots
+from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.operating_points import RankedRows
+from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band, spread_places
+
+mpl.use("Agg")
+
+
+def rows(n_rows=150):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 3 == 0
+    return y, rng.normal(size=n_rows) + y
+
+
+def test_curves_bands_and_legend():
+    y, score = rows()
+    point = rp.choose_threshold(y, score, max_fpr=0.2)
+    ax = plots.plot_roc(y, {"one": score, "two": -score}, operating_point=point)
+    curve = rp.roc_curve(y, score)
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), curve.fpr)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), curve.tpr)
+    area = rp.auc_interval(y, score)
+    text = f"one: AUC {area.value:.3f} ({area.low:.3f} to {area.high:.3f})"
+    assert ax.lines[0].get_label() == text
+    assert len(ax.collections) >= 2
+    (dot,) = ax.containers
+    assert dot.lines[0].get_xdata()[0] == point.fpr
+    same = plots.plot_roc(y, score, ax=ax, band=None, name="three")
+    assert same is ax
+
+
+def test_the_pointwise_band_has_binomial_bounds():
+    y, score = rows()
+    band = roc_band(RankedRows.of(y, score), 0.9)
+    # Two independent intervals of this confidence contain both rates in 90%.
+    exact = [
+        binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)
+    ]
+    low = np.array([one.low for one in exact])
+    assert np.abs(band.tpr_low[:, None] - low).min(axis=1).max() < 1e-9
+
+
+def test_the_simultaneous_band_contains_the_whole_curve():
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        y = np.repeat([True, False], [60, 80])
+        score = rng.random(140) + 0.3 * y
+        ranked = RankedRows.of(y, score)
+        band = roc_band(ranked, 0.9, is_simultaneous=True)
+        at = ranked.score[spread_places(ranked)]
+        fpr, tpr = np.clip(1 - at, 0, 1), np.clip(1.3 - at, 0, 1)
+        is_inside = (band.fpr_low <= fpr + 1e-9) & (fpr <= band.fpr_high + 1e-9)
+        is_inside &= (band.tpr_low <= tpr + 1e-9) & (tpr <= band.tpr_high + 1e-9)
+        held += is_inside.all()
+    assert held / 200 >= 0.9
+
+
+def test_groups_widen_the_band():
+    y, score = rows(60)
+    copies = [np.repeat(values, 10) for values in (y, score, np.arange(60))]
+    groups = RowGroups.of("groups", copies[2], 600)
+    wide = grouped_roc_band(*copies[:2], groups)
+    narrow = roc_band(RankedRows.of(*copies[:2]))
+    assert (wide.tpr_high - wide.tpr_low).max() > 2 * (
+        narrow.tpr_high - narrow.tpr_low
+    ).max()
+    with pytest.raises(ValueError, match="band must be 'pointwise' or None"):
+        plots.plot_roc(y, score, groups=np.arange(60) // 2, band="simultaneous")
