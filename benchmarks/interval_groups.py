@@ -48,7 +48,8 @@ def draw(n_groups, sizes, icc, labels, share, area, rng):
         elif labels == "groups":
             y = (rng.random(n_groups) < share)[code]
         else:
-            y = rng.random(code.size) < rng.beta(2 * share, 2 - 2 * share, n_groups)[code]
+            each = rng.beta(2 * share, 2 - 2 * share, n_groups)
+            y = rng.random(code.size) < each[code]
         if min(np.unique(code[y]).size, np.unique(code[~y]).size) >= 10:
             break
     else:
