@@ -39,11 +39,9 @@ class AUCCrossings {
     }
   };
 
-  AUCCrossings(const ErrorLines& lines, const Jumps& jumps) : lines_(lines), jumps_(jumps) {
-    choose_rare_class();
-  }
+  AUCCrossings(const ErrorLines& lines, const Jumps& jumps) : lines_(lines), jumps_(jumps) {}
 
-  // Required again whenever the jumps have changed.
+  // Required before `prepare`, and again whenever the jumps have changed.
   void choose_rare_class() {
     std::size_t n_fp = 0;
     std::size_t n_tp = 0;

@@ -59,6 +59,23 @@ class PartialState {
                      region_.doubled_area(from, low) - region_.doubled_area(old, high);
   }
 
+  // Twice the area at exactly the float64 step of the only crossing of a row, which was just
+  // applied: it may come before the step, at it or after it.
+  int128 doubled_area_at_swap(double step, const Crossing& crossing) const {
+    const Line& lower = lines_.line[crossing.lower];
+    const Line& upper = lines_.line[crossing.upper];
+    const int side = compare_at(lower, upper, step);
+    if (side > 0) return doubled_area_;
+    const std::size_t rank = ranks_.rank(crossing.upper);
+    const int128 others = doubled_area_ - contribution(rank, rank + 1);
+    if (side == 0) return others + doubled_area_tied(rank, rank + 1);
+    const ErrorSums& first = jump_[crossing.lower];
+    ErrorSums between = slot_[rank];
+    between += first;
+    return others + region_.doubled_area(slot_[rank], first) +
+           region_.doubled_area(between, jump_[crossing.upper]);
+  }
+
   // Apply all crossings of a row. Returns twice the area at exactly its float64 step: crossings
   // that round to the step may come before it, at it or after it.
   int128 apply_at(double step, std::span<const Crossing> row) {

@@ -24,6 +24,7 @@ class RegionWeights {
 
   void choose(const ErrorLines& lines, const Region& region, std::span<const std::uint32_t> order) {
     weight_.resize(lines.size());
+    n_fp_ = n_tp_ = 0;
     ErrorSums at = region.scaled(lines.below.fp, lines.below.tp);
     for (std::size_t r = 0; r < order.size(); ++r) {
       if (r + detail::ahead < order.size()) {
@@ -34,6 +35,8 @@ class RegionWeights {
       const ErrorSums jump = region.scaled(line.fp, line.tp);
       const ErrorSums inside = region.inside(at, jump);
       weight_[order[r]] = {inside.fp, inside.tp};
+      n_fp_ += inside.fp > 0 ? 1 : 0;
+      n_tp_ += inside.tp > 0 ? 1 : 0;
       at += jump;
     }
   }
@@ -41,8 +44,14 @@ class RegionWeights {
   const Jump& operator[](std::uint32_t line) const { return weight_[line]; }
   void prefetch(std::uint32_t line) const { __builtin_prefetch(&weight_[line]); }
 
+  // Numbers of lines with positive weights of FP and of TP.
+  std::size_t n_fp() const { return n_fp_; }
+  std::size_t n_tp() const { return n_tp_; }
+
  private:
   Vector<Jump> weight_;
+  std::size_t n_fp_ = 0;
+  std::size_t n_tp_ = 0;
 };
 
 // The thresholds between which the region lies during a range of steps: not above the negatives

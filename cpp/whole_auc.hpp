@@ -10,7 +10,9 @@ class WholeAUC {
  public:
   // Memory that is used again.
   struct Scratch {
-    explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {}
+    explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {
+      crossings.choose_rare_class();
+    }
 
     Vector<std::uint32_t> place;
     AUCCrossings<JumpKinds> crossings;
