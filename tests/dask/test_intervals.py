@@ -99,6 +99,16 @@ def test_few_bins_change_the_standard_error_little(monkeypatch):
     assert got.standard_error != expected.standard_error
 
 
+def test_many_distinct_scores_change_the_standard_error_by_less_than_a_millionth():
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.05
+    score = rng.normal(size=y.size) + y
+    expected = rp.auc_interval(y, score)
+    got = auc_interval(*partitioned(y, score))
+    assert got.value == pytest.approx(expected.value, rel=1e-14)
+    assert got.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+
+
 def test_equal_scores_have_no_difference():
     y, score, *_ = rows(300)
     comparison = compare_auc(*partitioned(y, score, 2.0 * score))

@@ -2,8 +2,8 @@
 
 AUCs are exact. Standard errors need the structural component of each row, which depends
 on its rank. Ranks come from counts in at most 2¹⁵ bins, with a bin of its own for each
-frequent score: with fewer distinct scores they are exact, and otherwise the variance
-differs from that in memory by about 10⁻⁹ of its value.
+frequent score: with fewer distinct scores they are exact; otherwise the standard error
+differs from that in memory by less than 10⁻⁶ of its value.
 """
 
 from __future__ import annotations
