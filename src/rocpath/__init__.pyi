@@ -23,7 +23,8 @@ from .line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .linear_model import minimize_aum
 from .lines import Lines
 from .pages.evaluation import evaluation_report
-from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier
+from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier, scorers
+from .ranking.scorers import partial_auc_score
 from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AUMPath, BestStep, StepPath
 from .table_files.reading import read_table
@@ -70,8 +71,10 @@ __all__ = [
     "load_model",
     "minimize_aum",
     "n_positives_needed",
+    "partial_auc_score",
     "read_table",
     "roc_curve",
+    "scorers",
     "sweep",
     "thread_limit",
     "tpr_at_fpr",
