@@ -55,9 +55,9 @@ def check_against_all(problem, cost, constraint, min_length, penalty):
     )
     settings = settings_of(problem, cost, constraint, min_length)
     if np.isinf(expected).all():
-        with pytest.raises(ValueError, match=r"labels .*must (leave|have room)"):
+        with pytest.raises(ValueError, match=r"labels .*must (leave|allow)"):
             cp.segment(x, n - 1, **settings)
-        with pytest.raises(ValueError, match=r"labels .*must (leave|have room)"):
+        with pytest.raises(ValueError, match=r"labels .*must (leave|allow)"):
             cp.segment_penalty(x, penalty, **settings)
         return
     models = cp.segment(x, n - 1, **settings)
@@ -199,7 +199,11 @@ BAD = [
     ({"labels": [(0, 1, "no_change")]}, TypeError, "labels must be Labels, got list"),
     ({"labels": cp.Labels([0], [2], ["peaks"])}, ValueError, "constraint='up_down'"),
     ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
-    ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "have room"),
+    (
+        {"labels": cp.Labels([3], [4], ["one_change"])},
+        ValueError,
+        "allow the changes they require",
+    ),
     ({"min_length": 0}, ValueError, "min_length must be an integer of at least 1"),
     ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
     ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),

@@ -94,5 +94,5 @@ def test_bad_input_is_refused(arguments, message):
 
 
 def test_bad_penalty_is_refused():
-    with pytest.raises(ValueError, match="penalty must be from 0 up, got -1"):
+    with pytest.raises(ValueError, match="penalty must be non-negative, got -1"):
         cp.model_selection([1.0]).select([0.0, -1.0])

@@ -1,4 +1,4 @@
-"""Label errors of a sequence as a function of the penalty, and what is learned from."""
+"""Label errors of a sequence as a function of the penalty."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class PenaltyErrors:
     """Hold the label errors of one sequence as a function of the penalty.
 
-    Row j holds for penalties from ``min_penalty[j]`` to below the next. Rows with equal
-    errors become one. Neither FP nor FN need be monotone.
+    Row j applies to penalties from ``min_penalty[j]`` to the next one, exclusive. Rows
+    with equal errors are merged. Neither FP nor FN need be monotone.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class PenaltyErrors:
     fp, fn : array-like of int, shape (n_rows,)
         False positives and false negatives.
     possible_fp, possible_fn : int, optional
-        How many there can be; by default the most there are.
+        Largest possible numbers; by default the largest ones in the rows.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class PenaltyErrors:
                     f"{kind} must be from 0 to possible_{kind} = {possible[kind]}, got "
                     f"{errors[row]} in row {row}."
                 )
-        # Models that differ in changes but not in errors are one to a learner.
+        # Models with the same errors are the same to a learner.
         is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
         set_fields(
             self,
@@ -155,8 +155,9 @@ def errors_by_penalty(
 ) -> PenaltyErrors:
     """Count the label errors of a sequence for every penalty.
 
-    The best models with up to ``max_changes`` changes (`segment`), the penalties that
-    select each (`model_selection`), and the labels it gets wrong (`label_errors`).
+    It combines the best models with up to ``max_changes`` changes (`segment`), the
+    penalties that select each of them (`model_selection`), and their label errors
+    (`label_errors`).
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def errors_by_penalty(
         constraint=constraint,
         min_length=min_length,
     )
-    # Where segments must be long, large numbers of changes may be impossible.
+    # With a minimum length, large numbers of changes may be impossible.
     possible = np.flatnonzero(np.isfinite(models.cost))
     errors = label_errors(
         [models.changes[k] for k in possible], labels, n=models.n, position=position
@@ -204,7 +205,7 @@ def errors_by_penalty(
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:
-    """Compose which model a penalty selects with the errors of that model.
+    """Compose the selection of models by penalties with their label errors.
 
     Parameters
     ----------
@@ -246,13 +247,13 @@ def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErr
 def error_breakpoints(
     functions: Sequence[PenaltyErrors], *, denominator: Denominator = "count"
 ) -> ErrorBreakpoints:
-    """Collect the errors of many sequences as the breakpoints of predictions.
+    """Convert the label errors of many sequences to breakpoints of predictions.
 
-    The prediction of a sequence is minus its log penalty. Breakpoints start from no
-    false positive at large penalties and end with no false negative at small ones, so
-    errors that every penalty makes do not count. Where false negatives come back at
-    penalties below all that have the fewest, as when too few changes were tried, those
-    count the fewest; and likewise false positives at the largest penalties.
+    The prediction of a sequence is minus its log penalty. Breakpoints start without
+    false positives at large penalties and end without false negatives at small ones,
+    so errors at every penalty do not count. If false negatives increase again below
+    the penalties with the fewest, as when max_changes is too small, the smallest number
+    is used there; likewise for false positives at the largest penalties.
 
     Parameters
     ----------
@@ -278,8 +279,8 @@ def error_breakpoints(
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
-        # The paper has FP start at 0 and FN end there. What is fewest takes that place;
-        # what comes back beyond it would begin below zero.
+        # In the paper FP starts at 0 and FN ends at 0; here the smallest numbers take
+        # the place of 0.
         np.concatenate([_fewest_first(f.fp[::-1])[::-1] for f in functions]),
         np.concatenate([_fewest_first(f.fn) for f in functions]),
         denominator=denominator,
@@ -288,16 +289,15 @@ def error_breakpoints(
 
 
 def _fewest_first(errors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the fewest errors up to where they are first reached."""
+    """Replace errors before the first minimum by the minimum."""
     is_before = np.arange(errors.size) < errors.argmin()
     return np.where(is_before, errors.min(), errors)
 
 
 def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
-    """Tell whether penalties trade FP for FN, and are not all alike to every one."""
+    """Return whether the penalty trades false positives for false negatives."""
     return (
-        # FP has to rise towards small penalties and FN towards large ones somewhere:
-        # else a total of the ROC curve is zero.
+        # Otherwise the ROC curve has no positives or no negatives.
         sum(int(f.fp[0] - f.fp.min()) for f in functions) > 0
         and sum(int(f.fn[-1] - f.fn.min()) for f in functions) > 0
         and any(np.isfinite(target_interval(f)).any() for f in functions)
@@ -307,8 +307,8 @@ def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
 def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     """Return the log penalties with the fewest label errors.
 
-    Where several separate intervals have them, the longest; of infinite ones the one of
-    larger penalties, so of fewer changes.
+    Of several separate intervals, the longest; of two infinite ones, that of larger
+    penalties and so of fewer changes.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     Returns
     -------
     tuple of two floats
-        Lower and upper end; minus or plus infinity where there is none.
+        Lower and upper limit, possibly infinite.
 
     Examples
     --------
@@ -329,8 +329,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     """
     (function,) = checked_functions("function", [function])
     errors = function.fp + function.fn
-    # Runs of best rows: rows differ in FP and FN, but the sum may be the same in
-    # several.
+    # Neighboring rows differ in FP or FN but may have the same sum.
     is_best = np.concatenate(([False], errors == errors.min(), [False]))
     ends = np.append(function.min_log_penalty, np.inf)
     lower = ends[np.flatnonzero(is_best[1:] & ~is_best[:-1])]

@@ -1,4 +1,4 @@
-"""Statistics of a sequence from which its penalty can be predicted."""
+"""Statistics of a sequence as features for its penalty."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")
 
 
 class _Series(NamedTuple):
-    """Something computed from a sequence, and the power of its unit."""
+    """A transformation of a sequence, and the power of its unit."""
 
     values: Callable[[Any], Any]
     degree: int
@@ -42,8 +42,8 @@ _NAMES = tuple(
     for transform in _TRANSFORMS
     for name in _BASE_NAMES
 )
-# Logarithms do not tell sizes below this part of the largest value from 0: far below
-# the noise of anything measured, far above the rounding of float64.
+# Logarithms treat sizes below this fraction of the largest value as 0: far below the
+# noise of measurements, far above the rounding of float64.
 _SMALLEST_PART = 1e-9
 _LARGEST = 1e300  # so that sums over sequences do not overflow
 
@@ -70,11 +70,12 @@ class SequenceFeatures:
 
 
 def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
-    """Compute the usual statistics of a sequence, as they are and under logarithms.
+    """Compute summary statistics of a sequence, also on logarithmic scales.
 
-    Length, quantiles (0, 25, 50, 75, 100%), mean and variance of the data, of its
-    differences, and of the absolute values and squares of both. Each statistic v is
-    given as it is and under four transforms, which exist for every number:
+    The statistics are the length, and quantiles (0, 25, 50, 75, 100%), mean and
+    variance of the data, of its differences, and of the absolute values and squares of
+    both. Each statistic v is used untransformed and with four transformations, which
+    are defined for every number:
 
     - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 of the largest
       absolute value of the sequence (of 1 if that is 0), to the power of v's unit;
@@ -82,8 +83,8 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     - ``loglog``: log u where u is at least 1, and u - 1, its tangent there, below;
     - ``sqrt``: sign(v) times the root of abs(v).
 
-    A single observation has differences of 0, and nothing is above 1e300 in size. So
-    every sequence has features, the same ones in the same order.
+    A single observation has differences of 0, and sizes are limited to 1e300, so every
+    sequence has finite features.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
         return np.asarray(np.mean(columns, axis=0))
     x, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")
-    # In units of a power of two near the largest value, powers stay within float64.
+    # Scaled by a power of two, so that squares do not overflow.
     largest, exponent = np.frexp(np.abs(x).max() or 1.0)
     x = np.ldexp(x, -exponent)
     part, degree = [float(x.size)], [0]
@@ -135,8 +136,8 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
         part += _statistics(series.values(x))
         # The variance comes last, in the square of the unit of the others.
         degree += [series.degree] * (len(_STATISTICS) - 1) + [2 * series.degree]
-    # To the power of the unit, so that features of a sequence in other units differ by
-    # constants alone, which a linear model can take up.
+    # To the power of the unit, so that a change of the unit adds constants to the
+    # features, which the intercept absorbs.
     floor = (_SMALLEST_PART * largest) ** np.array(degree)
     return _transformed(np.array(part), floor, exponent * np.array(degree))
 
@@ -144,11 +145,11 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
 def _transformed(
     part: NDArray[np.float64], floor: NDArray[np.float64], exponent: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Transform statistics that are given in units of 2 ** exponent."""
+    """Transform statistics in units of 2 ** exponent."""
     with np.errstate(over="ignore"):
         value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
     log = np.log(np.maximum(np.abs(part), floor)) + exponent * np.log(2.0)
-    # Continued by its tangent, so that it exists, and rises, for every number.
+    # Continued by its tangent, so that it is defined and increases everywhere.
     loglog = np.where(log >= 1, np.log(np.maximum(log, 1.0)), log - 1)
     log1p = np.copysign(np.log1p(np.abs(value)), value)
     sqrt = np.copysign(np.sqrt(np.abs(value)), value)

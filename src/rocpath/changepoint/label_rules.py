@@ -1,4 +1,4 @@
-"""Labels as rules that a search obeys: which changes may happen at which index."""
+"""Labels as constraints of a search: the changes that are allowed at each index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LabelRules(NamedTuple):
-    """Labels of the changes, or of peaks the observations, first to last."""
+    """Labels as ranges of changes, or of observations for peaks."""
 
     first: NDArray[np.int32]
     last: NDArray[np.int32]
@@ -26,20 +26,20 @@ class LabelRules(NamedTuple):
 
 
 class LabelPlaces:
-    """Find the indices of labels, which are in positions, piece by piece."""
+    """Convert the positions of labels to indices, piece by piece."""
 
     def __init__(self, labels: Labels | None, constraint: Constraint) -> None:
         check_label_kinds(labels, constraint)
         self.labels = labels
         self.first: float | None = None
         self.last = -np.inf
-        # Positions up to each start, below each end and up to each end. Counts of
-        # pieces add up, so no positions are kept.
+        # Numbers of positions up to each start, below each end and up to each end,
+        # summed over pieces, so that positions need not be kept.
         n_labels = 0 if labels is None else len(labels)
         self.count = np.zeros((3, n_labels), dtype=np.int64)
 
     def add(self, piece: Piece, offset: int) -> None:
-        """Count the positions of a piece that begins at an index."""
+        """Count the positions of a piece that starts at an index."""
         position = piece.position
         if position is not None:
             rule = "position must be finite and increase"
@@ -57,7 +57,7 @@ class LabelPlaces:
         self.count[2] += np.searchsorted(position, end, side="right")
 
     def rules(self, n: int) -> LabelRules:
-        """Return the rules for labels, once all n positions are counted."""
+        """Return the rules for labels, after all n positions are counted."""
         labels = self.labels
         if labels is None:
             none = np.empty(0, dtype=np.int32)
@@ -68,9 +68,9 @@ class LabelPlaces:
             refuse_outside(labels, self.first, self.last, has_position=True)
         is_of_peaks = np.array([KINDS[kind].counts == "peak" for kind in labels.kind])
         up_to_start, below_end, up_to_end = self.count
-        # A change at t needs t >= 1 and start < position[t] <= end. Observation t,
-        # which ends where the next begins, overlaps a region if it begins before the
-        # region's end and the next begins after its start.
+        # A change at t requires t >= 1 and start < position[t] <= end. Observation t,
+        # which ends where the next starts, overlaps a region if it starts before the
+        # end of the region and the next one starts after its start.
         first = np.where(
             is_of_peaks, np.maximum(up_to_start - 1, 0), np.maximum(up_to_start, 1)
         )
@@ -78,13 +78,12 @@ class LabelPlaces:
         for row in np.flatnonzero(first > last):
             if KINDS[labels.kind[row]].least > 0:
                 raise ValueError(
-                    f"labels must have room for what they ask, got {labels.kind[row]!r}"
-                    f" in row {row}, where no change can lie in ({labels.start[row]}, "
-                    f"{labels.end[row]}]."
+                    "labels must allow the changes they require, got "
+                    f"{labels.kind[row]!r} in row {row}, where no change can lie in "
+                    f"({labels.start[row]}, {labels.end[row]}]."
                 )
         kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
-        # The search meets them in order; an empty region that asks for nothing is no
-        # rule.
+        # In the order of the search; an empty region that requires nothing is dropped.
         order = np.argsort(labels.start, kind="stable")
         kept = order[(first <= last)[order]]
         return LabelRules(

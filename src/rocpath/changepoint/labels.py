@@ -1,4 +1,4 @@
-"""Labeled regions of a sequence, and the errors that segmentations make in them."""
+"""Labeled regions of a sequence, and the label errors of segmentations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """What is counted in a region, and how many are right."""
+    """What is counted in a region, and how many are correct."""
 
     counts: str
     least: int
@@ -92,11 +92,11 @@ class Labels:
     start, end : array-like, shape (n_labels,)
         The regions, which must not overlap.
     kind : array-like of str, shape (n_labels,)
-        What is right in each region.
+        The correct number of changes or peaks in each region.
     sequence : str, optional
         Name of the sequence, for messages.
     row : array-like of int, shape (n_labels,), optional
-        What messages call each label; by default its index.
+        Row of each label in messages; by default its index.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Labels:
         where = self._where()
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
-        # As objects: numpy would make strings of numbers that stand among them.
+        # As objects: NumPy would convert numbers among the strings.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
         row = whole_numbers(
             "row", np.arange(start.size) if self.row is None else self.row
@@ -137,7 +137,7 @@ class Labels:
                 f"start{where} must be below end, got {start[worst]} and {end[worst]} "
                 f"in row {row[worst]}."
             )
-        # Sorted by start, only neighbors can overlap first.
+        # Sorted by start, some neighbors overlap if any labels do.
         order = np.argsort(start, kind="stable")
         # Regions are open on the left, so one may start where another ends.
         overlaps = end[order][:-1] > start[order][1:]
@@ -163,12 +163,12 @@ class Labels:
 
     @property
     def possible_fp(self) -> int:
-        """How many labels can count a false positive."""
+        """Number of labels that can have a false positive."""
         return sum(KINDS[kind].most < np.inf for kind in self.kind)
 
     @property
     def possible_fn(self) -> int:
-        """How many labels can count a false negative."""
+        """Number of labels that can have a false negative."""
         return sum(KINDS[kind].least > 0 for kind in self.kind)
 
     def _where(self) -> str:
@@ -184,7 +184,7 @@ class LabelErrors:
     fp, fn : array of int, shape (n_models,)
         False positives and false negatives.
     possible_fp, possible_fn : int
-        How many there can be.
+        Largest possible numbers.
     """
 
     fp: NDArray[np.int64]
@@ -208,7 +208,7 @@ def label_errors(
 
     For labels of peaks, segments 1, 3, ... are the peaks, as `segment` finds them with
     ``constraint="up_down"``: a peak starts at a change and ends at the next one, or
-    with the sequence. It overlaps a region if it has a part between start and end.
+    with the sequence. It overlaps a region if they have a common point.
 
     Parameters
     ----------
@@ -217,10 +217,10 @@ def label_errors(
     labels : Labels
         The labeled regions.
     n : int, optional
-        Length of the sequence; not needed with `Segmentations` or ``position``.
+        Length of the sequence; optional with `Segmentations` or ``position``.
     position : array-like, shape (n,), optional
-        Where a change at each index lies in the units of the labels, increasing; the
-        index itself by default. For run-length coded data, the start of each run.
+        Increasing positions of the observations in the units of the labels; by default
+        their indices. For run-length encoded data, the start of each run.
 
     Returns
     -------
@@ -285,7 +285,7 @@ def _counts(
             ("peak_end", peak_end),
         )
     }
-    # Those that start before the end of the region, less those that end before it.
+    # Peaks that start before the end of the region, minus those that end before it.
     inside["peak"] = np.searchsorted(
         peak_start, labels.end, side="left"
     ) - np.searchsorted(peak_end, labels.start, side="right")
@@ -295,7 +295,7 @@ def _counts(
 def _places(
     n: int | None, position: ArrayLike | None, labels: Labels
 ) -> NDArray[np.float64]:
-    """Return where a change at each index lies; refuse labels outside."""
+    """Return the position of each index; reject labels outside of the sequence."""
     where = labels._where()
     if position is None:
         if n is None:
@@ -318,7 +318,7 @@ def refuse_outside(
 ) -> None:
     """Raise if a label lies outside a sequence from low to high."""
     if has_position:
-        # Regions may reach beyond the first and the last observation.
+        # Regions may extend beyond the first and the last observation.
         is_inside = (labels.end > low) & (labels.start < high)
     else:
         is_inside = (labels.start >= low) & (labels.end <= high)
@@ -335,7 +335,7 @@ def _checked_changes(
     changes: ArrayLike, k: int, n: int, labels: Labels
 ) -> NDArray[np.int64]:
     name = f"changes[{k}]{labels._where()}"
-    # An empty list is a vector of floats.
+    # An empty list becomes a vector of floats.
     change = whole_numbers(name, np.asarray(changes))
     if change.size and not (
         change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()

@@ -1,4 +1,4 @@
-"""What a segmentation gives: changes, means and costs."""
+"""Results of segmentation: changes, means and costs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ class Segmentations:
     Attributes
     ----------
     cost : array, shape (max_changes + 1,)
-        Cost of the best model with k changes; infinite if none obeys the labels and the
-        shortest length. Without these and a constraint it never increases with k; under
-        ``"up_down"`` it may, where a parity of changes does not suit.
+        Cost of the best model with k changes; infinite if no model satisfies the labels
+        and the minimum length. It does not increase with k, except with labels, a
+        minimum length or a constraint.
     changes : tuple of arrays of int
-        ``changes[k]`` has the k positions where a new segment starts, increasing, from
-        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty, as the means, of
-        a model that does not exist.
+        ``changes[k]`` has the k increasing indices where new segments start, from 1 to
+        n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty if the model does not
+        exist.
     mean : tuple of arrays
-        ``mean[k]`` has the k + 1 means of the segments.
+        ``mean[k]`` has the means of the k + 1 segments, one row each if there are
+        several columns.
     n : int
         Length of the sequence.
     """
@@ -49,7 +50,7 @@ class Segmentation:
     cost : float
         Cost without the penalty.
     changes : array of int
-        Positions where a new segment starts, as in `Segmentations`.
+        Indices where new segments start, as in `Segmentations`.
     mean : array
         Means of the segments.
     penalty : float
@@ -57,7 +58,7 @@ class Segmentation:
     n : int
         Length of the sequence.
     position : array or None
-        Where the changes lie, for a sequence whose observations have positions.
+        Positions of the changes, if the observations have positions.
     """
 
     cost: float

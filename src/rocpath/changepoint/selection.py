@@ -1,4 +1,4 @@
-"""Which number of changes each penalty selects."""
+"""The number of changes that each penalty selects."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 class ModelSelection:
     """Hold the models that some penalty selects, by increasing penalty.
 
-    Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``:
-    where two models are equally good, the one with fewer changes is taken. The first
-    row starts at 0, the last ends at infinity, and each starts where the one before
-    ends.
+    Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
+    two equally good models, the one with fewer changes is selected. The first row
+    starts at 0, the last ends at infinity.
 
     Attributes
     ----------
@@ -36,9 +35,9 @@ class ModelSelection:
     cost : array
         Cost without the penalty, increasing.
     min_penalty, max_penalty : array
-        The penalties that select the model.
+        Limits of the penalties that select the model.
     model : array of int
-        Place of the model in the arguments of `model_selection`.
+        Index of the model in the arguments of `model_selection`.
     """
 
     n_changes: NDArray[np.int64]
@@ -48,7 +47,7 @@ class ModelSelection:
     model: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of models that are selected by some penalty."""
+        """Return the number of selected models."""
         return self.n_changes.size
 
     @property
@@ -67,7 +66,7 @@ class ModelSelection:
         Parameters
         ----------
         penalty : float or array-like
-            From 0 up.
+            Non-negative penalties.
 
         Returns
         -------
@@ -78,9 +77,9 @@ class ModelSelection:
             raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
         if not (at >= 0).all():
             raise ValueError(
-                f"penalty must be from 0 up, got {at[~(at >= 0)].flat[0]}."
+                f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}."
             )
-        # At a penalty where two are equally good, the one with fewer changes.
+        # Of two equally good models, the one with fewer changes.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
@@ -90,18 +89,18 @@ def model_selection(
 ) -> ModelSelection:
     """Find the model with the least cost + penalty * changes, for every penalty.
 
-    The models selected are the corners of the lower convex hull of cost against
-    changes. They are found in linear time, and exactly: costs are compared as the
-    rational numbers they are, so a model on an edge of the hull, which is nowhere
-    better than one with fewer changes, is never selected.
+    The selected models are the vertices of the lower convex hull of cost against
+    changes. They are found in linear time, and exactly: costs are compared as rational
+    numbers, so a model on an edge of the hull, which is never better than one with
+    fewer changes, is not selected.
 
     Parameters
     ----------
     cost : array-like, shape (n_models,)
         Cost of each model.
     n_changes : array-like of int, shape (n_models,), optional
-        Number of changes of each model, in any order, none twice; 0, 1, 2, ... by
-        default.
+        Number of changes of each model, in any order, without repetition; by default
+        0, 1, 2, ...
 
     Returns
     -------
@@ -135,7 +134,7 @@ def model_selection(
         )
     corners, penalties = _lower_hull(costs[order].tolist(), changes[order].tolist())
     model = order[corners][::-1]
-    # By rising penalty, so by falling numbers of changes.
+    # By increasing penalty, so by decreasing numbers of changes.
     min_penalty = np.array([0.0, *penalties])
     return ModelSelection(
         read_only(changes[model]),
@@ -149,12 +148,12 @@ def model_selection(
 def _lower_hull(
     cost: list[float], n_changes: list[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the corners by increasing changes, and the penalties between, rising.
+    """Return the vertices by increasing changes, and the penalties between them.
 
-    Penalties that round to the same number leave their model no room, so it is dropped.
+    A model whose two penalties round to the same number is dropped.
     """
-    # Three models in a line are the normal case, as where two changes gain the same:
-    # rounded slopes would select the middle one, or not, by chance.
+    # Collinear models are common, as if two changes have the same gain: rounded slopes
+    # would select the middle one at random.
     whole, unit = _whole_numbers(cost)
 
     def drop(first: int, last: int) -> tuple[int, int]:
@@ -162,10 +161,10 @@ def _lower_hull(
 
     hull: list[int] = []
     for new in range(len(cost)):
-        # More changes for no less cost are never selected, by penalty 0 neither.
+        # More changes without a lower cost are never selected, not even at penalty 0.
         if hull and whole[new] >= whole[hull[-1]]:
             continue
-        # The last corner goes if the way past it to the new one is at least as steep.
+        # The last vertex is removed if the next slope is at least as steep.
         while len(hull) > 1:
             fall, run = drop(hull[-2], hull[-1])
             new_fall, new_run = drop(hull[-1], new)
@@ -176,7 +175,7 @@ def _lower_hull(
     corners, penalties = [hull[-1]], [0.0]
     for corner in hull[-2::-1]:
         fall, run = drop(corner, corners[-1])
-        # Integers divide to the float64 nearest to the quotient, however long they are.
+        # Division of Python integers is correctly rounded, however long they are.
         penalty = fall / (unit * run)
         if penalty > penalties[-1]:
             corners.append(corner)
