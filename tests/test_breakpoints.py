@@ -1,4 +1,4 @@
-"""ErrorBreakpoints: what each constructor makes, and what it refuses."""
+"""ErrorBreakpoints: results and errors of each constructor."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_penalty_errors_become_breakpoints_at_minus_log_penalty():
 
 
 @given(changepoint_breakpoints())
-def test_penalty_errors_give_back_the_error_functions(columns):
+def test_breakpoints_reproduce_the_error_functions(columns):
     example, value, fp_diff, fn_diff = (np.array(column) for column in columns)
     has_jump = (fp_diff != 0) | (fn_diff != 0)
     rows = []
@@ -85,7 +85,7 @@ def test_penalty_errors_give_back_the_error_functions(columns):
     assert bp.fn_diff.tolist() == fn_diff[has_jump].tolist()
 
 
-def test_monotony_is_known():
+def test_monotone_errors_are_recognized():
     monotone = rp.ErrorBreakpoints([0, 1], [0, 0], [1, 0], [0, -1])
     bump = rp.ErrorBreakpoints([0, 0, 0, 1], [0, 1, 2, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     assert monotone.is_monotone
@@ -114,7 +114,7 @@ def test_monotony_is_known():
         ({"y": [0, 1], "denominator": "foo"}, r"denominator must be 'rate' or 'count'"),
     ],
 )
-def test_bad_labels_are_named(options, message):
+def test_invalid_labels_raise(options, message):
     with pytest.raises(ValueError, match=message):
         rp.ErrorBreakpoints.from_labels(**options)
 
@@ -141,7 +141,7 @@ def test_bad_labels_are_named(options, message):
         ({"n_examples": 1.5}, r"n_examples must be an integer of at least 1, got 1.5"),
     ],
 )
-def test_bad_breakpoints_are_named(change, message):
+def test_invalid_breakpoints_raise(change, message):
     columns = {
         "example": [0, 0, 1],
         "value": [0, 1, 0],
@@ -163,13 +163,13 @@ def test_bad_breakpoints_are_named(change, message):
         ({"fn": [0]}, r"must have the same length, got example 2"),
     ],
 )
-def test_bad_penalty_errors_are_named(change, message):
+def test_invalid_penalty_errors_raise(change, message):
     columns = {"example": [0, 0], "min_penalty": [0, 1], "fp": [1, 0], "fn": [0, 1]}
     with pytest.raises(ValueError, match=message):
         rp.ErrorBreakpoints.from_penalty_errors(**{**columns, **change})
 
 
-def test_text_is_not_a_number():
+def test_text_instead_of_numbers_raises():
     with pytest.raises(
         TypeError, match=r"value must be real numbers, got \['a', 'b'\]"
     ):

@@ -1,4 +1,4 @@
-"""The sweep against the definitions, the invariances, and numbers that are hard."""
+"""The sweep: definitions, invariances, and difficult numbers."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.strategies import any_lines, changepoint_lines, label_lines, small
 
 
 def rows_by_float_step(exact):
-    """Group exact rows whose steps round to one float64, as the path does."""
+    """Group exact rows whose steps round to the same float64."""
     groups = {}
     for row in exact:
         groups.setdefault(nearest_step(row[0]), []).append(row)
@@ -25,7 +25,7 @@ def nearest_step(step):
 
 
 def tolerance(groups, step):
-    """AUM at a rounded step is off by the slopes times half a unit of the step."""
+    """Return the error of AUM at a rounded step: slopes times half an ulp."""
     steepest = max(abs(float(row[2])) for rows in groups.values() for row in rows)
     return 2 * steepest * np.spacing(step)
 
@@ -50,7 +50,7 @@ def test_sweep_equals_the_definitions_at_every_crossing(columns):
 
 @pytest.mark.parametrize("n", [40, 300])
 @pytest.mark.parametrize("stop", ["first_min_aum", "first_max_auc"])
-def test_a_stop_cuts_the_whole_path_short(n, stop):
+def test_a_stopped_path_is_the_beginning_of_the_whole_path(n, stop):
     rng = np.random.default_rng(n)
     y = np.arange(n) % 3 == 0
     bp = rp.ErrorBreakpoints.from_labels(y)
@@ -123,7 +123,7 @@ def test_for_changepoints_the_first_minimum_may_be_only_local():
 
 
 @given(any_lines, st.integers(0, 6))
-def test_max_crossings_cuts_the_path_there(columns, n):
+def test_max_crossings_limits_the_path(columns, n):
     whole = rp.sweep(rp.Lines(*columns))
     cut = rp.sweep(rp.Lines(*columns), max_crossings=n)
     assert cut.step.tolist() == whole.step[: n + 1].tolist()
@@ -132,7 +132,7 @@ def test_max_crossings_cuts_the_path_there(columns, n):
 
 
 @given(any_lines, st.sampled_from([0.0, 0.5, 1.0, 2.0]))
-def test_max_step_cuts_the_path_there(columns, max_step):
+def test_max_step_limits_the_path(columns, max_step):
     whole = rp.sweep(rp.Lines(*columns))
     cut = rp.sweep(rp.Lines(*columns), max_step=max_step)
     assert cut.step.tolist() == whole.step[whole.step <= max_step].tolist()
@@ -142,7 +142,7 @@ def test_max_step_cuts_the_path_there(columns, max_step):
 
 
 @given(any_lines)
-def test_first_max_auc_stops_at_the_first_fall(columns):
+def test_first_max_auc_stops_at_the_first_decrease(columns):
     whole = rp.sweep(rp.Lines(*columns))
     before = np.append(whole.auc[0], whole.auc_after[:-1])
     falls = np.flatnonzero(whole.auc_after < before - 1e-15)
@@ -187,7 +187,7 @@ def test_doubling_the_direction_halves_the_steps(columns):
 
 
 @given(label_lines())
-def test_a_line_given_twice_equals_one_of_double_size(columns):
+def test_a_repeated_line_equals_one_with_twice_the_jump(columns):
     intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
     twice = rp.Lines(
         *(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff))
@@ -212,7 +212,7 @@ def test_values_between_the_rows_are_exact(columns, step):
 
 @given(st.lists(st.tuples(small, small), min_size=2, max_size=40, unique=True))
 def test_many_lines_through_few_points(pairs):
-    """Integer lines meet in groups; AUC before, at and after stays exact."""
+    """Integer lines meet in groups; AUC before, at and after them is exact."""
     intercept, slope = (list(column) for column in zip(*pairs, strict=True))
     fp_diff = [float(k % 2) for k in range(len(pairs))]
     fn_diff = [f - 1.0 for f in fp_diff]
@@ -253,13 +253,13 @@ def test_crossings_beyond_the_largest_number_are_never_reached():
     assert path.end == np.inf
 
 
-def test_crossings_that_underflow_stay_after_the_start():
+def test_crossings_that_underflow_are_after_step_zero():
     lines = rp.Lines([0, 5e-324], [1e150, 0], [1, 0], [0, -1])
     assert rp.sweep(lines).step.tolist() == [0, 5e-324]
 
 
 def test_nearly_concurrent_lines_of_one_feature():
-    """One feature: all lines meet near s = 1, where rounding scatters the crossings."""
+    """With one feature all lines meet near s = 1, up to rounding."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=1500)
     bp = rp.ErrorBreakpoints.from_labels(rng.random(1500) < 0.3)
@@ -285,7 +285,7 @@ def test_sums_do_not_drift_over_ten_million_crossings():
         assert path.auc_at(step) == pytest.approx(rp.auc(bp, moved), 1e-9)
 
 
-def test_far_lines_without_errors_do_not_blur_the_aum():
+def test_distant_lines_without_jumps_do_not_affect_aum():
     # FP is 1 above s, FN is 1 below 1 and 2 below -1e28: AUM = 1 - s.
     path = rp.sweep(rp.Lines([0, 1, -1e28], [1, 0, 0], [1, 0, 0], [0, -1, -1]))
     assert path.aum[0] == 1

@@ -1,4 +1,4 @@
-"""Lines and limits of the sweep: what is refused, interrupted, and never shared."""
+"""Arguments of the searches: errors, interrupts, and arrays that are not shared."""
 
 import copy
 import pickle
@@ -12,7 +12,7 @@ import pytest
 import rocpath as rp
 
 
-def test_a_path_that_does_not_fit_is_refused_with_its_size():
+def test_a_path_that_exceeds_memory_raises_with_its_size():
     rng = np.random.default_rng(2)
     n = 200_000
     intercept, slope = rng.normal(size=(2, n))
@@ -50,7 +50,7 @@ def test_ctrl_c_interrupts_a_long_sweep():
     assert time.process_time() - pressed[0] < 2
 
 
-def test_steps_beyond_the_known_path_are_refused():
+def test_steps_beyond_the_path_raise():
     path = rp.sweep(rp.Lines([0, 1], [1, 0], [1, 0], [0, -1]), max_step=0.5)
     # FP is 1 above s, FN is 1 below 1.
     assert path.aum_at(0.5) == 0.5
@@ -77,7 +77,7 @@ def test_steps_beyond_the_known_path_are_refused():
         ({"intercept": [[0], [1]]}, r"intercept must be one-dimensional"),
     ],
 )
-def test_bad_lines_are_named(change, message):
+def test_invalid_lines_raise(change, message):
     columns = {
         "intercept": [0, 1],
         "slope": [1, 0],
@@ -113,7 +113,7 @@ def test_bad_lines_are_named(change, message):
         ({"max_step": np.nan}, ValueError, r"max_step must be non-negative"),
     ],
 )
-def test_bad_options_are_named(options, error, message):
+def test_invalid_options_raise(options, error, message):
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     with pytest.raises(error, match=message):
         rp.sweep(lines, **options)
@@ -131,7 +131,7 @@ def test_inputs_are_neither_changed_nor_shared():
             array[0] = 1
 
 
-def test_copies_stay_read_only():
+def test_copies_are_read_only():
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     for clone in (copy.deepcopy(lines), pickle.loads(pickle.dumps(lines))):
         assert rp.sweep(clone).step.tolist() == rp.sweep(lines).step.tolist()

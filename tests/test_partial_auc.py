@@ -59,7 +59,7 @@ def test_random_tied_rows_agree_with_scikit_learn():
 
 
 @given(weighted_rows(), rates)
-def test_the_whole_is_the_sum_of_its_parts(rows, rate):
+def test_partial_areas_sum_to_the_whole_area(rows, rate):
     bp, score = breakpoints(rows), columns(rows)[1]
     flipped = rp.ErrorBreakpoints.from_labels(
         ~columns(rows)[0], sample_weight=columns(rows)[2]
@@ -71,7 +71,7 @@ def test_the_whole_is_the_sum_of_its_parts(rows, rate):
     assert rp.auc(bp, score, standardized=True) == rp.auc(bp, score)
 
 
-def test_chance_and_perfection_are_standardized_to_a_half_and_one():
+def test_standardized_area_is_one_half_for_chance_and_one_at_best():
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     for region in (
         {"max_fpr": 0.3},
@@ -83,7 +83,7 @@ def test_chance_and_perfection_are_standardized_to_a_half_and_one():
         assert rp.auc(bp, [0, 1, 2, 3], **standard) == pytest.approx(1.0)
 
 
-def test_a_region_is_refused_where_the_curve_may_loop():
+def test_a_region_of_non_monotone_errors_raises():
     bp = rp.ErrorBreakpoints([0, 0, 0, 1], [0, 1, 2, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     with pytest.raises(
         ValueError, match="bp must have monotone errors for max_fpr and min_tpr"

@@ -22,7 +22,7 @@ regions = st.one_of(
 
 @st.composite
 def integer_lines(draw):
-    """Few places, so that lines meet in groups, repeat, and hold both classes."""
+    """Few values, so that lines meet in groups, repeat, and tie both classes."""
     n = draw(st.integers(2, 8))
     place = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
     jump = st.lists(st.sampled_from([0, 0, 1, 1, 2]), min_size=n, max_size=n)
@@ -58,7 +58,7 @@ def test_partial_auc_at_and_after_every_crossing_is_its_definition(columns, regi
 
 
 @given(integer_lines(), regions)
-def test_all_but_auc_is_as_without_a_region(columns, region):
+def test_a_region_changes_only_auc(columns, region):
     lines = rp.Lines(*columns)
     whole, part = rp.sweep(lines), rp.sweep(lines, **rates(region))
     for name in ("step", "aum", "aum_slope_after", "n_groups", "n_swaps"):
@@ -112,7 +112,7 @@ def test_best_of_many_lines_is_that_of_the_sweep(region, tol):
         assert best.value == largest
 
 
-def test_a_region_of_everything_is_all_of_auc():
+def test_the_largest_region_is_the_whole_auc():
     lines = rp.Lines([0, 1, 2], [1, 0, -2], [1, 0, 1], [0, -1, 0])
     whole = rp.sweep(lines)
     np.testing.assert_array_equal(rp.sweep(lines, max_fpr=1.0).auc, whole.auc)
@@ -130,7 +130,7 @@ def test_a_tenth_of_fifty_negatives_is_five():
     assert best.interval[1] == -4.5
 
 
-def test_a_region_is_refused_where_the_curve_may_loop():
+def test_a_region_of_non_monotone_errors_raises():
     lines = rp.Lines([0, 1, 2, 0], [1, 0, 0, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     for search in (rp.sweep, rp.best_auc_step):
         with pytest.raises(

@@ -54,7 +54,7 @@ def test_derivatives_equal_the_difference_quotients(problem):
 
 
 @given(problems())
-def test_roc_curve_holds_every_point_and_its_constants(problem):
+def test_roc_curve_contains_every_point_and_its_constants(problem):
     points = oracle.roc_points(lines_of(*problem), 0)
     total_fp, total_fn = points[-1][0], points[0][1]
     curve = rp.roc_curve(*problem)
@@ -103,7 +103,7 @@ def test_four_examples_by_hand():
     assert curve.min_error.tolist() == [0, 0, 0.5, 0, 0]
 
 
-def test_a_loop_takes_auc_beyond_one():
+def test_auc_of_a_looping_curve_exceeds_one():
     # FP jumps by +1, -1, +1 at the constants 0, 1, 2. TP is 1 on (-0.5, 0.5), 0 on
     # (0.5, 1.5) and 1 again above: it is 1 at both rises of FP and 0 at its fall, so
     # the area is 1 * 1 - 1 * 0 + 1 * 1 = 2.
@@ -122,7 +122,7 @@ def test_a_loop_takes_auc_beyond_one():
 
 
 @pytest.mark.parametrize("function", [rp.aum, rp.auc, rp.aum_gradient, rp.roc_curve])
-def test_bad_predictions_are_named(function):
+def test_invalid_predictions_raise(function):
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     with pytest.raises(
         ValueError, match=r"one entry for each of the 2 examples, got 3"

@@ -1,4 +1,4 @@
-"""The estimators keep scikit-learn's contract."""
+"""The estimators pass the checks of scikit-learn."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -41,11 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.ranking.members import ExcludedModel, Splits
+    from rocpath.ranking.members import ExcludedModel
 
 # A perfect model is not suspicious if all others have at least this AUC.
 _EASY = 0.99
-_FOLDS_OF_SCORES = 5  # to evaluate weights of fitted models, the default of ``cv``
 
 
 class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -164,7 +163,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         weight = self._set_classes(label, sample_weight)
         rng = check_random_state(self.random_state)
         group, copies = group_numbers(groups, len(label)), copied_frame_rows(X)
-        folds = self._folds(label, group, copies, rng)
+        folds = split_folds(self.cv, label, group, copies, rng)
         members, excluded = scored_members(
             self._named_estimators(X, rng),
             X,
@@ -222,7 +221,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         rng = check_random_state(self.random_state)
         # Rows with equal scores are not copies.
         group, alone = group_numbers(groups, len(label)), np.arange(len(label))
-        fold = fold_of_rows(self._folds(label, group, alone, rng))
+        fold = fold_of_rows(split_folds(self.cv, label, group, alone, rng))
         group = alone if group is None else group
         return self._blend(S[:, None, :], label, weight, group, fold, rng)
 
@@ -313,17 +312,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
             raise ValueError(f"timeout must be positive, got {self.timeout}.")
-
-    def _folds(
-        self,
-        label: NDArray[Any],
-        groups: NDArray[np.intp] | None,
-        copies: NDArray[np.intp],
-        rng: np.random.RandomState,
-    ) -> Splits:
-        # Of models that have been fitted only the weights are cross-validated.
-        cv = _FOLDS_OF_SCORES if isinstance(self.cv, str) else self.cv
-        return split_folds(cv, label, groups, copies, rng)
 
     def _named_estimators(
         self, X: Any, rng: np.random.RandomState

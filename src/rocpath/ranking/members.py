@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Estimators = Sequence[tuple[str, Any]]
     Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
+_FOLDS_OF_SCORES = 5  # to evaluate weights of fitted models, the default of ``cv``
 # Number of rows up to which a kernel machine takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
 # Number of columns up to which splines are not the slowest member.
@@ -190,6 +191,8 @@ def split_folds(
     rng: np.random.RandomState,
 ) -> Splits:
     """Split rows into folds, or raise if a training set lacks a class."""
+    # Of models that have been fitted only the weights are cross-validated.
+    cv = _FOLDS_OF_SCORES if isinstance(cv, str) else cv
     if isinstance(cv, numbers.Integral):
         n_folds = whole_number("cv", cv, least=2)
         # Every fold needs rows of every class to be evaluated.
