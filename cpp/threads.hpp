@@ -6,6 +6,7 @@
 // system has none, runs where its result is asked for: with the same result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -145,8 +146,9 @@ class BackgroundTask {
 
   void start() {
 #ifdef ROCPATH_HAS_THREADS
+    const int most = thread_limit() - 1;
     std::atomic<int>& n_running = detail::n_task_threads();
-    if (n_running.fetch_add(1) < thread_limit() - 1) {
+    if (n_running.fetch_add(1) < most) {
       try {
         state_->thread = std::thread([&n_running, state = state_.get()] {
           state->run();
