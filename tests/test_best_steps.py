@@ -40,7 +40,7 @@ def check_best_aum(lines, path, best):
         assert best.interval == (best.step, best.step)
         assert np.nextafter(low, -1) <= best.step <= np.nextafter(high, np.inf)
     assert best.is_global == lines.is_monotone
-    assert best.bound == (best.value if lines.is_monotone else 0)
+    assert best.bound == (best.value if lines.is_monotone else -np.inf)
 
 
 def check_best_auc(lines, sweep, best):
@@ -282,3 +282,11 @@ def test_lines_that_all_meet_at_the_beginning_stay_there(n):
     lines = rp.Lines.from_predictions(bp, np.zeros(n), rng.normal(size=n))
     best = rp.best_aum_step(lines)
     assert (best.step, best.interval, best.value) == (0.0, (0.0, 0.0), 0.0)
+
+
+def test_the_bound_holds_where_aum_is_negative():
+    # FN is -1 between the thresholds at step 0, so AUM is negative there.
+    lines = rp.Lines([2, -1, -1], [-2, -1, -1], [0, 2, 0], [2, -2, -1])
+    best = rp.best_aum_step(lines)
+    assert best.value == rp.sweep(lines).aum.min() == -6
+    assert best.bound <= best.value

@@ -299,3 +299,10 @@ def test_a_limit_does_not_slow_down_the_approach_to_a_common_point(n):
     lines = rp.Lines(-k, k, ~is_positive, -1.0 * is_positive)
     path = rp.sweep(lines, max_crossings=1)
     assert path.step.tolist() == [0, 1]
+
+
+def test_equal_lines_count_as_one_in_the_number_of_swaps():
+    # Two equal lines with slope 1 meet the line with slope 0 at step 1.
+    path = rp.sweep(rp.Lines([0, 0, 1], [1, 1, 0], [1, 1, 0], [0, 0, -1]))
+    assert path.step.tolist() == [0, 1]
+    assert path.n_swaps.tolist() == [0, 1]

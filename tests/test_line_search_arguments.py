@@ -137,3 +137,13 @@ def test_copies_are_read_only():
         assert rp.sweep(clone).step.tolist() == rp.sweep(lines).step.tolist()
         with pytest.raises(ValueError, match="read-only"):
             clone.fp_diff[0] = 5
+
+
+@pytest.mark.parametrize("argument", ["max_fpr", "min_tpr"])
+def test_searches_refuse_rates_that_areas_cannot_represent(argument):
+    bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+    for search in (rp.sweep, rp.best_auc_step):
+        with pytest.raises(ValueError, match=rf"{argument} must be at least 2\*\*-60"):
+            search(lines, **{argument: 1e-30})
+        search(lines, **{argument: 2.0**-60})

@@ -151,7 +151,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
     best = search(lines.core, max_step=_checked_max_step(max_step))
     best["value"] *= lines.unit
-    bound = best["value"] if lines.is_monotone else 0.0
+    bound = best["value"] if lines.is_monotone else -np.inf  # AUM may be negative
     return BestStep(**best, bound=bound, is_global=lines.is_monotone)
 
 

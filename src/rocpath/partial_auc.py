@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_SMALLEST_RATE = 2.0**-60  # of a border in the core (cpp/region.hpp)
+
+
 def rate_below_one(name: str, rate: float | None) -> float:
     """Return a rate in [0, 1), by default 0, or raise."""
     value = 0.0 if rate is None else finite_number(name, rate)
@@ -28,6 +31,12 @@ def checked_region(
         "max_fpr": rate_up_to_one("max_fpr", max_fpr),
         "min_tpr": rate_below_one("min_tpr", min_tpr),
     }
+    for argument, rate in region.items():
+        if 0 < rate < _SMALLEST_RATE:
+            raise ValueError(
+                f"{argument} must be at least 2**-60 in a search, got {rate}: areas "
+                "are whole numbers of 60 bits."
+            )
     if not is_monotone and (max_fpr is not None or min_tpr is not None):
         raise ValueError(
             f"{name} must have monotone errors for max_fpr and min_tpr, got errors "

@@ -133,7 +133,8 @@ class StepPath(AUMPath):
     n_groups : array of int, shape (n_rows,)
         Number of points in which lines meet at the step.
     n_swaps : array of int, shape (n_rows,)
-        Number of pairs of lines whose order changes at the step.
+        Number of pairs of lines whose order changes at the step. Equal lines count as
+        one line.
     queue_size : array of int, shape (n_rows,)
         Number of pairs of neighboring lines that meet after the step.
     """
@@ -191,7 +192,7 @@ def smallest_aum(
         step=inside_interval(low, high, beyond=low or 1.0),
         interval=interval,
         value=float(value[best]),
-        bound=0.0 if first else float(value[best]),
+        bound=-np.inf if first else float(value[best]),
         is_global=not first,
     )
 
