@@ -1,4 +1,4 @@
-"""Detectors of ruptures, skchange and sktime: theirs with our penalties, and back."""
+"""Adapters for detectors of ruptures, skchange and sktime."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
     Changes = NDArray[np.int64]
 
-_FIRST_PENALTY = 1.0  # any would do: others are tried tenfold up and down from it
-_WIDEST = 1e12  # the largest penalty tried over the smallest
-_NARROWEST = 1.001  # where only a penalty is known, not a cost
-_MOST_HALVINGS = 20  # of a tenfold interval, whose ends then agree to five digits
+_FIRST_PENALTY = 1.0  # arbitrary; others are multiples by powers of ten
+_WIDEST = 1e12  # ratio of the largest to the smallest penalty
+_NARROWEST = 1.001  # ratio at which bisection of penalties stops
+_MOST_HALVINGS = 20  # of a factor of ten, which gives five digits
 
 
 class _Search(NamedTuple):
-    """A detector that has seen a sequence.
+    """A detector that is fitted to a sequence.
 
-    ``find`` gives the changes for a penalty, ``cost`` the cost of changes, and
-    ``model`` the best changes of a number; None where the detector cannot tell.
+    ``find`` returns the changes for a penalty, ``cost`` the cost of changes, and
+    ``model`` the best model with a number of changes; None if not available.
     """
 
     find: Callable[[float], Changes]
@@ -55,22 +55,22 @@ def detector_errors(
 ) -> PenaltyErrors:
     """Count the label errors of another package's detector for every penalty.
 
-    It is what `errors_by_penalty` is for `segment`. Models that penalties select are
-    found by CROPS [1]_, with about two searches for each; those of a detector that has
-    a penalty but no cost by halving intervals, with about ten for each.
+    The counterpart of `errors_by_penalty` for other searches. Models that penalties
+    select are found by CROPS [1]_, with about two searches for each; those of a
+    detector with a penalty but no cost by bisection, with about ten for each.
 
     Parameters
     ----------
     detector : object
-        ``Pelt``, ``KernelCPD``, ``Binseg``, ``Dynp`` or the like of ruptures, or a
-        detector of skchange with a penalty. It is copied, and need not be fitted.
+        ``Pelt``, ``KernelCPD``, ``Binseg``, ``Dynp`` or a similar search of ruptures,
+        or a detector of skchange with a penalty. It is copied and need not be fitted.
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
         Its labeled regions.
     max_changes : int
-        About the largest number of changes; small penalties count as the smallest that
-        was tried.
+        Approximate maximum number of changes; smaller penalties have the errors of the
+        smallest one that was tried.
     position : array-like, shape (n,), optional
         As for `label_errors`.
 
@@ -127,12 +127,12 @@ def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmen
     x : array-like, shape (n,)
         The sequence.
     penalty : float
-        The price of a change; settings that scale it are taken as 1.
+        The penalty of a change; settings that scale it are set to 1.
 
     Returns
     -------
     Segmentation
-        With the cost of the detector, NaN where it has none.
+        Its cost is that of the detector, or NaN.
 
     Examples
     --------
@@ -165,10 +165,10 @@ def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
 
 
 def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
-    search = copy.deepcopy(detector).fit(x)  # fitting would change the caller's
+    search = copy.deepcopy(detector).fit(x)  # fit modifies the detector
     takes = inspect.signature(search.predict).parameters
 
-    # Its lists end with the length.
+    # Lists of ruptures end with the length.
     def find(penalty: float) -> Changes:
         if "pen" not in takes:
             raise TypeError(
@@ -185,7 +185,7 @@ def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
 
     if "pen" not in takes:
         return _Search(find, cost, model)
-    # Of a greedy search the penalty is no price, and costs do not tell its models.
+    # Greedy searches do not minimize the penalized cost.
     is_exact = type(search).__name__ in ("Pelt", "KernelCPD")
     return _Search(find, cost if is_exact else None)
 
@@ -223,7 +223,7 @@ def _selected_models(
     cost: Callable[[Changes], float],
     max_changes: int,
 ) -> list[Changes]:
-    """Find the models that penalties select, one of each number of changes."""
+    """Find the models that penalties select, one for each number of changes."""
     known = _ends(find, max_changes)
     by_size = {one.size: one for one in known.values()}
     unseen = [tuple(known)]
@@ -232,7 +232,7 @@ def _selected_models(
         many, few = known[low], known[high]
         if many.size <= few.size + 1:
             continue
-        # Where the two are equally good, a third may be better, or none is.
+        # At the penalty where both are equally good, a third model may be better.
         middle = (cost(few) - cost(many)) / (many.size - few.size)
         if not low < middle < high:
             continue
@@ -246,7 +246,7 @@ def _selected_models(
 def _numbered_models(
     model: Callable[[int], Changes], max_changes: int
 ) -> list[Changes]:
-    """Find the models of 0, 1, 2, ... changes, as many as the sequence has room for."""
+    """Find the models with 0, 1, 2, ... changes, as far as they exist."""
     from ruptures.exceptions import BadSegmentationParameters
 
     models = [model(0)]
@@ -259,7 +259,7 @@ def _numbered_models(
 
 
 def _ends(find: Callable[[float], Changes], max_changes: int) -> dict[float, Changes]:
-    """Find a penalty with about so many changes, and one with none."""
+    """Find a penalty with about max_changes changes, and one without changes."""
     high = low = _FIRST_PENALTY
     none = some = find(_FIRST_PENALTY)
     while none.size and high < _FIRST_PENALTY * _WIDEST:
@@ -284,7 +284,7 @@ def _ends(find: Callable[[float], Changes], max_changes: int) -> dict[float, Cha
 def _halved(
     find: Callable[[float], Changes], max_changes: int
 ) -> tuple[list[float], list[Changes]]:
-    """Find the penalties at which the changes become others, within a thousandth."""
+    """Find the penalties at which the changes differ, to a relative error of .001."""
     known = _ends(find, max_changes)
     unseen = [tuple(known)]
     while unseen:
@@ -299,12 +299,12 @@ def _halved(
 
 
 def skchange_detector(learned: LearnedDetector) -> Any:
-    """Make a fitted `LearnedDetector` a detector of skchange, of one sequence.
+    """Convert a fitted `LearnedDetector` to a detector of skchange.
 
     Parameters
     ----------
     learned : LearnedDetector
-        Fitted; it stays so in clones.
+        A fitted detector, which stays fitted in clones.
 
     Returns
     -------
@@ -315,7 +315,7 @@ def skchange_detector(learned: LearnedDetector) -> Any:
 
 
 def sktime_detector(learned: LearnedDetector) -> Any:
-    """Make a fitted `LearnedDetector` a detector of sktime, of one series.
+    """Convert a fitted `LearnedDetector` to a detector of sktime.
 
     Parameters
     ----------
@@ -325,13 +325,13 @@ def sktime_detector(learned: LearnedDetector) -> Any:
     Returns
     -------
     sktime.detection.base.BaseDetector
-        Its ``predict`` gives a data frame with the column ``ilocs``.
+        Its ``predict`` returns a data frame with the column ``ilocs``.
     """
     return _sktime_class()(FrozenEstimator(learned))
 
 
 def __getattr__(name: str) -> Any:
-    # Classes whose parents are of other packages, for pickle to find.
+    # Subclasses of optional packages, which pickle finds here.
     if name == "SkchangeDetector":
         return _skchange_class()
     if name == "SktimeDetector":
@@ -358,13 +358,13 @@ def _skchange_class() -> Any:
             return tags
 
         def fit(self, X: ArrayLike, y: object = None) -> Any:
-            """Predict the penalty of a sequence; nothing else is left to learn."""
+            """Predict the penalty of a sequence; nothing else is learned."""
             column = validate_data(self, X, reset=True, ensure_2d=True)
             (self.penalty_,) = self.learned.predict_penalty([column[:, 0]])
             return self
 
         def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-            """Detect changes, with the penalty predicted for this very sequence."""
+            """Detect changes with the penalty predicted for this sequence."""
             column = validate_data(self, X, reset=False, ensure_2d=True)
             (changes,) = self.learned.predict([column[:, 0]])
             return np.asarray(changes, dtype=np.intp)
@@ -382,7 +382,7 @@ def _sktime_class() -> Any:
         __qualname__ = "SktimeDetector"
         _tags = {  # noqa: RUF012
             "task": "change_point_detection",
-            "learning_type": "unsupervised",  # of the series it is fitted to
+            "learning_type": "unsupervised",  # the labels were used before
             "capability:multivariate": False,
             "fit_is_empty": True,
             "X_inner_mtype": "np.ndarray",

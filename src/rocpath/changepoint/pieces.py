@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Pieces of this many observations are read fast, and are small beside any computer.
+# Observations per piece: fast to read, and small compared with memory.
 PIECE_SIZE = 2**18
-# About as many bytes of a text file as make such a piece.
+# Bytes of a text file that contain about as many observations.
 _TEXT_SIZE = 2**23
 
 
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
     weights : array or None
         Their weights; None for ones.
     position : array or None
-        Where each observation begins; None for its index.
+        Start of each observation; None for its index.
     """
 
     x: NDArray[np.float64]
@@ -47,12 +47,12 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequencePieces:
-    """Hold a way to read a sequence piece by piece, as often as it is needed.
+    """Hold a function that reads a sequence piece by piece, repeatedly if needed.
 
     Attributes
     ----------
     read : callable
-        ``read()`` gives an iterator over every `Piece` in order, from the start.
+        Function that returns an iterator over all pieces in order.
     """
 
     read: Callable[[], Iterator[Piece]]
@@ -65,17 +65,17 @@ def array_pieces(
     position: ArrayLike | None = None,
     size: int = PIECE_SIZE,
 ) -> SequencePieces:
-    """Make pieces of arrays, memory-mapped ones included, without copies of the whole.
+    """Split arrays into pieces without copying them, also memory-mapped arrays.
 
     Parameters
     ----------
     x : array-like, shape (n,)
-        The sequence, of any type of number; ``np.load(path, mmap_mode="r")`` stays on
+        The sequence, of any numeric type; ``np.load(path, mmap_mode="r")`` stays on
         disk.
     weights, position : array-like, shape (n,), optional
         As for `segment`.
     size : int
-        How many observations are read at a time.
+        Number of observations per piece.
 
     Returns
     -------
@@ -107,21 +107,21 @@ def bedgraph_pieces(
     chrom: str | None = None,
     fill: float | None = None,
 ) -> SequencePieces:
-    r"""Make pieces of a bedGraph file: every run of equal counts is one observation.
+    r"""Read a bedGraph file in pieces: every run of equal values is one observation.
 
-    The length of a run is its weight, its start its position. Each pass reads the file
-    anew, so that it may be of any size.
+    The weight of a run is its length, and the position its start. Each pass reads the
+    file again, so that it may be of any size.
 
     Parameters
     ----------
     path : str or path
         Text of four columns: chromosome, start, end and value, ordered by start;
         compressed if it ends with ``.gz``. Lines that begin with ``#``, ``track`` or
-        ``browser`` are left out.
+        ``browser`` are skipped.
     chrom : str, optional
-        The chromosome to read; may be left out where the file has only one.
+        The chromosome to read; optional if the file has only one.
     fill : float, optional
-        The value of positions that no run covers, 0 for coverage without its zeros. By
+        Value of positions between runs, such as 0 for coverage without zeros. By
         default a gap is an error.
 
     Returns
@@ -152,7 +152,7 @@ def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Lab
     Parameters
     ----------
     path, chrom
-        As for `bedgraph_pieces`, with a kind, as in `Labels`, in place of the value.
+        As for `bedgraph_pieces`, with a kind of `Labels` instead of the value.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Lab
 
 
 def read_bed(path: str | os.PathLike[str]) -> list[list[bytes]]:
-    """Return the words of each line of a BED file with at least four columns."""
+    """Return the fields of each line of a BED file with at least four columns."""
     path = Path(path)
     with _opened(path) as file:
         lines = [line.split() for line in file if not _is_comment(line)]
@@ -203,8 +203,8 @@ def chromosomes(path: str | os.PathLike[str]) -> dict[str, int]:
 
 
 def _vector(name: str, values: ArrayLike) -> NDArray[np.generic]:
-    """Return the array itself if its type is one of numbers."""
-    # Not asarray, which would lose a mask; and no copy, which would load a memory map.
+    """Return the array itself if it is numeric."""
+    # asarray would drop a mask, and a copy would load a memory map.
     given = np.asanyarray(values)
     is_plain = not isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "buif"
     return given if is_plain and given.ndim == 1 else finite_vector(name, values)
@@ -228,11 +228,11 @@ def _slices(
 
 
 def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
-    """Read the runs of one chromosome, with the gaps filled."""
+    """Read the runs of one chromosome, and fill gaps."""
     end = None
     for table in _tables(path, chrom):
         start, stop, value = table.T
-        # A run follows on the last one of the piece before.
+        # Continues after the last run of the previous piece.
         before = np.append(start[0] if end is None else end, stop[:-1])
         is_bad = (start < before) | (stop <= start)
         if fill is None:
@@ -246,7 +246,7 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
             )
         end = stop[-1]
         if fill is not None:
-            # A gap becomes a run of its own, from the end of the run before.
+            # A gap becomes a run, from the end of the previous run.
             gap = np.flatnonzero(start > before)
             stop = np.insert(stop, gap, start[gap])
             start = np.insert(start, gap, before[gap])
@@ -259,9 +259,9 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
     names: set[str] = set()
     only = chrom
     with _opened(path) as file:
-        # Whole lines: what the last byte cut is read on to its end.
+        # Complete lines: the last one is read to its end.
         while text := file.read(_TEXT_SIZE) + file.readline():
-            # Mostly a file has one chromosome, and long stretches of it otherwise.
+            # Most blocks contain a single chromosome.
             rows = None if only is None else _all_rows(text, only.encode() + b"\t")
             if rows is None:
                 split = [
@@ -270,8 +270,7 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
                     if not _is_comment(line)
                 ]
                 names |= {row[0].decode() for row in split}
-                # Only now is there a name; a second one later is an error, since nobody
-                # chose.
+                # The only chromosome; a second one later is an error.
                 if chrom is None and split:
                     only = _the_chromosome(path, names, None)
                 rows = b"\n".join(row[-1] for row in split if row[0].decode() == only)
@@ -283,8 +282,8 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
 
 def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
     """Return the lines without the prefix, if all begin with it: ten times faster."""
-    # Two passes of C over the bytes instead of a loop over lines; the lengths tell
-    # whether every line had the prefix.
+    # Two passes in C instead of a loop over lines; the lengths show whether every line
+    # had the prefix.
     rest = text.replace(b"\n" + prefix, b"\n")
     n_removed = (len(text) - len(rest)) // len(prefix)
     n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -295,11 +294,10 @@ def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
 
 def _numbers(path: Path, rows: bytes) -> NDArray[np.float64]:
     with warnings.catch_warnings():
-        # Older numpy warns of rows it cannot read, newer raises.
+        # Older NumPy warns about bad rows, newer versions raise.
         warnings.simplefilter("error", DeprecationWarning)
         try:
-            # Text mode, which reads numbers without a Python object each; it is only
-            # its binary mode that numpy gives up.
+            # Text mode creates no Python objects; only the binary mode is deprecated.
             table = np.fromstring(rows, dtype=np.float64, sep=" ")
         except (DeprecationWarning, ValueError):
             table = np.empty(0)

@@ -1,4 +1,4 @@
-"""Best segmentations of one sequence: with 0..K changes, or for a penalty."""
+"""The best segmentations of a sequence: with 0..K changes, or for a penalty."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
 Constraint = Literal["up_down"] | None
 
-# Bytes for a change in a result and on the way there (77 to 79 were measured with 1,000
-# and 2,000 changes), and for a function that waits until its segment is long enough.
+# Bytes for a change in a result and in the search (77 to 79 were measured with 1,000
+# and 2,000 changes), and for a function of a segment below the minimum length.
 _CHANGE_BYTES = 80
 _WAITING_BYTES = 500
 
@@ -50,39 +50,47 @@ def segment(
     min_length: int = 1,
     threshold: float | None = None,
 ) -> Segmentations:
-    """Find the best segmentation with every number of changes up to a largest.
+    """Find the best segmentation for every number of changes up to a maximum.
 
     Exact, by functional pruning: in practice O(K n log n) time for K changes of n
-    observations, and memory that does not grow with n. Among segmentations of equal
-    cost the answer depends on the data alone. Consecutive segments may have equal means
-    where nothing better is left.
+    observations, and memory that does not grow with n. Several columns and
+    ``cost="mean_variance"`` use the pruning of PELT, which is quadratic if there are
+    few changes; robust costs are quadratic too. Consecutive segments may have equal
+    means.
 
     Parameters
     ----------
     x : array-like, shape (n,), or SequencePieces
-        The sequence; for ``cost="poisson"`` not negative. Memory-mapped arrays stay on
+        The sequence, also of shape (n, d); non-negative for ``cost="poisson"``. NaN
+        marks missing observations, which have weight 0. Memory-mapped arrays stay on
         disk.
     max_changes : int
-        The largest number of changes, below n.
-    cost : {"normal", "poisson"}
-        Cost of observations x of weights w in a segment of mean μ: Σ w (x - μ)², or
-        Σ w (μ - x log μ) with 0 log 0 = 0.
+        Maximum number of changes, below n.
+    cost : {"normal", "poisson", "biweight", "huber", "mean_variance"}
+        Cost of observations x with weights w in a segment with center μ: Σ w (x - μ)²;
+        Σ w (μ - x log μ) with 0 log 0 = 0; Σ w min((x - μ)², c²); Σ w h(x - μ) with
+        h(r) = r² up to c and c (2 |r| - c) beyond; or W log σ² with the total weight W
+        and the variance σ² of the segment, of at least two observations. Costs of
+        several columns are added.
     weights : array-like, shape (n,), optional
-        Positive weights; 1 by default. For run-length coded data, the lengths of the
-        runs: changes are then found between runs, where the best ones are anyway.
+        Positive weights; 1 by default. For run-length encoded data, the lengths of the
+        runs; the best changes are always between runs.
     constraint : {None, "up_down"}
-        With ``"up_down"`` the means alternate: not lower in segments 1, 3, ... (peaks)
-        than in their neighbors 0, 2, ... (background). An even number of changes gives
-        whole peaks. Means may be equal.
+        With ``"up_down"`` the means alternate: those of segments 1, 3, ... (peaks) are
+        not lower than those of their neighbors 0, 2, ... (background). An even number
+        of changes gives complete peaks. For normal and Poisson costs.
     labels : Labels, optional
-        Only segmentations without a label error are considered; labels of peaks need
-        ``constraint="up_down"``.
+        Labels that the segmentation must satisfy; labels of peaks require
+        ``constraint="up_down"``. For normal and Poisson costs.
     position : array-like, shape (n,), optional
-        Where a change at each index lies in the units of the labels, as for
-        `label_errors`; the index by default.
+        Positions of the observations in the units of the labels, as for
+        `label_errors`; by default their indices.
     min_length : int
-        The fewest observations in a segment. Above 1 the search takes several times as
-        long, and memory for as many functions of each model.
+        Minimum number of observations in a segment. Above 1 the search takes several
+        times as long. Not for robust costs.
+    threshold : float, optional
+        The constant c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times
+        the standard deviation of the noise, from differences of neighbors.
 
     Returns
     -------
@@ -91,7 +99,7 @@ def segment(
     Raises
     ------
     MemoryError
-        If the models would not fit into memory; the message tells their size.
+        If the models would not fit into memory.
 
     Examples
     --------
@@ -137,9 +145,9 @@ def segment(
     if not np.isfinite(costs).any():
         raise _impossible(f"max_changes={max_changes}", min_length)
     if constraint is None and labels is None and min_length == 1:
-        # Equal models can differ by a rounding.
+        # Costs of equal models can differ by rounding.
         costs = read_only(np.minimum.accumulate(costs))
-    # Models that do not exist have -1 changes there, and so no changes and no segments.
+    # Models that do not exist have -1 changes.
     n_changes = np.maximum(found["n_changes"], 0)
     n_segments = found["n_changes"] + 1
     change = read_only(sequence.original(found["change"]))
@@ -167,21 +175,21 @@ def segment_penalty(
     """Find the segmentation with the smallest cost plus penalty times changes.
 
     Exact, by functional pruning, in practice in O(n log n) time, and in memory that
-    does not grow with n. It is the model that `model_selection` selects for the
-    penalty, when that knows enough models; where two are equally good, it may be
+    does not grow with n; see `segment` for other costs. It is the model that
+    `model_selection` selects for the penalty; of two equally good models it may be
     either.
 
     Parameters
     ----------
     x : array-like, shape (n,), or SequencePieces
-        The sequence; for ``cost="poisson"`` not negative. Memory-mapped arrays stay on
-        disk, and `bedgraph_pieces` reads a file.
+        The sequence, as for `segment`; `bedgraph_pieces` reads a file.
     penalty : float
-        The price of a change, from 0 up; infinity allows none.
-    cost, weights, constraint, labels, position, min_length
+        Non-negative penalty of a change; infinity allows none.
+    cost, weights, constraint, labels, position, min_length, threshold
         As for `segment`.
     progress : callable, optional
-        Called with the number of observations done and of all, a few times a second.
+        Function that is called with the number of observations done and of all, a few
+        times a second.
 
     Returns
     -------

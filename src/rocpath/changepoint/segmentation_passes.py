@@ -1,6 +1,6 @@
-"""The passes of a segmentation over its sequence: check it, search, fit what is found.
+"""The passes of a segmentation over its sequence: check, search and fit.
 
-A sequence is read in pieces and never kept, so that memory does not depend on it.
+A sequence is read in pieces and not kept, so that memory does not depend on its length.
 """
 
 from __future__ import annotations
@@ -33,17 +33,16 @@ if TYPE_CHECKING:
 # Squares of such values, times such weights, can still be summed.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
-# Enough values of a piece to know where the middle of the data is; of every piece, as
-# it may drift.
+# Values of each piece that determine the center of the data.
 _SAMPLE_SIZE = 997
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedSequence:
-    """A sequence that can be segmented, and the units for it.
+    """A valid sequence, and the units of the search.
 
-    The search sees (x - origin) / 2**exponent and weights / 2**weight_exponent, where
-    nothing overflows or cancels.
+    The search uses (x - origin) / 2**exponent and weights / 2**weight_exponent, which
+    neither overflow nor cancel.
     """
 
     source: SequencePieces
@@ -71,7 +70,7 @@ class CheckedSequence:
         power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))
-        # Rounded to 0 it would buy changes that gain less than they cost.
+        # A penalty of 0 would allow changes without a gain.
         return max(scaled, np.finfo(float).smallest_subnormal) if penalty else 0.0
 
 
@@ -84,9 +83,9 @@ def checked_sequence(
     constraint: Constraint,
     labels: Labels | None,
 ) -> CheckedSequence:
-    """Read the sequence once, or raise if it cannot be segmented."""
+    """Read the sequence once, and raise if it cannot be segmented."""
     one_of("constraint", constraint, (None, "up_down"))
-    # Labels are in positions, the search in indices: both are known in this pass.
+    # This pass knows both the positions of labels and the indices of the search.
     places = LabelPlaces(labels, constraint)
     x, weights, position, index, n_all = _without_missing(x, weights, position, labels)
     source = _as_pieces(x, weights, position)
@@ -148,10 +147,10 @@ def _without_missing(
 
 
 def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
-    """Return what to take away from all values, where the cost does not see it.
+    """Return the value to subtract if the cost is invariant to shifts.
 
-    Far from zero all would cancel; a value of the data itself is taken away exactly
-    from those near it.
+    Far from zero, sums would cancel; values near one of the data are subtracted
+    exactly.
     """
     if not COSTS[cost]["is_shift_invariant"]:
         return 0.0
@@ -161,7 +160,7 @@ def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
 def _check_length(n: int) -> None:
     if n == 0:
         raise ValueError("x must have at least one observation, got none.")
-    # The core numbers observations with 32 bits, one of them the sign.
+    # The core numbers observations with signed 32-bit integers.
     if n >= 2**31:
         raise ValueError(f"x must be shorter than 2**31, got {n}.")
 
@@ -179,7 +178,7 @@ def search(
     segmenter = _core.segmenter(
         sequence.cost,
         sequence.constraint == "up_down",
-        # No interval could cover a single point.
+        # The interval of means must not be empty.
         (low, high if low < high else low + 1.0),
         penalty is not None,
         0.0 if penalty is None else sequence.penalty_in_units(penalty),
@@ -202,7 +201,7 @@ def fit(
     sequence: CheckedSequence, found: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
     """Read the sequence a third time: costs, means, and positions of the changes."""
-    # -1 changes mark a number of them that labels or the shortest length do not allow.
+    # -1 marks numbers of changes that labels or the minimum length do not allow.
     is_model = found["n_changes"] >= 0
     fitter = _core.model_fitter(
         sequence.cost,
@@ -212,8 +211,7 @@ def fit(
     )
     start, n_read = [], 0
     for x, weight, position in _centered(sequence):
-        # Costs and means in the units of the data, of the segments found: what scaling
-        # did to them on the way does not matter.
+        # Costs and means in the units of the data, without the scaling of the search.
         fitter.push(x, weight)
         n_read += x.size
         if position is not None:
@@ -264,7 +262,7 @@ def _centered(
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    """Return the values times a power of two; a product is faster than ldexp."""
+    """Multiply by a power of two; a product is faster than ldexp."""
     if abs(exponent) < 1000:
         return values * float(np.ldexp(1.0, exponent))
     return np.ldexp(values, exponent)
