@@ -248,12 +248,28 @@ def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
     assert ((model.predict(frame) == "yes") == (score >= point.threshold)).all()
 
 
+def test_guarantees_by_group_are_for_new_groups():
+    frame, y, customer = customers()
+    model = rp.TableClassifier(max_fpr=0.2, random_state=0)
+    model.fit(frame, y, groups=customer)
+    held_out = model.fit_.held_out
+    score = held_out.score["logistic regression"]
+    point = rp.choose_threshold(
+        held_out.is_positive, score, max_fpr=0.2, confidence=0.95, groups=customer
+    )
+    assert model.model_.threshold == point.threshold
+    assert "guaranteed for new groups with 95% confidence" in model.fit_.threshold_note
+    guaranteed = model.fit_.summary.points[1]
+    assert guaranteed.point.threshold == point.threshold
+    assert guaranteed.tp + guaranteed.fp == (score >= point.threshold).sum()
+
+
 def test_a_fast_fit_is_evaluated_by_its_inner_folds():
     frame, y, _ = customers()
     model = rp.TableClassifier("logistic", fast=True, max_fpr=0.2, random_state=0)
     model.fit(frame, y)
     assert model.comparison_.n_folds == 3
-    assert model.fit_.evaluation == ("3-fold cross-validation, the folds of its tuning")
+    assert model.fit_.evaluation == "3-fold cross-validation"
     assert model.model_.threshold is not None
     metrics = json.loads(model.to_files()["metrics.json"])
     assert metrics["max_fpr"] == 0.2

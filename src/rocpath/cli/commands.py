@@ -182,14 +182,11 @@ def evaluate(
     from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.model import TableModel
 
-    fitted = TableClassifier.from_model(read_saved(model, TableModel))
-    fitted.set_params(**targets._asdict())
+    known = read_saved(model, TableModel)
+    fitted = TableClassifier.from_model(known).set_params(**targets._asdict())
     if runs_on_dask(table, *where):
-        found = evaluate_on_cluster(
-            fitted.model_, table, asked, targets, where.scheduler
-        )
+        found = evaluate_on_cluster(known, table, asked, targets, where.scheduler)
     else:
-        known = fitted.model_
         text, codes = known.text, known.codes
         rows = read_tables(table, text=text, codes=codes, encoding=encoding)
         found = fitted.evaluate(rows, label, groups=group, sample_weight=weight)

@@ -12,9 +12,9 @@ from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     ThresholdTargets,
     describe_target,
-    points_for_targets,
 )
 from rocpath.tables.folds import INDEPENDENT_ROWS
+from rocpath.tables.thresholds import target_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,7 +134,7 @@ def evaluate_scores(
     partial = None
     if targets.max_fpr is not None:
         partial = auc_interval(is_positive, score, max_fpr=targets.max_fpr, **options)
-    points = points_for_targets(is_positive, score, targets)
+    points = target_points(is_positive, score, targets, design)
     n_groups = None if design.group is None else np.unique(design.group).size
     area = auc_interval(is_positive, score, **options)
     return TableEvaluation(label, area, partial, targets, tuple(points), n_groups)

@@ -11,11 +11,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import (
-    NO_TARGETS,
-    ThresholdTargets,
-    point_for_target,
-)
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.folds import split_rows
@@ -31,6 +27,7 @@ from rocpath.tables.rankers import (
     fit_ranker,
     methods_for,
 )
+from rocpath.tables.thresholds import GUARANTEE, target_point, target_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,8 +42,6 @@ if TYPE_CHECKING:
     from rocpath.tables.preparation import PreparedTable, TableWarning
 
     Progress = Callable[[int, int, str], None]
-
-GUARANTEE = 0.95  # confidence of a threshold that is guaranteed for new rows
 
 
 class FitSettings(NamedTuple):
@@ -313,7 +308,11 @@ def _result(
     label, summary, note = prepared.label, None, ""
     if held_out is not None:
         score = held_out.score[method]
-        summary = summarize_scores(held_out.is_positive, score, settings.targets)
+        y, design = held_out.is_positive, held_out.design
+        summary = summarize_scores(y, score, settings.targets)
+        others = [one for one in summary.points if not one.is_requested]
+        requested = target_points(y, score, settings.targets, design)
+        summary = summary._replace(points=[*requested, *others])
         model, note = with_threshold(model, held_out, score, settings.targets)
     coefficients = model.coefficients(prepared.table)
     importance: list[tuple[str, float]] = []
@@ -343,26 +342,24 @@ def with_threshold(
     score: NDArray[np.float64],
     targets: ThresholdTargets,
 ) -> tuple[TableModel, str]:
-    """Set the threshold for the only target given, guaranteed for new rows if possible.
+    """Set a threshold that reaches all targets, guaranteed for new rows if possible.
 
     Returns the model and a sentence about what holds for its threshold.
     """
     if targets.n_given == 0:
         return model, ""
-    if targets.n_given > 1:
-        return model, "Several targets were given, so that no threshold is saved."
-    y = held_out.is_positive
-    reason = ""
-    for confidence in (None,) if targets.top is not None else (GUARANTEE, None):
+    y, design, reason = held_out.is_positive, held_out.design, ""
+    for confidence in (None,) if list(targets.given) == ["top"] else (GUARANTEE, None):
         try:
-            point = point_for_target(y, score, targets, confidence)
+            point = target_point(y, score, targets, design, confidence)
         except ValueError as error:
             reason = str(error)
             continue
         model = replace(model, threshold=point.threshold)
         called = f"Scores of at least {point.threshold:.4g} are predicted positive: "
         if confidence is not None:
-            return model, f"{called}guaranteed for new rows with 95% confidence."
+            where = "rows" if design.group is None else "groups"
+            return model, f"{called}guaranteed for new {where} with 95% confidence."
         if not reason:
             return model, f"{called}as many held-out rows as requested."
         return model, f"{called}observed on held-out rows, not guaranteed: {reason}"
