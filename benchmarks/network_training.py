@@ -1,8 +1,8 @@
-"""Train small networks by many losses at once, and choose rate and steps for each.
+"""Train small networks with many losses at once, and select rate and steps for each.
 
-The networks are tiny, so that most time would go into calling torch. All networks of a
-task are therefore trained together, their weights stacked: one for each loss, rate and
-third of the rows that is held out. None knows of the others.
+The networks are tiny, so that calls of torch would take most of the time. All networks
+of a task are therefore trained together, with stacked weights: one for each loss, rate
+and held-out third of the rows. They do not influence each other.
 """
 
 import sys
@@ -105,7 +105,7 @@ class Way(NamedTuple):
 
 
 def rates_from(smallest):
-    return [round(smallest * factor, 6) for factor in (1, 3, 10, 30)]
+    return [round(smallest * factor, 7) for factor in (0.3, 1, 3, 10, 30, 100)]
 
 
 WAYS = {

@@ -1,19 +1,21 @@
-"""Compare losses for small networks and a rare class, by AUC on rows not seen.
+"""Compare losses for small networks and a rare class by AUC on test rows.
 
 A convolutional network on four image sets, one class against the nine others, with
-positives left out until they are 1, 5 or 10 in a hundred; and a network of one hidden
-layer on six tables. Batches of 8, 64 and 512 rows, by Adam and by SGD with momentum.
+positives dropped until 1%, 2%, 5% or 10% remain; and a network with one hidden layer on
+six tables: 22 tasks. Batches of 64 and 512 rows, with Adam and with SGD with momentum;
+``--batch 8`` adds small ones.
 
-For each loss and each of its learning rates three networks are trained, each without
-one third of the rows. Their mean AUC on those thirds says which rate and how many steps
-to take; AUC on the test rows is that of these three networks. LibAUC's AUCMLoss runs
+For each loss and each of its six learning rates three networks are trained, each
+without one third of the rows. Their mean AUC on those thirds selects the rate and the
+number of steps; the test AUC is that of these three networks. LibAUC's AUCMLoss runs
 with its own optimizer and sampler, if ``libauc`` is installed. Its sampler balances the
-classes, so other losses run with rare positives repeated, too.
+classes, so other losses also run with rare positives repeated.
 
-Prints mean test AUC with standard errors, and saves every network in ``networks.csv``,
-with the seconds that all networks of a task took. A run that was stopped goes on from
-there; ``--batch 8 --optimizer Adam`` does only those. Needs ROCPATH_DATA and torch.
-``--quick`` is a smaller run of minutes, by Adam only, saved in ``networks_quick.csv``.
+Prints mean test AUC with standard errors over tasks, and saves every network in
+``networks.csv``, with the seconds that all networks of a task took. A run that was
+stopped resumes from there; ``--batch 64 --optimizer Adam`` selects a setting. Needs
+ROCPATH_DATA and torch. ``--quick`` is a smaller run of minutes, with Adam only, saved
+in ``networks_quick.csv``.
 """
 
 import argparse
@@ -35,8 +37,9 @@ FIELDS = (
     *("task", "positives", "batch", "optimizer", "loss", "rate", "part", "fold"),
     *("valid_auc", "test_auc", "row_error", "seconds"),
 )
-SETTINGS = list(itertools.product((8, 64, 512), ("Adam", "SGD")))
-# glibc gives large blocks back at once, and to get them anew takes most of the time.
+BATCHES = (64, 512)
+SETTINGS = list(itertools.product((*BATCHES, 8), ("Adam", "SGD")))
+# glibc returns large blocks at once, and allocating them again takes most of the time.
 KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": "4000000000",
     "MALLOC_TRIM_THRESHOLD_": "4000000000",
@@ -49,7 +52,7 @@ def run(job):
     begin = time.perf_counter()
     torch.set_num_threads(1)
     task = load_images(name, share) if name in IMAGES else load_table(name)
-    # What `network_choice.py` has chosen, which is cross-entropy if none is rare.
+    # The choice of `network_choice.py`, which is cross-entropy without a rare class.
     is_rare = task.y.float().mean() < RARE
     ways = WAYS if is_rare else {**WAYS, RECIPE: WAYS["BCE"]}
     rows = list(judge(task, optimizer, size, ways))
@@ -58,9 +61,9 @@ def run(job):
 
 
 def jobs(*, quick):
-    """Give tasks with batch and optimizer."""
+    """Yield tasks with batch size and optimizer."""
     tables = [(name, None) for name in (TABLES[:3] if quick else TABLES)]
-    shares = (0.05,) if quick else (0.01, 0.1, 0.05)
+    shares = (0.05,) if quick else (0.01, 0.1, 0.05, 0.02)
     images = list(IMAGES)[1:3] if quick else IMAGES
     settings = [SETTINGS[0], SETTINGS[2]] if quick else SETTINGS
     for setting in settings:
@@ -69,7 +72,7 @@ def jobs(*, quick):
 
 
 def in_processes(function, jobs, n_processes):
-    """Give what a function returns for each job, in any order."""
+    """Yield the results of a function for each job, in any order."""
     os.environ.update(KEEP_MEMORY)
     with multiprocessing.get_context("spawn").Pool(n_processes) as pool:
         yield from pool.imap_unordered(function, jobs, chunksize=1)
@@ -94,7 +97,7 @@ def main():
     left = [
         (task, size, optimizer)
         for task, size, optimizer in jobs(quick=options.quick)
-        if options.batch in (None, size)
+        if (size == options.batch if options.batch else size in BATCHES)
         and options.optimizer in (None, optimizer)
         and (task[0], str(task[1] or ""), str(size), optimizer) not in is_done
     ]
