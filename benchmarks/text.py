@@ -78,7 +78,7 @@ def fitted(name, X, y, seed):
     if name.startswith("AUCClassifier"):
         is_plain = name == "AUCClassifier"
         fit.common_scale = BOTH_SCALES if is_plain else lambda X, _: np.ones(X.shape[1])
-        return AUCClassifier(random_state=seed).fit(X, y)
+        return AUCClassifier(n_rounds=0, random_state=seed).fit(X, y)
     is_scaled = name == "unit variance"
     Cs = np.logspace(-5, 2, 8) if is_scaled else np.logspace(-3, 4, 8)
     search = LogisticRegressionCV(Cs=Cs, cv=5, scoring="roc_auc", max_iter=300)
