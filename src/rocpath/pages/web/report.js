@@ -124,9 +124,12 @@
       if (typed.value !== "") typed.value = String(clamped(Number(typed.value), 0, 1));
     });
     const called = data.grid.tp.map((tp, k) => tp + data.grid.fp[k]);
+    // The grid need not have a place for every rule: the nearest one is shown.
+    const nearest = (count) => called.reduce((best, one, k) =>
+      (Math.abs(one - count) < Math.abs(called[best] - count) ? k : best), 0);
     const buttons = document.querySelectorAll(".decide [data-called]");
     buttons.forEach((button) => button.addEventListener("click",
-      () => showPlace(called.indexOf(Number(button.dataset.called)))));
+      () => showPlace(nearest(Number(button.dataset.called)))));
     // A useful threshold first: a guaranteed one that was requested, or the top 10%.
     find(".decide [data-initial]").click();
   }
