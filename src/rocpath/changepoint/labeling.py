@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,11 @@ from rocpath.changepoint.observations import (
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.changepoint.selection import model_selection
+from rocpath.changepoint.training_sequences import (
+    float_array,
+    scaled_default_penalty,
+    scaled_segmentation,
+)
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
 
 if TYPE_CHECKING:
@@ -75,16 +79,11 @@ def detect_changes(
     for done, (x, weight) in enumerate(zip(sequences, every, strict=True)):
         if progress is not None:
             progress(done, len(sequences))
-        x = np.asarray(x, dtype=np.float64)
-        median, unit = np.zeros(1), np.ones(1)
-        if x.ndim == 2 and cost == "normal":
-            x, median, unit = noise_scaled(x, weight)
         own = penalty
         if own is None:
-            own = default_penalty(x, cost=cost, weights=weight)
-        settings: dict[str, Any] = {"cost": cost, "constraint": constraint}
-        one = segment_penalty(x, own, weights=weight, min_length=min_length, **settings)
-        found.append(replace(one, mean=one.mean * unit + median))
+            own = scaled_default_penalty(float_array(x), weight, cost=cost)
+        settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
+        found.append(scaled_segmentation(x, own, weight, **settings))
     return found
 
 

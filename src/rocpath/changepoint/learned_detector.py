@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -15,7 +14,6 @@ from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
-from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
     PenaltyProblem,
@@ -24,11 +22,12 @@ from rocpath.changepoint.penalty_evaluation import (
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.prediction_warnings import warn_of_unusual
 from rocpath.changepoint.saved_detector import SavedDetector
-from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.training_sequences import (
     features_and_units,
     float_array,
     paired_labels,
+    scaled_default_penalty,
+    scaled_segmentation,
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
@@ -58,9 +57,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     segments new sequences with their predicted penalties. Sequences are a list, so that
     cross-validation can split them, also by ``groups``.
 
-    For costs in squared units of the data the model predicts the penalty divided by the
-    noise variance, from features of values in units of the noise. A model that was
-    learned from percentages so applies to byte counts.
+    Penalties and features are in units of the noise, so that a model that was learned
+    from percentages applies to byte counts.
 
     Parameters
     ----------
@@ -87,10 +85,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ----------
     regressor_ : estimator
         The fitted model of the log penalty.
-    n_labeled_ : int
-        Number of labeled sequences.
-    n_labels_ : int
-        Number of labeled regions.
+    n_labeled_, n_labels_ : int
+        Number of labeled sequences, and of their labeled regions.
     has_runs_ : bool
         Whether all weights are whole numbers and so lengths of runs of equal values.
     metadata_ : dict
@@ -154,8 +150,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         labels : list of Labels or None
             The labeled regions of each sequence; None for unlabeled sequences.
         weights : list of array-like or None, optional
-            Weights of the observations, as for :func:`~rocpath.changepoint.segment`.
-            Whole weights are lengths of runs, which count in the features.
+            Weights of the observations. Whole weights are lengths of runs, which count
+            in the features.
         positions : list of array-like or None, optional
             Positions of the observations in the units of the labels; by default their
             indices.
@@ -163,8 +159,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             Groups of sequences that cross-validation keeps together, as for
             :meth:`PenaltyRegressor.fit`.
         progress : callable, optional
-            Function that is called with the number of segmented sequences and the
-            number of all labeled sequences.
+            Function of the numbers of segmented and of all labeled sequences.
         """
         training = training_sequences(
             sequences, labels, weights=weights, positions=positions, groups=groups
@@ -175,7 +170,6 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             if progress is not None:
                 progress(done, len(training))
             functions.append(self._errors(one))
-        # Otherwise all penalties, or all extreme ones, are equally good.
         if not can_be_learned(functions):
             raise ValueError(
                 "labels must trade false positives for false negatives: label both "
@@ -187,7 +181,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         weight = [one.weight for one in training]
         X, unit = self._features(value, weight)
         pairs = zip(value, weight, strict=True)
-        default = [self._default(x, w) for x, w in pairs]
+        default = [scaled_default_penalty(x, w, cost=self.cost) for x, w in pairs]
         problem = PenaltyProblem(
             X,
             np.log([[len(one)] for one in value]),
@@ -203,10 +197,6 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self._training, self._problem, self._units = training, problem, unit
         self._evaluation: PenaltyEvaluation | None = None
         return self
-
-    def _default(self, x: NDArray[np.float64], weight: ArrayLike | None) -> float:
-        scaled = noise_scaled(x, weight)[0] if x.ndim == 2 else x
-        return default_penalty(scaled, cost=self.cost, weights=weight)
 
     @property
     def _unfitted(self) -> Any:
@@ -229,9 +219,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         }
         if self.search is not None:
             return detector_errors(self.search, one.value, one.labels, **shared)
-        x = one.value
-        if x.ndim == 2:
-            x = noise_scaled(x, one.weight)[0]
+        x = noise_scaled(one.value, one.weight)[0] if one.value.ndim == 2 else one.value
         return errors_by_penalty(
             x, one.labels, weights=one.weight, **shared, **self._settings
         )
@@ -287,8 +275,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         title : str
             Title of the page.
         names : list of str, optional
-            Names of all sequences that were passed to ``fit``; by default their
-            numbers.
+            Names of all sequences of ``fit``; by default their numbers.
         is_time : bool
             Whether positions are times, in microseconds since 1970.
         notes : list of str
@@ -351,10 +338,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         weights: Weights = None,
         names: Sequence[str] | None = None,
     ) -> list[Segmentation]:
-        """Segment each sequence with its predicted penalty.
-
-        ``names`` are those of the sequences in warnings, by default their numbers.
-        """
+        """Segment each sequence with its predicted penalty; warnings have the names."""
         check_is_fitted(self)
         penalty, X = self._predicted(sequences, weights)
         every = [None] * len(sequences) if weights is None else weights
@@ -371,13 +355,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> Segmentation:
         if self.search is not None:
             return detector_segmentation(self.search, sequence, penalty)
-        x = float_array(sequence)
-        if x.ndim == 1:
-            return segment_penalty(x, penalty, weights=weight, **self._settings)
-        # Columns in units of their noise, and the means in units of the data again.
-        scaled, median, unit = noise_scaled(x, weight)
-        found = segment_penalty(scaled, penalty, weights=weight, **self._settings)
-        return replace(found, mean=found.mean * unit + median)
+        return scaled_segmentation(sequence, penalty, weight, **self._settings)
 
     def worth(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +11,16 @@ from rocpath.arguments import check_count, describe
 from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.penalty_default import noise_variance
+from rocpath.changepoint.penalty_default import default_penalty, noise_variance
+from rocpath.changepoint.segmentation import segment_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.changepoint.segmentation import SegmentCost
+    from rocpath.changepoint.segmentation_results import Segmentation
 
 # Observations of a sequence once its runs are expanded for the features: 0.8 GB.
 _MAX_EXPANDED = 10**8
@@ -112,6 +116,26 @@ def features_and_units(
     if unit == "free":
         return np.column_stack((X, np.log(noise))), np.ones(len(value))
     return X, noise
+
+
+def scaled_default_penalty(
+    x: NDArray[np.float64], weight: ArrayLike | None, *, cost: SegmentCost
+) -> float:
+    """Return the default penalty; columns are in units of their noise."""
+    scaled = noise_scaled(x, weight)[0] if x.ndim == 2 else x
+    return default_penalty(scaled, cost=cost, weights=weight)
+
+
+def scaled_segmentation(
+    x: ArrayLike, penalty: float, weight: ArrayLike | None, **settings: Any
+) -> Segmentation:
+    """Segment a sequence; columns are in units of their noise, but not the means."""
+    value = float_array(x)
+    if value.ndim != 2:
+        return segment_penalty(value, penalty, weights=weight, **settings)
+    scaled, median, unit = noise_scaled(value, weight)
+    found = segment_penalty(scaled, penalty, weights=weight, **settings)
+    return replace(found, mean=found.mean * unit + median)
 
 
 def _expanded_runs(
