@@ -43,7 +43,7 @@ def test_auc(network, task):
     return metric.compute()
 
 
-def judge(task, seed):
+def evaluate_task(task, seed):
     """Return (method, test AUC, seconds) of the three."""
     rng = np.random.RandomState(seed)
     # Positives first, then dealt out, so that each part has its share of them.
@@ -75,7 +75,7 @@ def main():
         writer.writerow(("table", "seed", "method", "test_auc", "seconds"))
         for name in TABLES:
             task = load_table(name)
-            rows = [judge(task, seed) for seed in range(N_SEEDS)]
+            rows = [evaluate_task(task, seed) for seed in range(N_SEEDS)]
             for seed, methods in enumerate(rows):
                 writer.writerows((name, seed, *method) for method in methods)
             means = np.mean([[one[1] for one in methods] for methods in rows], axis=0)

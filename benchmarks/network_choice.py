@@ -1,8 +1,9 @@
 """Choose a loss and a sampler for batches of 8, on other tasks than `networks.py`.
 
 Other classes of the same pictures and of covtype, digits, Pima, and two tables that are
-made up. Trained and judged as there. Prints leads over cross-entropy by Adam and by
-SGD, and saves every network in ``network_choice.csv``. Needs ROCPATH_DATA and torch.
+simulated. Trained and evaluated as there. Prints differences to cross-entropy with Adam
+and with SGD, and saves every network in ``network_choice.csv``. Needs ROCPATH_DATA and
+torch.
 """
 
 import csv
@@ -26,7 +27,7 @@ from network_tasks import (
 from network_training import (
     Way,
     bce,
-    judge,
+    evaluate_task,
     pairwise,
     plain,
     smoothed,
@@ -106,7 +107,7 @@ def run(job):
         task = load_images(kind, share, positive_class)
         name = f"{kind} {positive_class}"
     share = round(float(task.y.float().mean()), 3)
-    rows = judge(task, optimizer, 8, dict(candidates()))
+    rows = evaluate_task(task, optimizer, 8, dict(candidates()))
     return [(name, share, 8, optimizer, *row) for row in rows]
 
 

@@ -33,7 +33,7 @@ except ImportError:
 
 N_FOLDS = 3
 N_STEPS = {8: 1500, 64: 400, 512: 80}
-PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # of the steps, after which to judge
+PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # of the steps, after which to evaluate
 # The smallest rate, for SGD times what a loss wants. Of large batches there are fewer
 # steps, which may be longer.
 RATE = {
@@ -182,7 +182,7 @@ class SGD:
 
 
 class Plan(NamedTuple):
-    """Which rows each step takes, those held out, and when to judge."""
+    """Which rows each step takes, held-out rows, and when to evaluate."""
 
     taken: torch.Tensor  # step, fold, row
     held_out: list
@@ -319,7 +319,7 @@ def choose(task, stack, kept, held_out):
         yield check, rate, auc[check, :, way, rate], kept[check, :, way, rate]
 
 
-def judge(task, optimizer, size, ways):
+def evaluate_task(task, optimizer, size, ways):
     """Give loss, rate, part of the steps, fold, two AUCs and an error, by network."""
     stack, y, share = Stack(task.X), task.y.numpy(), float(task.y.float().mean())
     chosen = {}

@@ -30,7 +30,7 @@ import torch
 
 from network_summary import RECIPE, summarize
 from network_tasks import IMAGES, RARE, TABLES, load_images, load_table
-from network_training import WAYS, judge
+from network_training import WAYS, evaluate_task
 
 HERE = Path(__file__).parent
 FIELDS = (
@@ -55,7 +55,7 @@ def run(job):
     # The choice of `network_choice.py`, which is cross-entropy without a rare class.
     is_rare = task.y.float().mean() < RARE
     ways = WAYS if is_rare else {**WAYS, RECIPE: WAYS["BCE"]}
-    rows = list(judge(task, optimizer, size, ways))
+    rows = list(evaluate_task(task, optimizer, size, ways))
     seconds = round(time.perf_counter() - begin, 1)
     return [(name, share or "", size, optimizer, *row, seconds) for row in rows]
 

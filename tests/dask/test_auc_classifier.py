@@ -225,21 +225,21 @@ def test_tasks_of_rows_and_labels_run_once_per_pass():
     from dask.delayed import delayed
 
     X, y = rows(400)
-    n_made = []
+    n_computed = []
 
-    def made(number):
-        n_made.append(number)
+    def compute(number):
+        n_computed.append(number)
         some = slice(100 * number, 100 * number + 100)
         return X[some], y[some]
 
-    parts = [delayed(made, nout=2)(number) for number in range(4)]
+    blocks = [delayed(compute, nout=2)(number) for number in range(4)]
     lazy = [
-        da.concatenate([da.from_delayed(one[k], shape, dtype) for one in parts])
+        da.concatenate([da.from_delayed(one[k], shape, dtype) for one in blocks])
         for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
     ]
     auc(lazy[1], lazy[0][:, 0])
     # One pass checks the rows; the next one computes and keeps scores.
-    assert len(n_made) == 2 * 4
+    assert len(n_computed) == 2 * 4
 
 
 def test_class_weight_and_warm_start_equal_those_in_memory():
@@ -285,8 +285,8 @@ def test_wide_rows_are_subsampled_more(monkeypatch):
 
 def test_row_hashes_do_not_depend_on_partitions_and_are_uniform():
     whole = subsampling.row_hashes(0, 10_000, 3)
-    parts = [subsampling.row_hashes(a, 100, 3) for a in range(0, 10_000, 100)]
-    assert (np.concatenate(parts) == whole).all()
+    pieces = [subsampling.row_hashes(a, 100, 3) for a in range(0, 10_000, 100)]
+    assert (np.concatenate(pieces) == whole).all()
     assert np.unique(whole).size == whole.size
     counts, _ = np.histogram(whole.astype(float), bins=10, range=(0, 2.0**64))
     assert counts.min() > 850  # 1,000 each, with a standard deviation of 30
@@ -381,24 +381,6 @@ def test_cross_validation_of_scikit_learn():
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
     expected = cross_val_score(local, X, y, cv=KFold(3))
     np.testing.assert_allclose(scores, expected)
-
-
-def test_functions_in_memory_refuse_dask_collections():
-    X, y = rows(60)
-    lazy, labels = partitioned(X, y, 3)
-    score = lazy[:, 0]
-    calls = [
-        lambda: rp.auc(labels, score),
-        lambda: rp.auc(y, score),
-        lambda: rp.auc_interval(y, score),
-        lambda: rp.compare_auc(y, X[:, 0], score),
-        lambda: rp.choose_threshold(labels, X[:, 0], max_fpr=0.1),
-        lambda: rp.AUCClassifier().fit(lazy, labels),
-        lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
-    ]
-    for call in calls:
-        with pytest.raises(TypeError, match=r"got a Dask array: .* rocpath\.dask"):
-            call()
 
 
 def test_one_class_raises():

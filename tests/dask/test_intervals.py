@@ -27,7 +27,9 @@ def rows(n_rows=1500, seed=0):
 
 def partitioned(*columns, n_partitions=4):
     size = -(-len(columns[0]) // n_partitions)
-    return [da.from_array(column, chunks=size) for column in columns]
+    return [
+        da.from_array(column, chunks=(size, *column.shape[1:])) for column in columns
+    ]
 
 
 def check_equal(got, expected, rel=1e-9):
@@ -166,3 +168,21 @@ def test_invalid_input_raises():
         auc_interval(*partitioned(y, one), confidence=95)
     with pytest.raises(TypeError, match="groups must be a Dask array or series"):
         auc_interval(*partitioned(y, one), groups=group)
+
+
+def test_functions_in_memory_refuse_dask_collections():
+    y, column, *_ = rows(60)
+    X = np.column_stack((column, column))
+    labels, score, lazy = partitioned(y, column, X)
+    calls = [
+        lambda: rp.auc(labels, score),
+        lambda: rp.auc(y, score),
+        lambda: rp.auc_interval(y, score),
+        lambda: rp.compare_auc(y, X[:, 0], score),
+        lambda: rp.choose_threshold(labels, X[:, 0], max_fpr=0.1),
+        lambda: rp.AUCClassifier().fit(lazy, labels),
+        lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"got a Dask array: .* rocpath\.dask"):
+            call()

@@ -55,6 +55,8 @@ def pairs(target, weight=None):
 @given(batches(), st.sampled_from([0.0, 0.5, 1.0, 1e3]))
 def test_aum_of_labels_equals_the_core(batch, margin):
     scores, target, weight = batch
+    # Larger scores absorb the margin in torch, while the core compares exact sums.
+    scores = [max(min(score, 1e6), -1e6) for score in scores]
     bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
     value, gradient = value_and_gradient(
         rt.aum_loss,

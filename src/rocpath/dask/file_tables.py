@@ -158,12 +158,7 @@ def fit_files(
     FilesFit
     """
     top, n_rows = model.top, sum(sample.counts.values())
-    if top is not None:  # the same share of the sample
-        share = top / n_rows
-        model.set_params(top=max(round(share * sample.frame.height), 1))
-    model.fit(sample.frame, sample.label)
-    model.set_params(top=top)
-    fitted = model.model_
+    fitted = _fit_sample(model, sample, n_rows)
     with Passes(client, progress) as passes:
         tasks = passes.each(_encode_file, sample.files, state=(fitted, sample.encoding))
         width = len(fitted.pipeline[0].get_feature_names_out())
@@ -185,10 +180,7 @@ def fit_files(
             note = f"Scores of at least {threshold:.4g} are predicted positive: the "
             note += f"{top:,} highest of all {n_rows:,} rows."
     steps = [("columns", fitted.pipeline[0]), ("ranking", ranking.to_local())]
-    parameters = fitted.parameters if top is None else {**fitted.parameters, "top": top}
-    fitted = replace(
-        fitted, pipeline=Pipeline(steps), threshold=threshold, parameters=parameters
-    )
+    fitted = replace(fitted, pipeline=Pipeline(steps), threshold=threshold)
     model.fit_ = replace(
         model.fit_,
         model=fitted,
@@ -197,6 +189,19 @@ def fit_files(
     )
     model._set_model(fitted)
     return FilesFit(area, ranking.n_passes_)
+
+
+def _fit_sample(model: TableClassifier, sample: TableSample, n_rows: int) -> TableModel:
+    """Fit a classifier to the sample, with a number of top rows in proportion."""
+    top = model.top
+    if top is not None:
+        share = top / n_rows
+        model.set_params(top=max(round(share * sample.frame.height), 1))
+    model.fit(sample.frame, sample.label)
+    model.set_params(top=top)
+    if top is None:
+        return model.model_
+    return replace(model.model_, parameters={**model.model_.parameters, "top": top})
 
 
 def evaluate_files(
