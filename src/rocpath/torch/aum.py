@@ -50,7 +50,8 @@ def aum_loss(
     """Compute the AUM of a batch; its gradient is the mean one-sided derivative.
 
     The value and the gradient equal those of :func:`rocpath.aum` and
-    :func:`rocpath.aum_gradient`, also with ties. Labels take linear time.
+    :func:`rocpath.aum_gradient`, also with ties, except that thresholds (margin minus
+    score) are rounded: they may be tied by rounding. Labels take linear time.
 
     Parameters
     ----------
