@@ -1,8 +1,9 @@
-"""Time intervals and tests of AUCs next to sorting as many numbers.
+"""Time intervals and tests of AUCs in units of sorting as many numbers.
 
 Prints medians of five and their ratio to ``np.argsort`` of 10^6 numbers in the same
-run, and saves ``interval_speed.csv`` beside this script. Times are of the processor:
-everything here runs on one core, and a busy machine does not change them as much.
+run, and saves ``interval_speed.csv`` beside this script. Times are processor times:
+everything here runs on one core, and a busy machine changes them less. Run it with
+OPENBLAS_NUM_THREADS=1, as idle threads of BLAS count as processor time.
 """
 
 import csv
@@ -24,8 +25,15 @@ def main():
     other = score + rng.normal(size=y.size)
     rounded = np.round(score, 2)
     weighted = {"sample_weight": rng.random(y.size) + 0.5}
+    group = rng.integers(0, 10**5, y.size)
+    ten = np.column_stack(
+        [score + 0.1 * k * rng.normal(size=y.size) for k in range(10)]
+    )
     work = {
         "np.argsort": lambda: np.argsort(score),
+        "auc": lambda: rp.auc(y, score),
+        "auc_interval, 100,000 groups": lambda: rp.auc_interval(y, score, groups=group),
+        "compare_aucs, ten columns": lambda: rp.compare_aucs(y, ten),
         "auc_interval": lambda: rp.auc_interval(y, score),
         "auc_interval, max_fpr": lambda: rp.auc_interval(y, score, max_fpr=0.1),
         "auc_interval, ties": lambda: rp.auc_interval(y, rounded),
@@ -33,7 +41,7 @@ def main():
         "compare_auc": lambda: rp.compare_auc(y, score, other),
         "choose_threshold": lambda: rp.choose_threshold(y, score, max_fpr=0.1),
     }
-    # In turn, such that a busy moment of the machine hits all of them.
+    # In turns, so that a busy moment of the machine affects all of them.
     seconds = {name: [] for name in work}
     for _ in range(5):
         for name, function in work.items():

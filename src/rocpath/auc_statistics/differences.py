@@ -21,14 +21,21 @@ _EQUAL_RANKINGS = 1e-22
 _EQUAL_AREAS = 1e-14  # differences of equal areas by rounding
 
 
-def compared(one: Curve, two: Curve, margin: float | None = None) -> AUCComparison:
-    """Compare two scores of the same rows."""
-    apart = one.deviation - two.deviation
-    cluster = one.sample.cluster_variance(apart)
-    if cluster is None:
-        variance, stable, freedom = _delong_variance(one, two, apart), None, np.inf
-    else:
-        variance, stable, freedom = cluster.variance, cluster.stable, cluster.freedom
+def compared(
+    one: Curve,
+    two: Curve,
+    margin: float | None = None,
+    variance: float | None = None,
+) -> AUCComparison:
+    """Compare two scores of the same rows; DeLong's variance may be known already."""
+    stable, freedom = None, np.inf
+    if variance is None:
+        apart = one.deviation - two.deviation
+        cluster = one.sample.cluster_variance(apart)
+        if cluster is None:
+            variance = _delong_variance(one, two, apart)
+        else:
+            variance, stable, freedom = cluster
     scale = one.interval.standard_error**2 + two.interval.standard_error**2
     is_equal = abs(one.blocks.area - two.blocks.area) <= _EQUAL_AREAS
     if (

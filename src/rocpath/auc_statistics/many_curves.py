@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 
+# Below this ratio to the sum of two variances, that of the difference is summed by row.
+_CANCELLATION = 1e-6
+
+
 class PairComparison(NamedTuple):
     """Two scores by name, their comparison, and its p-value adjusted by Holm."""
 
@@ -146,15 +150,17 @@ def compare_aucs(
         name: Curve.of(sample, score, max_fpr, confidence)
         for name, score in columns.items()
     }
-    found = [
-        (one, two, compared(curves[one], curves[two]))
-        for one, two in combinations(curves, 2)
-    ]
+    covariance = _covariance(sample, list(curves.values()))
+    found = []
+    for (i, one), (j, two) in combinations(enumerate(curves), 2):
+        variance = _pair_variance(sample, covariance, i, j)
+        pair = compared(curves[one], curves[two], variance=variance)
+        found.append((one, two, pair))
     adjusted = holm([comparison.p_value for *_, comparison in found])
     return AUCComparisons(
         {name: curve.interval for name, curve in curves.items()},
         [PairComparison(*pair, p) for pair, p in zip(found, adjusted, strict=True)],
-        *_overall_test(sample, list(curves.values())),
+        *_overall_test(sample, list(curves.values()), covariance),
     )
 
 
@@ -174,25 +180,22 @@ def named_columns(
         S = np.column_stack(values) if values else np.empty((n_rows, 0))
     elif names is None and hasattr(S, "columns"):
         names = list(S.columns)
-    score = score_columns(S, n_rows)
-    names = [str(k) for k in (range(score.shape[1]) if names is None else names)]
-    if len(names) != score.shape[1] or len(set(names)) < len(names):
+    columns = np.ascontiguousarray(score_columns(S, n_rows).T)
+    names = [str(k) for k in (range(len(columns)) if names is None else names)]
+    if len(names) != len(columns) or len(set(names)) < len(names):
         raise ValueError(
-            f"names must be different, one for each of the {score.shape[1]} columns, "
+            f"names must be different, one for each of the {len(columns)} columns, "
             f"got {names}."
         )
     if len(names) < 2:
         raise ValueError(f"S must have at least two columns, got {len(names)}.")
-    for name, column in zip(names, score.T, strict=True):
+    for name, column in zip(names, columns, strict=True):
         if column.min() == column.max():
             raise ValueError(
                 f"scores {name!r} must not be constant, got only {column[0]:g}: it "
                 "does not rank any rows."
             )
-    return {
-        name: np.ascontiguousarray(column)
-        for name, column in zip(names, score.T, strict=True)
-    }
+    return dict(zip(names, columns, strict=True))
 
 
 def holm(p_value: Sequence[float]) -> list[float]:
@@ -205,21 +208,34 @@ def holm(p_value: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
+def _pair_variance(
+    sample: LabeledSample, covariance: NDArray[np.float64], i: int, j: int
+) -> float | None:
+    """Return DeLong's variance of a difference, or None if it must be summed by row."""
+    counts = sample.counts["n_positives"], sample.counts["n_negatives"]
+    total = float(covariance[i, i] + covariance[j, j])
+    variance = total - 2.0 * float(covariance[i, j])
+    # Nearly equal rankings would lose their digits in the subtraction.
+    if sample.groups is not None or 1 in counts or variance < _CANCELLATION * total:
+        return None
+    return variance
+
+
 def _overall_test(
-    sample: LabeledSample, curves: list[Curve]
+    sample: LabeledSample, curves: list[Curve], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
     """Test that all AUCs are equal, by their differences to the last one."""
     area = np.array([curve.blocks.area for curve in curves])
-    deviation = np.array([curve.deviation for curve in curves])
-    contrast = deviation[:-1] - deviation[-1]
     difference = area[:-1] - area[-1]
-    covariance = _covariance(sample, contrast)
+    contrast = np.eye(len(curves))[:-1]
+    contrast[:, -1] = -1.0
+    apart = contrast @ covariance @ contrast.T
     # Scores that rank alike make it singular: its rank is the degrees of freedom.
-    scale = max(float(np.abs(covariance).max()), 1e-300)
-    rank = int(np.linalg.matrix_rank(covariance / scale, tol=1e-10, hermitian=True))
+    scale = max(float(np.abs(apart).max()), 1e-300)
+    rank = int(np.linalg.matrix_rank(apart / scale, tol=1e-10, hermitian=True))
     if rank == 0:
         return 0.0, 0, 1.0
-    inverse = np.linalg.pinv(covariance / scale, rcond=1e-10, hermitian=True) / scale
+    inverse = np.linalg.pinv(apart / scale, rcond=1e-10, hermitian=True) / scale
     statistic = float(difference @ inverse @ difference)
     if sample.groups is None:
         return statistic, rank, float(special.chdtrc(rank, statistic))
@@ -229,28 +245,27 @@ def _overall_test(
     return statistic, rank, float(special.fdtrc(rank, freedom, statistic))
 
 
-def _covariance(
-    sample: LabeledSample, deviation: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the covariance matrix of AUCs from their components, one row for each."""
+def _covariance(sample: LabeledSample, curves: list[Curve]) -> NDArray[np.float64]:
+    """Return the covariance matrix of the AUCs from their structural components."""
     sides = sample.is_positive, ~sample.is_positive
     weight = np.ones(sides[0].size) if sample.weight is None else sample.weight
-    influence = [
-        deviation[:, side] * (weight[side] / weight[side].sum()) for side in sides
-    ]
-    total = np.zeros((deviation.shape[0],) * 2)
+    totals = [float(weight @ side) for side in sides]
+    share = weight / np.where(sides[0], *totals)
+    deviation = np.array([curve.deviation for curve in curves])
     if sample.groups is None:
-        for each, part in zip(influence, sample.unbiased_parts, strict=True):
-            total += each @ each.T / part
-        return total
+        parts = np.sqrt(np.maximum(sample.unbiased_parts, 1e-300))
+        deviation *= share / np.where(sides[0], *parts)
+        return np.asarray(deviation @ deviation.T)
+    deviation *= share
     code, n_all = sample.groups.code, sample.groups.n_groups
-    by_group = [
-        np.array([np.bincount(code[side], row, code.max() + 1) for row in each])
-        for side, each in zip(sides, influence, strict=True)
-    ]
-    for side, each in zip(sides, by_group, strict=True):
-        count = np.unique(code[side]).size
-        total += each @ each.T * (count / (count - 1))
+    total, by_group = np.zeros((len(curves),) * 2), []
+    for side in sides:
+        rows = np.flatnonzero(side)
+        own, n_codes = code[rows], int(code.max()) + 1
+        sums = np.array([np.bincount(own, one[rows], n_codes) for one in deviation])
+        count = np.unique(own).size
+        total += sums @ sums.T * (count / max(count - 1, 1))
+        by_group.append(sums)
     cross = by_group[0] @ by_group[1].T
     total += (cross + cross.T) * (n_all / (n_all - 1))
     return total
