@@ -42,6 +42,15 @@ def test_changes_in_autocorrelated_and_rounded_noise_are_found():
         assert found == pytest.approx([200, 400], abs=3)
 
 
+@pytest.mark.parametrize("cost", ["normal", "biweight", "huber"])
+def test_values_that_are_mostly_equal_have_a_penalty(cost):
+    x = np.zeros(400)
+    x[::9] = np.random.default_rng(7).exponential(size=45)
+    penalty = cp.default_penalty(x, cost=cost)
+    assert penalty > 0
+    assert cp.segment_penalty(x, penalty, cost=cost).n_changes < 40
+
+
 def test_missing_observations_have_no_weight():
     rng = np.random.default_rng(6)
     x = np.repeat([0.0, 6.0], 50) + rng.normal(size=100)

@@ -81,9 +81,10 @@ def default_penalty(
     if n < _FEWEST:
         return max(1.5 * factor * variance(values, weight) / unit, least) * log_n
     search = _Search(values, weight, cost)
-    # Outliers do not add to robust costs, and so not to the penalty.
-    least_share = 0.0 if cost in ROBUST else 1 / 8
-    start = difference_variance(values, weight, least=least_share) / unit
+    start = difference_variance(values, weight) / unit
+    if cost in ROBUST:
+        # Outliers do not add to robust costs, and so not to the penalty.
+        start = difference_variance(values, weight, least=0.0) or start
     penalty = max(start, least) * factor * log_n
     visited = [search.model(penalty)]
     while True:
