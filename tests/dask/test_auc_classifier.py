@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold, cross_val_score
 
 import rocpath as rp
+from rocpath.matrices import Columns
 from rocpath.ranking.labeled_rows import LabeledRows
 
 da = pytest.importorskip("dask.array")
@@ -140,9 +141,14 @@ def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     start, ascended = np.ones(4), np.full(4, 2.0)
 
     class Candidate:
-        columns, clip_bound, coef, initial_coef = None, np.inf, ascended, start
+        columns, clip_bound = Columns.as_given(4), np.inf
+        coef, initial_coef = ascended, start
         best_initial_model = rp.ranking.initial_models.DEFAULT_INITIAL_MODEL
         history = SimpleNamespace(chosen=1)
+
+        @staticmethod
+        def scale_of(model):
+            return np.ones(4)
 
     class Summary:
         classes, class_weights, n_rows = np.array([0, 1]), np.array([5.0, 5.0]), [10]
