@@ -8,10 +8,6 @@
 // O(B). Where the sums of AUM cancel, they are computed exactly (exact_aum.hpp).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "aum_of_order.hpp"
 #include "ranks.hpp"
 
@@ -258,8 +254,7 @@ class OrderState {
     return true;
   }
 
-  // Will the line at this rank, if there is one, meet the one below it? The slot above all lines
-  // has an infinite slope.
+  // Will the line at this rank meet the one below it? Above all lines, the slope is infinite.
   std::size_t is_converging_below(std::size_t rank) const {
     return rank > 0 && slot_[rank - 1].slope > slot_[rank].slope;
   }
