@@ -1,4 +1,4 @@
-"""How descent went: AUM and AUC against the number of steps."""
+"""AUM and AUC of a descent against the number of steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
 if TYPE_CHECKING:
     from rocpath.descent import Descent
 
-_MOST_MARKED = 40  # steps; markers of more cannot be told apart
+_MOST_MARKED = 40  # steps; markers of more would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -27,7 +27,7 @@ class DescentDisplay:
     descent : Descent
         From :func:`rocpath.minimize_aum`.
     name : str, optional
-        What the legend calls it.
+        Name in the legend.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class DescentDisplay:
     def from_descent(
         cls, descent: Descent, *, name: str | None = None, ax: Any = None
     ) -> DescentDisplay:
-        """Make the picture."""
+        """Create the display."""
         return cls(descent=descent, name=name).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
@@ -91,5 +91,5 @@ class DescentDisplay:
                 style = {"ls": dashes, "marker": marker if is_marked else None}
                 style |= {"label": prefix + sample, "gid": sample, "color": color}
                 axes.plot(number, value, markersize=3.5, linewidth=1.6, **style)
-        label = f"{prefix}weights taken"
+        label = f"{prefix}weights selected"
         axes.axvline(descent.chosen, color=colors[0], linestyle=":", label=label)

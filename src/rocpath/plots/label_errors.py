@@ -89,7 +89,7 @@ class LabelErrorDisplay:
         constraint: Constraint = None,
         ax: Any = None,
     ) -> LabelErrorDisplay:
-        """Segment a sequence and make the picture.
+        """Segment a sequence and create the display.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class LabelErrorDisplay:
         constraint: Constraint = None,
         ax: Any = None,
     ) -> LabelErrorDisplay:
-        """Make the picture with the penalty that an estimator predicts.
+        """Create the display with the penalty that an estimator predicts.
 
         Parameters
         ----------

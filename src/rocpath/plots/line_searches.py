@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocpath.breakpoints import ErrorBreakpoints
 
-_MOST_LINES = 500  # more cannot be told apart
+_MOST_LINES = 500  # more would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -59,7 +59,7 @@ class LineSearchDisplay:
     def from_lines(
         cls, lines: Lines, *, max_step: float | None = None, ax: Any = None
     ) -> LineSearchDisplay:
-        """Make the picture of lines."""
+        """Create the display from lines."""
         return cls(lines=lines, view=step_view(lines, max_step=max_step)).plot(ax)
 
     @classmethod
@@ -72,7 +72,7 @@ class LineSearchDisplay:
         max_step: float | None = None,
         ax: Any = None,
     ) -> LineSearchDisplay:
-        """Make the picture of ``predictions + s * direction``."""
+        """Create the display from ``predictions + s * direction``."""
         lines = Lines.from_predictions(bp, predictions, direction)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
@@ -86,7 +86,7 @@ class LineSearchDisplay:
         max_step: float | None = None,
         ax: Any = None,
     ) -> LineSearchDisplay:
-        """Make the picture of a step of a linear model down its gradient of AUM.
+        """Create the display of a step of a linear model along its AUM gradient.
 
         The step changes the weights of standardized columns. Estimator, features and
         labels are as for :meth:`ROCErrorDisplay.from_estimator`.

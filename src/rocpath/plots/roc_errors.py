@@ -69,7 +69,7 @@ class ROCErrorDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> ROCErrorDisplay:
-        """Make the picture of predictions, one an example."""
+        """Create the display from one prediction for each example."""
         curve = roc_curve(bp, predictions)
         fp, fn = curve_errors(bp, curve)
         return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
