@@ -6,7 +6,7 @@ prints hashes of the answers, which must be those of GCC on x86-64. ``check`` co
 the searches with brute force in exact arithmetic (tests/fuzz/README.md).
 
 Debian packages: g++-aarch64-linux-gnu qemu-user g++-mingw-w64-x86-64-posix wine64
-libboost-dev nodejs; and ``ziglang`` of PyPI. A platform without its tools is skipped,
+libboost-dev; and ``ziglang`` of PyPI. A platform without its tools is skipped,
 which is an error where the environment variable CI is set.
 """
 
@@ -24,12 +24,6 @@ OUT = ROOT / "build" / "platforms"
 FLAGS = ("-std=c++20", "-O2", "-ffp-contract=off", "-Wall", "-Wextra")
 FMA = ("-mfma", "-mavx2")
 ZIG = (sys.executable, "-m", "ziglang", "c++")
-WASI = (
-    "const {WASI} = require('wasi'), fs = require('fs');"
-    "const wasi = new WASI({version: 'preview1', args: process.argv.slice(1)});"
-    "WebAssembly.instantiate(fs.readFileSync(process.argv[1]), wasi.getImportObject())"
-    ".then(it => process.exit(wasi.start(it.instance)));"
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class Platform:
 
     def run(self, source, *options):
         """Run a compiled program and return what it prints."""
-        environment = {"WINEDEBUG": "-all", "NODE_NO_WARNINGS": "1"}
+        environment = {"WINEDEBUG": "-all"}
         return run([*self.runner, self.program(source), *options], environment)
 
 
@@ -96,11 +90,8 @@ PLATFORMS = (
     ),
     Platform("macOS ARM64, Clang", (*ZIG, "-target", "aarch64-macos"), None),
     Platform("macOS x86-64, Clang", (*ZIG, "-target", "x86_64-macos", *FMA), None),
-    Platform(
-        "WebAssembly (WASI), Clang",
-        (*ZIG, "-target", "wasm32-wasi"),
-        ("node", "-e", WASI, "--"),
-    ),
+    # Without exceptions in its C++ library it cannot be linked, and so not run.
+    Platform("WebAssembly (WASI), Clang", (*ZIG, "-target", "wasm32-wasi", "-c"), None),
 )
 
 
@@ -123,7 +114,7 @@ def result(platform, expected):
     """Build and run one platform; return what the digests and the checker show."""
     platform.build("digest")
     if platform.runner is None:
-        return "compiled and linked", "not run"
+        return "compiled, not run", "not run"
     lines = platform.run("digest").splitlines()
     wrong = [line for line in lines if line not in expected] if expected else []
     if len(lines) != len(expected or lines) or wrong:
