@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from rocpath.cli.positions import with_number_type
+from rocpath.cli.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,29 @@ def changes_table(
     # Without changes there is no value that determines the type.
     place = pl.Series(position, shown, dtype=None if shown else pl.Int64)
     return changes.insert_column(1, with_number_type(place))
+
+
+def detection_files(
+    table: LongTable,
+    found: Sequence[Segmentation],
+    worth: Sequence[ChangeWorth],
+    columns: SequenceColumns,
+) -> dict[str, str]:
+    """Return the tables of a detection without labels, as CSV by file name."""
+    return {
+        "changes.csv": changes_table(table, found, worth, columns).write_csv(),
+        "sequences.csv": summary_table(table, found, columns).write_csv(),
+    }
+
+
+def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> str:
+    """Return the numbers of changes and sequences, in a sentence."""
+    n_changes = sum(one.n_changes for one in found)
+    rule = "default of each sequence" if penalty is None else f"{penalty:g}"
+    return (
+        f"{counted(n_changes, 'change')} in {counted(len(found), 'sequence')}; "
+        f"penalty: {rule}."
+    )
 
 
 def _result_names(table: LongTable) -> list[str]:

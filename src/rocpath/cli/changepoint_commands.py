@@ -45,21 +45,16 @@ def segment(
     to --max-changes changes.
     """
     from rocpath import changepoint as cp
-    from rocpath.cli.change_tables import changes_table, summary_table
+    from rocpath.cli.change_tables import detection_files, detection_summary
     from rocpath.cli.files import check_folder, write_folder
     from rocpath.cli.sequence_files import open_sequences
-    from rocpath.cli.terminal import count_progress, counted, say
+    from rocpath.cli.terminal import count_progress, say
 
     check_folder(to.out, force=to.force)
     table, columns = open_sequences(sequences, cost=segmenting.cost, quiet=to.quiet)
     with count_progress("segmenting", quiet=to.quiet) as progress:
-        found = cp.detect_changes(
-            table.values,
-            penalty,
-            weights=table.weights,
-            progress=progress,
-            **segmenting.search,
-        )
+        how = {"weights": table.weights, **segmenting.search}
+        found = cp.detect_changes(table.values, penalty, progress=progress, **how)
     page = cp.labeling_page(
         table.values,
         penalties=[one.penalty for one in found],
@@ -67,21 +62,10 @@ def segment(
         **table.for_page,
         **segmenting._asdict(),
     )
-    worth = cp.changes_worth(
-        table.values, found, weights=table.weights, **segmenting.search
-    )
-    contents = {
-        "changes.csv": changes_table(table, found, worth, columns).write_csv(),
-        "sequences.csv": summary_table(table, found, columns).write_csv(),
-        "labels.html": page,
-    }
-    write_folder(to.out, contents, force=to.force)
-    n_changes = sum(one.n_changes for one in found)
-    rule = "default of each sequence" if penalty is None else f"{penalty:g}"
-    say(
-        f"{counted(n_changes, 'change')} in {counted(len(found), 'sequence')}; "
-        f"penalty: {rule}."
-    )
+    worth = cp.changes_worth(table.values, found, **how)
+    files = detection_files(table, found, worth, columns)
+    write_folder(to.out, {**files, "labels.html": page}, force=to.force)
+    say(detection_summary(found, penalty))
     say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 
