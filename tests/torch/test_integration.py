@@ -225,7 +225,7 @@ def test_invalid_settings_raise():
     scores, target = make_batch(4)
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     invalid = [
-        (lambda: rt.AUMLoss(0.0), "positive_share must be between 0 and 1, got 0.0"),
+        (lambda: rt.AUMLoss(0.0), "positive_share must be a number between 0 and 1"),
         (lambda: rt.AUMLoss(0.5, margin=math.nan), "margin must be finite"),
         (lambda: rt.PairwiseSquaredHinge(margin=math.inf), "margin must be finite"),
         (lambda: rt.smoothed_auc_loss(scores, target, 0.0), "width must be positive"),
