@@ -14,6 +14,7 @@ from scipy import sparse
 import rocpath as rp
 import rocpath._core as core
 from rocpath import changepoint as cp
+from rocpath.line_search import best_auc_step_along
 
 answers = {}
 
@@ -65,6 +66,7 @@ def search():
         is_positive = np.arange(n) % 3 == 0
         weights = rng.random(n) + 0.1
         rp.auc_interval(is_positive, prediction)  # sorts by the core
+        rp.auc(is_positive, prediction)
         several = rp.ErrorBreakpoints(
             np.r_[np.arange(n), np.arange(n)],
             np.r_[np.zeros(n), np.ones(n)],
@@ -87,6 +89,10 @@ def search():
             rp.best_aum_step(lines)
             rp.aum_path(lines)
             rp.best_auc_step(lines)
+        with rp.thread_limit(1):
+            best_auc_step_along(
+                rp.ErrorBreakpoints.from_labels(is_positive), prediction, direction
+            )
 
 
 def search_parts():

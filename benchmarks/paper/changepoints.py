@@ -16,7 +16,7 @@ from data import folder, read_csv
 from sklearn.model_selection import RepeatedKFold
 
 import rocpath as rp
-from rocpath.changepoint.interval_regression import (
+from rocpath.changepoint.interval_path import (
     interval_losses,
     interval_path,
     largest_alpha,

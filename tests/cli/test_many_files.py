@@ -111,13 +111,15 @@ def test_targets_on_dask(files, tmp_path, capsys, on_client):
         areas = []
         for engine in ("memory", "dask"):
             evaluate = ("evaluate", out, files, "--json", *option, "--engine", engine)
-            assert run(*evaluate, "--group", "color") == 0
+            assert run(*evaluate) == 0
             areas.append(json.loads(capsys.readouterr().out))
         assert areas[0].keys() == areas[1].keys()
         assert areas[1]["low"] == pytest.approx(areas[0]["low"], rel=1e-9)
         for one, other in zip(*(a["operating_points"] for a in areas), strict=True):
             assert one["rule"] == other["rule"]
             assert other["threshold"] == pytest.approx(one["threshold"], rel=1e-12)
+        by_group = ("evaluate", out, files, *option, "--group", "color")
+        assert run(*by_group, "--engine", "dask") == (0 if option[0] == "--top" else 2)
     # The highest 40 scores of all rows, in which no two are equal.
     rows = pl.concat([pl.read_parquet(files.replace("*", str(k))) for k in range(3)])
     assert (model.scores(rows) >= model.threshold).sum() == 40

@@ -235,6 +235,11 @@ def evaluate_files(
     TableEvaluation
     """
     targets = ThresholdTargets() if targets is None else targets
+    if groups is not None and targets.given.keys() - {"top"}:
+        raise ValueError(
+            "targets must not be combined with groups on Dask, got both: thresholds by "
+            "group are chosen in memory (engine memory)."
+        )
     name = label or model.label
     state = (model, name, groups, sample_weight)
     kinds = {"scores": np.float64, "y": bool, "groups": object, "sample_weight": float}
