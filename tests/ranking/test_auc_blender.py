@@ -5,14 +5,19 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -303,3 +308,28 @@ def test_copies_of_a_row_are_in_the_same_fold(rows, kind):
     for column in seen:
         # Every row that is fitted at all is fitted with all of its copies.
         assert set(np.unique(column, return_counts=True)[1]) == {4}
+
+
+def test_parameters_of_members_are_set_by_name():
+    members = [
+        ("linear", LogisticRegression(C=2.0)),
+        ("tree", DecisionTreeClassifier()),
+    ]
+    blender = rp.AUCBlender(members, cv=3)
+    assert blender.get_params()["linear__C"] == 2.0
+    blender.set_params(linear__C=0.5, cv=4)
+    assert members[0][1].C == 0.5
+    assert blender.cv == 4
+    other = LogisticRegression(C=3.0)
+    blender.set_params(tree=other)
+    assert dict(blender.estimators)["tree"] is other
+    assert clone(blender).get_params()["tree__C"] == 3.0
+    assert "linear__C" not in rp.AUCBlender().get_params()
+
+
+def test_grid_search_tunes_a_member_of_a_blend():
+    X, y = make_classification(200, 5, random_state=0)
+    pipeline = Pipeline([("blend", rp.AUCBlender([("l", LogisticRegression())], cv=3))])
+    search = GridSearchCV(pipeline, {"blend__l__C": [1e-4, 1.0]}, cv=2).fit(X, y)
+    fitted = search.best_estimator_["blend"].estimators_[0]
+    assert search.best_params_["blend__l__C"] == fitted.C

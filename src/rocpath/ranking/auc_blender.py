@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _EASY = 0.99
 
 
-class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
     """Blend of any models that maximizes the area under the ROC curve.
 
     The models are cross-validated, and their held-out scores are put on a common scale,
@@ -130,6 +131,15 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, BaseEstimator):  # type:
         self.timeout = timeout
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all parameters; deep ones of an estimator are named ``name__C``."""
+        return dict(self._get_params("estimators", deep=deep))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of an estimator, such as ``name__C``."""
+        self._set_params("estimators", **params)
+        return self
 
     def fit(
         self,
