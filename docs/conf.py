@@ -59,7 +59,7 @@ numpydoc_validation_exclude = {
     # The class of a display documents the parameters of all its methods.
     r"\.plots\.\w+\.",
     # The usual methods of scikit-learn; `fit` documents their parameters.
-    r"\.(predict|predict_proba|decision_function|score)$",
+    r"\.(predict|predict_proba|decision_function|score|get_params|set_params)$",
     r"\.LearnedDetector\.(predict_penalty|segment|worth)$",
     r"\.(from_model|per_unit|changes_worth)$",  # one parameter, or those of a twin
     # Modules take the parameters of their functions; the protocol documents a model's.

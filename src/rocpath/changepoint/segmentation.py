@@ -69,8 +69,8 @@ def segment(
     cost : {"normal", "poisson", "biweight", "huber", "mean_variance"}
         Cost of observations x with weights w in a segment with center μ: Σ w (x - μ)²;
         Σ w (μ - x log μ) with 0 log 0 = 0; Σ w min((x - μ)², c²); Σ w h(x - μ) with
-        h(r) = r² up to c and c (2 |r| - c) beyond; or W log σ² with the total weight W
-        and the variance σ² of the segment, of at least two observations. Costs of
+        h(r) = r² up to c and c (2 abs(r) - c) beyond; or W log σ² with the total weight
+        W and the variance σ² of the segment, of at least two observations. Costs of
         several columns are added.
     weights : array-like, shape (n,), optional
         Positive weights; 1 by default. For run-length encoded data, the lengths of the
