@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,11 +18,14 @@ from rocpath.auc_statistics.threshold_targets import (
     ThresholdTargets,
     describe_target,
     point_at,
+    point_counts,
     point_for_target,
     points_for_targets,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _TOP = 0.1  # fraction of the rows whose lift is reported
@@ -76,8 +80,12 @@ def summarize_scores(
     is_positive: NDArray[np.bool_],
     score: NDArray[np.float64],
     targets: ThresholdTargets = NO_TARGETS,
+    requested: Sequence[NamedPoint] | None = None,
 ) -> ScoreSummary:
     """Compute what a report shows about scores that are log-odds of held-out rows.
+
+    The points of the targets are chosen as for independent rows, unless they are given
+    as ``requested``.
 
     Examples
     --------
@@ -88,10 +96,15 @@ def summarize_scores(
     Lift(n_rows=2, n_positive=1, share=0.2, factor=2.0)
     """
     rows = RankedRows.of(is_positive, score)
-    points = [
-        *points_for_targets(is_positive, score, targets),
-        *_common_points(is_positive, score, rows, targets),
-    ]
+    if requested is None:
+        requested = points_for_targets(
+            targets,
+            partial(point_for_target, is_positive, score),
+            partial(
+                point_counts, n_positives=rows.n_positive, n_negatives=rows.n_negative
+            ),
+        )
+    points = [*requested, *_common_points(is_positive, score, rows, targets)]
     return ScoreSummary(
         rows.n_positive,
         rows.n_negative,

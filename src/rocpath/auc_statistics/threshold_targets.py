@@ -18,6 +18,8 @@ from rocpath.auc_statistics.operating_points import (
 from rocpath.auc_statistics.thresholds import choose_threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -67,7 +69,7 @@ class NamedPoint(NamedTuple):
     point: OperatingPoint
     tp: int
     fp: int
-    is_requested: bool
+    is_requested: bool = False
 
     @classmethod
     def at(
@@ -75,13 +77,18 @@ class NamedPoint(NamedTuple):
         is_positive: NDArray[np.bool_],
         rule: str,
         point: OperatingPoint,
-        *,
-        is_requested: bool = False,
     ) -> NamedPoint:
         """Count the rows that the point predicts positive."""
         n_positive = int(is_positive.sum())
-        tp, fp = point.tpr * n_positive, point.fpr * (is_positive.size - n_positive)
-        return cls(rule, point, round(tp), round(fp), is_requested)
+        counts = point_counts(point, n_positive, is_positive.size - n_positive)
+        return cls(rule, point, *counts)
+
+
+def point_counts(
+    point: OperatingPoint, n_positives: int, n_negatives: int
+) -> tuple[int, int]:
+    """Return the true and false positives of a point, from its rates."""
+    return round(point.tpr * n_positives), round(point.fpr * n_negatives)
 
 
 def describe_target(name: str, target: float) -> str:
@@ -114,13 +121,15 @@ def point_for_target(
 
 
 def points_for_targets(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
     targets: ThresholdTargets,
+    choose: Callable[[ThresholdTargets, float | None], OperatingPoint],
+    count: Callable[[OperatingPoint], tuple[int, int]],
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, on these rows and guaranteed for new rows.
+    """Choose a threshold for each target, observed and guaranteed for new rows.
 
-    Targets that no threshold reaches are skipped.
+    ``choose`` takes one target and a confidence level, and raises ValueError if no
+    threshold reaches it; that target is skipped. ``count`` returns the true and false
+    positives of a point.
     """
     points = []
     for name, target in targets.given.items():
@@ -130,10 +139,10 @@ def points_for_targets(
         for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
             full = rule if confidence is None else f"{rule}, guaranteed for new rows"
             try:
-                point = point_for_target(is_positive, score, one, confidence)
+                point = choose(one, confidence)
             except ValueError:  # no threshold reaches it
                 continue
-            points.append(NamedPoint.at(is_positive, full, point, is_requested=True))
+            points.append(NamedPoint(full, point, *count(point), is_requested=True))
     return points
 
 

@@ -8,7 +8,8 @@ the rows of all files.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
@@ -16,11 +17,11 @@ import numpy as np
 import polars as pl
 from sklearn.pipeline import Pipeline
 
-from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.threshold_targets import (
     NamedPoint,
     ThresholdTargets,
-    describe_target,
+    point_counts,
+    points_for_targets,
 )
 from rocpath.dask.auc_classifier import AUCClassifier
 from rocpath.dask.intervals import auc_interval
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
+    from rocpath.auc_statistics.operating_points import OperatingPoint
     from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.classifier import TableClassifier
 
@@ -275,23 +277,16 @@ def check_same_columns(name: str, columns: list[str], first: list[str]) -> None:
 def _points(
     y: Any, scores: Any, targets: ThresholdTargets, area: AUCInterval, client: Any
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, as `points_for_targets` does in memory."""
-    points = []
-    for name, target in targets.given.items():
-        for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
-            rule = describe_target(name, target)
-            rule += "" if confidence is None else ", guaranteed for new rows"
-            only: dict[str, Any] = {name: target}
-            try:
-                point = choose_threshold(
-                    y, scores, **only, confidence=confidence, client=client
-                )
-            except ValueError:  # no threshold reaches it
-                continue
-            tp = round(point.tpr * (area.n_positives or 0))
-            fp = round(point.fpr * (area.n_negatives or 0))
-            points.append(NamedPoint(rule, point, tp, fp, True))
-    return points
+    """Choose a threshold for each target, as is done in memory."""
+
+    def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
+        return choose_threshold(
+            y, scores, **asdict(one), confidence=confidence, client=client
+        )
+
+    n_positives, n_negatives = area.n_positives or 0, area.n_negatives or 0
+    count = partial(point_counts, n_positives=n_positives, n_negatives=n_negatives)
+    return points_for_targets(targets, choose, count)
 
 
 def _lazy_array(tasks: list[Any], width: tuple[int, ...], dtype: Any) -> da.Array:

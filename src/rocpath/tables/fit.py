@@ -10,6 +10,7 @@ import polars as pl
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.score_summary import summarize_scores
 from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets
 from rocpath.ranking.auc_blender import AUCBlender
@@ -27,7 +28,7 @@ from rocpath.tables.rankers import (
     fit_ranker,
     methods_for,
 )
-from rocpath.tables.thresholds import GUARANTEE, target_point, target_points
+from rocpath.tables.thresholds import target_point, target_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,15 +103,8 @@ class TableFit:
     importance: Sequence[tuple[str, float]] = ()
 
 
-def fit_table(
-    prepared: PreparedTable,
-    settings: FitSettings,
-    fitted: TableModel | None = None,
-) -> TableFit:
-    """Compare models on held-out rows, and fit the selected one to all rows.
-
-    A model that was fitted elsewhere, such as on a cluster, is used as it is.
-    """
+def fit_table(prepared: PreparedTable, settings: FitSettings) -> TableFit:
+    """Compare models on held-out rows, and fit the selected one to all rows."""
     names, folds = _plan(prepared, settings)
     steps = _Steps(settings.progress, len(folds) * len(names) + 2)
     held_out = comparison = None
@@ -126,13 +120,12 @@ def fit_table(
         )
         method = comparison.selected
     steps.start(f"{method}, all rows")
-    if fitted is None:
-        fitted, inner = _fit_all_rows(prepared, method, settings)
-        if held_out is None and inner is not None:
-            held_out = inner
-            comparison, metrics = compare_models(
-                held_out, candidates=[method], max_fpr=max_fpr
-            )
+    fitted, inner = _fit_all_rows(prepared, method, settings)
+    if held_out is None and inner is not None:
+        held_out = inner
+        comparison, metrics = compare_models(
+            held_out, candidates=[method], max_fpr=max_fpr
+        )
     steps.start("summarizing the results")
     return _result(prepared, settings, fitted, method, comparison, metrics, held_out)
 
@@ -309,10 +302,8 @@ def _result(
     if held_out is not None:
         score = held_out.score[method]
         y, design = held_out.is_positive, held_out.design
-        summary = summarize_scores(y, score, settings.targets)
-        others = [one for one in summary.points if not one.is_requested]
         requested = target_points(y, score, settings.targets, design)
-        summary = summary._replace(points=[*requested, *others])
+        summary = summarize_scores(y, score, settings.targets, requested)
         model, note = with_threshold(model, held_out, score, settings.targets)
     coefficients = model.coefficients(prepared.table)
     importance: list[tuple[str, float]] = []
@@ -349,7 +340,9 @@ def with_threshold(
     if targets.n_given == 0:
         return model, ""
     y, design, reason = held_out.is_positive, held_out.design, ""
-    for confidence in (None,) if list(targets.given) == ["top"] else (GUARANTEE, None):
+    for confidence in (
+        (None,) if list(targets.given) == ["top"] else (DEFAULT_CONFIDENCE, None)
+    ):
         try:
             point = target_point(y, score, targets, design, confidence)
         except ValueError as error:

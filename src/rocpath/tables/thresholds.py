@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rocpath.auc_statistics.threshold_targets import (
-    NamedPoint,
-    ThresholdTargets,
-    describe_target,
-)
+from rocpath.auc_statistics.threshold_targets import points_for_targets
 from rocpath.auc_statistics.thresholds import choose_threshold
 
 if TYPE_CHECKING:
@@ -17,9 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
+    from rocpath.auc_statistics.threshold_targets import NamedPoint, ThresholdTargets
     from rocpath.tables.folds import RowDesign
-
-GUARANTEE = 0.95  # confidence of a threshold that is guaranteed for new rows
 
 
 def target_point(
@@ -53,21 +48,15 @@ def target_points(
     targets: ThresholdTargets,
     design: RowDesign,
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, observed and guaranteed for new rows.
+    """Choose a threshold for each target, observed and guaranteed for new rows."""
 
-    Thresholds that no score reaches are skipped.
-    """
-    points = []
-    for name, target in targets.given.items():
-        rule, one = describe_target(name, target), ThresholdTargets(**{name: target})  # type: ignore[arg-type]
-        # A number of rows needs no guarantee.
-        for confidence in (None,) if name == "top" else (None, GUARANTEE):
-            full = rule if confidence is None else f"{rule}, guaranteed for new rows"
-            try:
-                point = target_point(is_positive, score, one, design, confidence)
-            except ValueError:  # no threshold reaches it
-                continue
-            is_called = score >= point.threshold
-            tp = int((is_called & is_positive).sum())
-            points.append(NamedPoint(full, point, tp, int(is_called.sum()) - tp, True))
-    return points
+    def count(point: OperatingPoint) -> tuple[int, int]:
+        # Not from the rates, which are means over groups or weighted.
+        is_called = score >= point.threshold
+        tp = int((is_called & is_positive).sum())
+        return tp, int(is_called.sum()) - tp
+
+    def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
+        return target_point(is_positive, score, one, design, confidence)
+
+    return points_for_targets(targets, choose, count)
