@@ -89,13 +89,13 @@ def fit(
     check_columns_exist(table, columns | roles.by_role())
     if test is not None:
         check_columns_exist(test, {"label": [label]})
-    from rocpath.cli.table_fit import FitRequest, fit_table
+    from rocpath.cli.table_fit import FitRequest, run_fit
 
     request = FitRequest(
         table, label, positive, roles, test, dropped, kinds, model, fast, yes, targets,
         seed, encoding, where, to,
     )  # fmt: skip
-    fit_table(request)
+    run_fit(request)
 
 
 @command(

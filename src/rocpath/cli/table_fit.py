@@ -49,7 +49,7 @@ class FitRequest(NamedTuple):
         return [name for name, kind in self.types.items() if kind == "category"]
 
 
-def fit_table(request: FitRequest) -> None:
+def run_fit(request: FitRequest) -> None:
     """Fit a model, compare it with baselines, and write the results."""
     to = request.to
     if runs_on_dask(request.table, *request.where):
