@@ -37,9 +37,7 @@ def defects(wheel):
     python, platform = match["python"], match["platform"]
     if platform.startswith("linux"):
         yield "is for this machine only: it was not repaired by auditwheel"
-    inside = [
-        name.removeprefix("rocpath/") for name in zipfile.ZipFile(wheel).namelist()
-    ]
+    inside = [name.removeprefix("rocpath/") for name in zipfile.ZipFile(wheel).namelist()]
     is_x86 = "x86_64" in platform or "amd64" in platform
     for core in ["_cpu", "_core_base", *["_core_avx2"] * is_x86]:
         start = core + suffix_of(python, platform)

@@ -65,23 +65,12 @@ class Platform:
 PLATFORMS = (
     Platform("Linux x86-64, GCC", ("g++", "-pthread", *FMA), (), 100_000),
     Platform(
-        "Linux x86-64 without FMA, GCC",
-        ("g++", "-pthread", "-D_GLIBCXX_ASSERTIONS"),
-        (),
-        50_000,
+        "Linux x86-64 without FMA, GCC", ("g++", "-pthread", "-D_GLIBCXX_ASSERTIONS"), (), 50_000
     ),
     Platform(
-        "Linux x86-64, Clang and libc++",
-        (*ZIG, "-target", "x86_64-linux-musl", *FMA),
-        (),
-        50_000,
+        "Linux x86-64, Clang and libc++", (*ZIG, "-target", "x86_64-linux-musl", *FMA), (), 50_000
     ),
-    Platform(
-        "Linux ARM64, GCC",
-        ("aarch64-linux-gnu-g++", "-static"),
-        ("qemu-aarch64",),
-        20_000,
-    ),
+    Platform("Linux ARM64, GCC", ("aarch64-linux-gnu-g++", "-static"), ("qemu-aarch64",), 20_000),
     Platform(
         "Windows x86-64, MinGW GCC",
         ("x86_64-w64-mingw32-g++-posix", "-static", *FMA),

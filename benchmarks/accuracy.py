@@ -76,9 +76,7 @@ def fixed(baseline, C, X):
     if baseline == "balanced SVM":
         return LinearSVC(C=C, class_weight="balanced", dual=False, max_iter=1000)
     weight = "balanced" if "balanced" in baseline else None
-    return LogisticRegression(
-        C=C, class_weight=weight, max_iter=1000, solver=solver_for(X)
-    )
+    return LogisticRegression(C=C, class_weight=weight, max_iter=1000, solver=solver_for(X))
 
 
 def fit(baseline, X, y):
@@ -231,10 +229,7 @@ def summarize(rows):
     for baseline in BASELINES:
         show(
             baseline,
-            [
-                (of_set["AUCClassifier"] - of_set[baseline]).mean()
-                for of_set in auc.values()
-            ],
+            [(of_set["AUCClassifier"] - of_set[baseline]).mean() for of_set in auc.values()],
         )
     show("the best of them after the fact", gains)
     print(f"- below -0.004 by two standard errors: {', '.join(behind) or 'none'}")

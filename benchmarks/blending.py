@@ -231,9 +231,7 @@ def cross_validate(table, X, y, arguments, *, with_hillclimbers):
             made = kept_scores(arguments.scores, f"{table}_{repeat}_{fold}", make)
             for name, score in zip(made["names"], made["T"].T, strict=True):
                 yield repeat, fold, str(name), area(made["z"], score)
-            found = blends(
-                made["S"], made["y"], made["T"], with_hillclimbers=with_hillclimbers
-            )
+            found = blends(made["S"], made["y"], made["T"], with_hillclimbers=with_hillclimbers)
             for name, score in found:
                 yield repeat, fold, name, area(made["z"], score)
 
@@ -386,9 +384,7 @@ def main():
     for number, (table, X, y) in enumerate(chosen_tables(most_rows, left_out)):
         if arguments.quick and number == 3:
             break
-        made = cross_validate(
-            table, X, y, arguments, with_hillclimbers=with_hillclimbers
-        )
+        made = cross_validate(table, X, y, arguments, with_hillclimbers=with_hillclimbers)
         rows = [(table, *row[:-1], f"{row[-1]:.5f}") for row in made]
         with path.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)

@@ -40,9 +40,7 @@ def main():
                 min_segment_length=1 if is_mean else 2,
             )
             theirs.fit(x[:200]).predict(x[:200])  # compiles
-            own, found = seconds(
-                lambda x=x, p=penalty, c=cost: cp.segment_penalty(x, p, cost=c)
-            )
+            own, found = seconds(lambda x=x, p=penalty, c=cost: cp.segment_penalty(x, p, cost=c))
             other, changes = seconds(lambda x=x, t=theirs: t.fit(x).predict(x))
             print(
                 f"n {n:7,} segments {n_segments:5,} columns {d} {cost:13} "

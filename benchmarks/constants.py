@@ -142,17 +142,13 @@ def of_blend():
             )
             for m in members()
         ]
-        S, S_test = (
-            np.column_stack(scores) for scores in zip(*of_members, strict=True)
-        )
+        S, S_test = (np.column_stack(scores) for scores in zip(*of_members, strict=True))
         for row in tried(BLEND, lambda: blended(S, y[train], S_test, y[test])):  # noqa: B023
             yield name, name, *row
 
 
 def label_errors(data, is_test):
-    known, new = (
-        [data["y"][row] for row in np.flatnonzero(rows)] for rows in (~is_test, is_test)
-    )
+    known, new = ([data["y"][row] for row in np.flatnonzero(rows)] for rows in (~is_test, is_test))
     model = PenaltyRegressor(random_state=0)
     model.fit(data["X"][~is_test], known, groups=data["group"][~is_test])
     predicted = model.predict(data["X"][is_test])

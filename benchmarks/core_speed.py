@@ -64,9 +64,7 @@ def measured(one_sort):
             reference=reference,
         )
     lines = problem(3000)[2]
-    yield row(
-        "sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2
-    )
+    yield row("sweep, all crossings", 3000, lambda: rp.sweep(lines), bar=8, reference=3.2)
 
 
 def main():
@@ -77,9 +75,7 @@ def main():
     with (HERE / "core_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(header)
-        writer.writerows(
-            (a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows
-        )
+        writer.writerows((a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows)
     print("| what | n | seconds | ratio to A | bar | R package, seconds |")
     print("|---|---|---|---|---|---|")
     for what, n, seconds, ratio, bar, reference in rows:

@@ -249,8 +249,7 @@ class Table:
             for source, n_rows, case, *times, passes, peak, of_worker in self.rows:
                 seconds = ",".join(f"{one:.3f}" for one in times)
                 file.write(
-                    f'{source},{n_rows},"{case}",{seconds},{passes},{peak:.3f},'
-                    f"{of_worker:.3f}\n"
+                    f'{source},{n_rows},"{case}",{seconds},{passes},{peak:.3f},{of_worker:.3f}\n'
                 )
 
 
@@ -275,8 +274,7 @@ def tell(table, sizes):
             f"bar 1.5 x and .1 s a pass: {1.5 * memory + 0.1 * passes:.1f} s"
         )
     zero, one = (
-        table.cpu("made", large, f"minimize_aum, {k} steps") - making[large]
-        for k in (0, 1)
+        table.cpu("made", large, f"minimize_aum, {k} steps") - making[large] for k in (0, 1)
     )
     rates = {"AUM step": one - zero}
     for case in ("auc", "AUCClassifier"):

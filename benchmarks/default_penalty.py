@@ -77,8 +77,7 @@ def simulate(repeats):
             counts.append((found.size, changes.size))
         mean = np.mean(counts, axis=0)
         print(
-            f"{kind:9} {np.mean(exact):5.0%}  {np.mean(cover):8.3f}  "
-            f"{mean[0]:.1f} ({mean[1]:.1f})"
+            f"{kind:9} {np.mean(exact):5.0%}  {np.mean(cover):8.3f}  {mean[0]:.1f} ({mean[1]:.1f})"
         )
     rng = np.random.default_rng(1)
     for n in (10**5, 10**6):
@@ -87,9 +86,7 @@ def simulate(repeats):
         penalty = cp.default_penalty(x)
         seconds = time.perf_counter() - start
         n_changes = cp.segment_penalty(x, penalty).n_changes
-        print(
-            f"AR .9 without a change, n = {n:,}: {n_changes} changes, {seconds:.2f} s"
-        )
+        print(f"AR .9 without a change, n = {n:,}: {n_changes} changes, {seconds:.2f} s")
 
 
 def annotated():
@@ -123,9 +120,7 @@ def metrics():
         start = time.perf_counter()
         found = cp.segment_penalty(x, cp.default_penalty(x))
         seconds = time.perf_counter() - start
-        print(
-            f"{path.name:38} n {x.size:5} {found.n_changes:4} changes {seconds:.2f} s"
-        )
+        print(f"{path.name:38} n {x.size:5} {found.n_changes:4} changes {seconds:.2f} s")
 
 
 def main():

@@ -66,9 +66,7 @@ def cell(kind, target, n_rows, share, confidence, n_tries):
     for _ in range(n_tries):
         y, score, more = sample(kind, n_rows, share, rng)
         try:
-            point = rp.choose_threshold(
-                y, score, **target, **more, confidence=confidence
-            )
+            point = rp.choose_threshold(y, score, **target, **more, confidence=confidence)
         except ValueError:
             continue
         # A score that was rounded down is at least t if it was at least ceil(t).

@@ -77,9 +77,7 @@ def truth(kind, area):
         return positive @ (np.cumsum(negative) - 0.5 * negative)
     if kind == "partial":
         border = -ndtri(0.1)
-        return integrate.quad(
-            lambda z: ndtr(distance - z) * norm.pdf(z), border, border + 12
-        )[0]
+        return integrate.quad(lambda z: ndtr(distance - z) * norm.pdf(z), border, border + 12)[0]
     return area
 
 

@@ -82,9 +82,7 @@ def main():
     parser.add_argument("--tries", type=int, default=400)
     n_tries = parser.parse_args().tries
     rows = []
-    for n_groups, sizes, icc, (labels, share), area in product(
-        N_GROUPS, SIZES, ICC, LABELS, AREAS
-    ):
+    for n_groups, sizes, icc, (labels, share), area in product(N_GROUPS, SIZES, ICC, LABELS, AREAS):
         tries = n_tries if n_groups < 100 else n_tries // 2
         found = cell((n_groups, sizes, icc, labels, share, area), tries)
         if found is None:

@@ -26,9 +26,7 @@ def main():
     rounded = np.round(score, 2)
     weighted = {"sample_weight": rng.random(y.size) + 0.5}
     group = rng.integers(0, 10**5, y.size)
-    ten = np.column_stack(
-        [score + 0.1 * k * rng.normal(size=y.size) for k in range(10)]
-    )
+    ten = np.column_stack([score + 0.1 * k * rng.normal(size=y.size) for k in range(10)])
     work = {
         "np.argsort": lambda: np.argsort(score),
         "auc": lambda: rp.auc(y, score),

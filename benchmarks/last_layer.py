@@ -29,9 +29,7 @@ def train(X, y, seed):
     n_steps = N_PASSES * len(y) // BATCH
     for rows in shuffled(y, BATCH, n_steps, seed):
         optimizer.zero_grad()
-        functional.binary_cross_entropy_with_logits(
-            network(X[rows]), y[rows].float()
-        ).backward()
+        functional.binary_cross_entropy_with_logits(network(X[rows]), y[rows].float()).backward()
         optimizer.step()
     return network
 

@@ -53,11 +53,7 @@ def main():
     core = milliseconds(of_core)
     sort = milliseconds(lambda: scores.detach().sort())
     rows = [("rp.aum and rp.aum_gradient", core, 1.0), ("torch.sort", sort, 1.0)]
-    for loss, unit in (
-        (aum_loss, core),
-        (pairwise_squared_hinge, sort),
-        (smoothed_auc_loss, sort),
-    ):
+    for loss, unit in ((aum_loss, core), (pairwise_squared_hinge, sort), (smoothed_auc_loss, sort)):
         taken = milliseconds(lambda loss=loss: pass_of(loss))
         rows.append((loss.__name__, taken, taken / unit))
     rows.append(("aum_loss, first passes of a process", first, first / core))

@@ -15,15 +15,7 @@ from sklearn.datasets import load_digits, make_classification
 
 import rocpath.torch as rt
 from network_summary import summarize
-from network_tasks import (
-    DATA,
-    RARE,
-    balanced,
-    load_images,
-    load_table,
-    repeated,
-    table_task,
-)
+from network_tasks import DATA, RARE, balanced, load_images, load_table, repeated, table_task
 from network_training import (
     Way,
     bce,

@@ -58,8 +58,7 @@ def main():
     if AUCMLoss is not None:
         makers["AUCM (LibAUC)"] = by_libauc
     rows = [
-        (name, *(milliseconds(task, size, make) for size in SIZES))
-        for name, make in makers.items()
+        (name, *(milliseconds(task, size, make) for size in SIZES)) for name, make in makers.items()
     ]
     print(f"| batch | {' | '.join(map(str, SIZES))} |\n|---|---|---|---|")
     for name, *taken in rows:

@@ -28,10 +28,7 @@ def cells(rows):
     """Give a dictionary for each setting: loss, task, cell."""
     columns = defaultdict(list)
     for row in rows:
-        setting, task = (
-            (row["batch"], row["optimizer"]),
-            (row["task"], row["positives"]),
-        )
+        setting, task = ((row["batch"], row["optimizer"]), (row["task"], row["positives"]))
         columns[setting, row["loss"], task].append(row)
     settings = defaultdict(lambda: defaultdict(dict))
     for (setting, loss, task), fits in columns.items():

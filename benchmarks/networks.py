@@ -40,10 +40,7 @@ FIELDS = (
 BATCHES = (64, 512)
 SETTINGS = list(itertools.product((*BATCHES, 8), ("Adam", "SGD")))
 # glibc returns large blocks at once, and allocating them again takes most of the time.
-KEEP_MEMORY = {
-    "MALLOC_MMAP_THRESHOLD_": "4000000000",
-    "MALLOC_TRIM_THRESHOLD_": "4000000000",
-}
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
 
 def run(job):

@@ -45,14 +45,10 @@ def fitted_baselines(name, X, y):
         grid = C_SVM
     else:
         weight = "balanced" if "balanced" in name else None
-        model = LogisticRegression(
-            class_weight=weight, max_iter=1000, solver=solver_for(X)
-        )
+        model = LogisticRegression(class_weight=weight, max_iter=1000, solver=solver_for(X))
         grid = C_LOGISTIC
     scoring = {
-        str(rate): make_scorer(
-            roc_auc_score, response_method="decision_function", max_fpr=rate
-        )
+        str(rate): make_scorer(roc_auc_score, response_method="decision_function", max_fpr=rate)
         for rate in RATES
     }
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

@@ -56,8 +56,7 @@ def evaluated_folds(name):
     for fold in np.unique(data["fold"]):
         is_test = data["fold"] == fold
         known, new = (
-            [data["y"][row] for row in np.flatnonzero(rows)]
-            for rows in (~is_test, is_test)
+            [data["y"][row] for row in np.flatnonzero(rows)] for rows in (~is_test, is_test)
         )
         bp = cp.error_breakpoints(new)
         for rule, (features, model, has_groups) in rules().items():

@@ -58,9 +58,7 @@ class Filters(nn.Module):
         super().__init__()
         self.filters = nn.Conv1d(1, 16, 7, bias=False)
         self.linear = nn.Linear(16, 1)
-        self.hidden = nn.Sequential(
-            nn.Linear(16, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 1)
-        )
+        self.hidden = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 1))
 
     def forward(self, X):
         """Predict one number for each sequence, given with where it is known."""
@@ -82,9 +80,7 @@ def padded(sequences):
 def judge_regression(model, X, functions, is_test):
     """Return test AUC, label errors and seconds of the processor."""
     begin = time.process_time()
-    train, test = (
-        [functions[k] for k in np.flatnonzero(rows)] for rows in (~is_test, is_test)
-    )
+    train, test = ([functions[k] for k in np.flatnonzero(rows)] for rows in (~is_test, is_test))
     model.fit(X[~is_test], train, groups=np.arange(len(train)))
     log_penalty = model.predict(X[is_test])
     seconds = time.process_time() - begin

@@ -71,9 +71,7 @@ def draw(rows, one_sort):
     figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
     colors = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
     for what, marker, color in zip(SIZES, "osD^vP", colors, strict=True):
-        n, seconds = zip(
-            *[(n, s) for name, n, s, _ in rows if name == what], strict=True
-        )
+        n, seconds = zip(*[(n, s) for name, n, s, _ in rows if name == what], strict=True)
         label = f"{what}: n^{exponent(rows, what):.2f}"
         ax.loglog(n, seconds, marker=marker, color=color, label=label)
     ax.axhline(one_sort, color="0.5", linestyle=":")

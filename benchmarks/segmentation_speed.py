@@ -77,9 +77,7 @@ def growth(rows):
                         return cp.segment_penalty(x, 3 * np.log(n), **settings)
 
                     seconds.append(cpu_time(run)[0])
-                    rows.append(
-                        (what, n, MAX_CHANGES, kind, constraint or "", seconds[-1])
-                    )
+                    rows.append((what, n, MAX_CHANGES, kind, constraint or "", seconds[-1]))
                 slope = np.polyfit(np.log(LENGTHS), np.log(seconds), 1)[0]
                 times = ", ".join(f"{second:.4f}" for second in seconds)
                 print(f"| {what} | {kind} | {constraint} | {times} | {slope:.2f} |")
@@ -99,9 +97,7 @@ def compare_with_skchange(rows, n=1_000_000):
     cases = {
         "twenty segments": sequence(n, "normal"),
         "one segment": rng.normal(size=n),
-        "ten thousand segments": rng.normal(
-            np.repeat(3 * rng.normal(size=n // 100), 100)
-        ),
+        "ten thousand segments": rng.normal(np.repeat(3 * rng.normal(size=n // 100), 100)),
     }
     print("| sequence of 10^6 | skchange FPOP, s | rocpath, s | ratio | same changes |")
     print("|---|---|---|---|---|")
@@ -128,9 +124,7 @@ def labels_and_lengths(rows, n=100_000, n_labels=100):
     labels = cp.Labels(start, end, ["no_change"] + ["one_change"] * (n_labels - 1))
     level = np.arange(n) * n_labels // n % 2
     rng = np.random.default_rng(0)
-    print(
-        "| search at n = 10^5 | free, s | 100 labels | ratio | min_length=10 | ratio |"
-    )
+    print("| search at n = 10^5 | free, s | 100 labels | ratio | min_length=10 | ratio |")
     print("|---|---|---|---|---|---|")
     for kind, constraint in (("normal", None), ("poisson", "up_down")):
         x = rng.normal(3 * level) if kind == "normal" else rng.poisson(2 + 4 * level)

@@ -45,9 +45,7 @@ def grouped_rows(
     return frame.assign(g=group, y=(rng.random(group.size) < expit(logit)).astype(int))
 
 
-def autocorrelated_rows(
-    rng: np.random.Generator, n_rows: int, correlation: float
-) -> pd.DataFrame:
+def autocorrelated_rows(rng: np.random.Generator, n_rows: int, correlation: float) -> pd.DataFrame:
     """Simulate rows whose columns and label noise are first-order autoregressions."""
     noise = rng.normal(size=(n_rows, 4)) * np.sqrt(1 - correlation**2)
     value = np.empty((n_rows, 4))
@@ -59,9 +57,7 @@ def autocorrelated_rows(
     return frame.assign(t=np.arange(n_rows), y=(score > 0.8).astype(int))
 
 
-def evaluated(
-    frame: pd.DataFrame, new: pd.DataFrame, **roles: Any
-) -> dict[str, float | bool]:
+def evaluated(frame: pd.DataFrame, new: pd.DataFrame, **roles: Any) -> dict[str, float | bool]:
     """Fit logistic regression, and compare its interval with the AUC on new rows."""
     model = rp.TableClassifier("logistic", random_state=0).fit(frame, "y", **roles)
     score = model.comparison_.scores[0]
@@ -93,8 +89,7 @@ def simulated(kind: str, seed: int) -> dict[str, Any]:
         alone = evaluated(frame, new)
         copied = evaluated(pd.concat([frame] * n_times, ignore_index=True), new)
         changes = {
-            f"{name}_change": copied[name] - alone[name]
-            for name in ("estimate", "low", "high")
+            f"{name}_change": copied[name] - alone[name] for name in ("estimate", "low", "high")
         }
         return {"n_times": n_times, **copied, **changes}
     if kind == "thresholds":

@@ -29,25 +29,9 @@ from rocpath import AUCClassifier
 from rocpath.ranking import fit
 
 CHOSEN = ("python", "web", "net", "sound")
-SECTIONS = (
-    "games",
-    "science",
-    "math",
-    "graphics",
-    "utils",
-    "admin",
-    "perl",
-    "doc",
-    "text",
-    "mail",
-)
+SECTIONS = ("games", "science", "math", "graphics", "utils", "admin", "perl", "doc", "text", "mail")
 N_TRAIN, N_TEST, N_REPEATS = 2_000, 8_000, 2
-MODELS = (
-    "log counts",
-    "unit variance",
-    "AUCClassifier, unit variance",
-    "AUCClassifier",
-)
+MODELS = ("log counts", "unit variance", "AUCClassifier, unit variance", "AUCClassifier")
 BOTH_SCALES = fit.common_scale
 
 

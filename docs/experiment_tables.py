@@ -77,9 +77,7 @@ def write_shares():
     rows = []
     for name in names(crossings):
         cells = [
-            100 * crossings[key] / (int(n) * (int(n) - 1) / 2)
-            if key in crossings
-            else None
+            100 * crossings[key] / (int(n) * (int(n) - 1) / 2) if key in crossings else None
             for n in sizes
             for key in [(name, n, "first_min")]
         ]
@@ -121,9 +119,7 @@ def write_searches():
                 milliseconds(time[name, n, one]) if (name, n, one) in time else ""
                 for one in ("linear", "first_min", "best_aum_step")
             ]
-            rows.append(
-                [name, f"{int(n):,}", *cells, f"{unit[name, n, 'best_aum_step']:.0f}"]
-            )
+            rows.append([name, f"{int(n):,}", *cells, f"{unit[name, n, 'best_aum_step']:.0f}"])
     head = ["set", "n", "linear", "first_min", "best_aum_step", "in evaluations of AUM"]
     write("experiments_searches", head, rows)
 
@@ -159,13 +155,7 @@ def write_ties():
     counts = defaultdict(lambda: np.zeros(5, dtype=int))
     for row in read("paper/results/ties"):
         aum, auc = int(row["wrong_aum"]), int(row["wrong_auc"])
-        counts[row["set"], row["search"]] += [
-            1,
-            aum + auc > 0,
-            int(row["stretches"]),
-            aum,
-            auc,
-        ]
+        counts[row["set"], row["search"]] += [1, aum + auc > 0, int(row["stretches"]), aum, auc]
     rows = [
         [name, search, f"{wrong} of {paths}", f"{aum:,}", f"{auc:,}", f"{stretches:,}"]
         for (name, search), (paths, wrong, stretches, aum, auc) in counts.items()
@@ -230,9 +220,7 @@ def write_scale():
     """Write milliseconds of each computation of one step."""
     time = means("scale", ("part", "n"), "seconds")
     sizes = names(time, 1)
-    rows = [
-        [part, *(milliseconds(time[part, n]) for n in sizes)] for part in names(time)
-    ]
+    rows = [[part, *(milliseconds(time[part, n]) for n in sizes)] for part in names(time)]
     write("experiments_scale", ["ms", *(f"n = {int(n):,}" for n in sizes)], rows)
 
 

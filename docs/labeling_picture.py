@@ -49,10 +49,7 @@ def main():
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu"):
         options.add_argument(flag)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        webdriver.Chrome(options, service) as browser,
-    ):
+    with tempfile.TemporaryDirectory() as folder, webdriver.Chrome(options, service) as browser:
         page = Path(folder) / "labels.html"
         page.write_text(html, encoding="utf-8")
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)

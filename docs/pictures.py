@@ -36,9 +36,7 @@ def draw_minimum_over_thresholds(lines):
     area = (lines.fp_diff * np.maximum(0, above)).sum(axis=1)
     area += (-lines.fn_diff * np.maximum(0, -above)).sum(axis=1)
     level = constant[area.argmin()]
-    figure, (top, bottom) = plt.subplots(
-        2, 1, figsize=(6.5, 5), sharex=True, layout="constrained"
-    )
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=(6.5, 5), sharex=True, layout="constrained")
     top.plot(constant, fp, color=ORANGE, label="FP rate")
     top.plot(constant, fn, color=BLUE, label="FN rate")
     top.fill_between(constant, np.minimum(fp, fn), color=GRAY, alpha=0.5, label="AUM")
@@ -74,10 +72,7 @@ def draw_level(y, lines):
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(6.5, 6), sharex=True, height_ratios=(2, 1), layout="constrained"
     )
-    for is_positive, color, label in (
-        (False, ORANGE, "negatives"),
-        (True, BLUE, "positives"),
-    ):
+    for is_positive, color, label in ((False, ORANGE, "negatives"), (True, BLUE, "positives")):
         own = threshold[y == is_positive]
         top.plot(step, own.T, color=color, linewidth=0.6, alpha=0.7)
         top.plot([], [], color=color, label=label)
@@ -94,9 +89,7 @@ def draw_bound(lines):
     path = rp.sweep(lines, max_step=2.0)
     edge = np.linspace(0, 2, 5)
     figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
-    ax.stairs(
-        path.auc_after, np.append(path.step, 2), color="k", baseline=None, label="AUC"
-    )
+    ax.stairs(path.auc_after, np.append(path.step, 2), color="k", baseline=None, label="AUC")
     for k, (low, high) in enumerate(pairwise(edge)):
         rows = np.flatnonzero((path.step > low) & (path.step <= high))
         before = np.append(path.auc_after[0], path.auc_after)[rows]

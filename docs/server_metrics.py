@@ -42,10 +42,7 @@ def simulated(rng):
 
 
 def times():
-    return [
-        (START + timedelta(minutes=10 * k)).strftime("%Y-%m-%dT%H:%MZ")
-        for k in range(N)
-    ]
+    return [(START + timedelta(minutes=10 * k)).strftime("%Y-%m-%dT%H:%MZ") for k in range(N)]
 
 
 def table(hosts, rng):
@@ -101,31 +98,9 @@ def main(folder):
     metrics, given = str(folder / "metrics.csv"), str(folder / "labels.csv")
     how = [*COLUMNS, "--cost", "biweight", "--max-changes", "15", "--force"]
     rocpath(["changepoint", "segment", metrics, *how, "--out", first])
-    rocpath(
-        [
-            "changepoint",
-            "fit",
-            metrics,
-            given,
-            *how,
-            "--max-changes",
-            "15",
-            "--out",
-            model,
-        ]
-    )
+    rocpath(["changepoint", "fit", metrics, given, *how, "--max-changes", "15", "--out", model])
     out = str(folder / "changes.csv")
-    rocpath(
-        [
-            "changepoint",
-            "predict",
-            model,
-            str(folder / "new.csv"),
-            "--out",
-            out,
-            "--force",
-        ]
-    )
+    rocpath(["changepoint", "predict", model, str(folder / "new.csv"), "--out", out, "--force"])
     changes = pl.read_csv(out, infer_schema=False)
     n_true = sum(len(one) for one in new_truth.values())
     print(f"{changes.height} changes found on new hosts, {n_true} true ones")

@@ -27,11 +27,7 @@ lines = rp.Lines.from_predictions(bp, predictions, direction)
 # The steps with the smallest AUM and with the largest AUC, each with a certificate.
 best_aum = rp.best_aum_step(lines)
 best_auc = rp.best_auc_step(lines)
-for name, step in (
-    ("start", 0.0),
-    ("smallest AUM", best_aum.step),
-    ("largest AUC", best_auc.step),
-):
+for name, step in (("start", 0.0), ("smallest AUM", best_aum.step), ("largest AUC", best_auc.step)):
     scores = predictions + step * direction
     aum, auc = rp.aum(bp, scores), rp.auc(bp, scores)
     print(f"{name:12}  step {step:.5f}  AUM {aum:.4f}  AUC {auc:.4f}")
@@ -43,15 +39,11 @@ path = rp.sweep(lines, max_step=6.0)
 print(f"{len(path) - 1:,} crossings up to step {path.end}")
 step = np.linspace(0, path.end, 2001)
 
-figure, (top, bottom) = plt.subplots(
-    2, 1, figsize=(7, 5.5), sharex=True, layout="constrained"
-)
+figure, (top, bottom) = plt.subplots(2, 1, figsize=(7, 5.5), sharex=True, layout="constrained")
 top.plot(step, path.auc_at(step), color="k")
 top.axvline(best_auc.step, color="#d55e00", label=f"largest AUC, {best_auc.value:.4f}")
 bottom.plot(step, path.aum_at(step), color="k")
-bottom.axvline(
-    best_aum.step, color="#0072b2", ls="--", label=f"smallest AUM, {best_aum.value:.4f}"
-)
+bottom.axvline(best_aum.step, color="#0072b2", ls="--", label=f"smallest AUM, {best_aum.value:.4f}")
 top.axvline(best_aum.step, color="#0072b2", ls="--")
 bottom.axvline(best_auc.step, color="#d55e00")
 top.set(ylabel="AUC")

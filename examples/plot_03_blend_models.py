@@ -64,9 +64,7 @@ names = [*models, "mean of the three", "AUCClassifier"]
 for name, auc in zip(names, table.T, strict=True):
     gain = table[:, -1] - auc
     error = gain.std(ddof=1) / len(gain) ** 0.5
-    print(
-        f"{name:18} AUC {auc.mean():.4f}  blend gains {gain.mean():.4f} ± {error:.4f}"
-    )
+    print(f"{name:18} AUC {auc.mean():.4f}  blend gains {gain.mean():.4f} ± {error:.4f}")
 
 # %%
 # Gains are paired by split. Splits overlap, so standard errors are a little too small.

@@ -73,10 +73,7 @@ def client():
         # came back and a later test has just killed it again.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit="2GB",
-            dashboard_address=":0",
+            n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

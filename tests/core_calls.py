@@ -90,9 +90,7 @@ def search():
             rp.aum_path(lines)
             rp.best_auc_step(lines)
         with rp.thread_limit(1):
-            best_auc_step_along(
-                rp.ErrorBreakpoints.from_labels(is_positive), prediction, direction
-            )
+            best_auc_step_along(rp.ErrorBreakpoints.from_labels(is_positive), prediction, direction)
 
 
 def search_parts():
@@ -115,9 +113,7 @@ def search_parts():
     core.best_aum_step_of_partitions(sample, 6000, collapse, np.inf)
     bracket = core.level_bracket(sample, 6000, 4.0)
     level = core.level_inside(collapse(0.0, 0.0, *bracket), sample)
-    _, gradient = core.at_level(
-        bp.core, prediction, level["threshold"], level["counts"], 2000
-    )
+    _, gradient = core.at_level(bp.core, prediction, level["threshold"], level["counts"], 2000)
     core.column_sums(X.toarray(), gradient)
     places = X.indptr.astype(np.int64), X.indices.astype(np.int64)
     core.sparse_column_sums(*places, X.data, gradient, 4)
@@ -160,6 +156,4 @@ if __name__ == "__main__":
     segment()
     digests = {name: digest.hexdigest() for name, digest in answers.items()}
     no_answer = hashlib.sha256().hexdigest()
-    print(
-        json.dumps({"core": core.__name__, "digests": digests, "no_answer": no_answer})
-    )
+    print(json.dumps({"core": core.__name__, "digests": digests, "no_answer": no_answer}))

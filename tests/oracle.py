@@ -31,9 +31,7 @@ def roc_points(lines, step):
     threshold = thresholds(lines, step)
     places = sorted(set(threshold))
     points = [(*errors(lines, threshold, places[0] - 1), None, places[0])]
-    points += [
-        (*errors(lines, threshold, (a + b) / 2), a, b) for a, b in pairwise(places)
-    ]
+    points += [(*errors(lines, threshold, (a + b) / 2), a, b) for a, b in pairwise(places)]
     points += [(*errors(lines, threshold, places[-1] + 1), places[-1], None)]
     return points
 

@@ -28,16 +28,13 @@ def delong_variance(score, is_positive, other_score=None):
     for side, against, sign in ((positive, negative, 1), (negative, positive, -1)):
         placed = [
             [
-                sum(float(wins(sign * s[i], sign * s[j])) for j in against)
-                / len(against)
+                sum(float(wins(sign * s[i], sign * s[j])) for j in against) / len(against)
                 for i in side
             ]
             for s in columns
         ]
         means = [sum(values) / len(values) for values in placed]
-        products = sum(
-            (a - means[0]) * (b - means[1]) for a, b in zip(*placed, strict=True)
-        )
+        products = sum((a - means[0]) * (b - means[1]) for a, b in zip(*placed, strict=True))
         total += products / (len(side) - 1) / len(side)
     return total
 

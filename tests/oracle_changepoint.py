@@ -17,9 +17,7 @@ def normal_cost(x, weight):
 def poisson_cost(x, weight):
     """Sum of mu - x log mu at the mean."""
     total = sum(w * v for v, w in zip(x, weight, strict=True))
-    return float(total) - (
-        float(total) * log(total / sum(weight)) if total > 0 else 0.0
-    )
+    return float(total) - (float(total) * log(total / sum(weight)) if total > 0 else 0.0)
 
 
 COSTS = {"normal": normal_cost, "poisson": poisson_cost}
@@ -44,18 +42,13 @@ def robust_cost(x, weight, cost, threshold):
 
     def loss(center):
         return sum(
-            w * robust_loss(v - center, cost, threshold)
-            for v, w in zip(x, weight, strict=True)
+            w * robust_loss(v - center, cost, threshold) for v, w in zip(x, weight, strict=True)
         )
 
     best = min(loss(c) for c in place)
     for a, b in pairwise(place):
         middle = (a + b) / 2
-        near = [
-            (v, w)
-            for v, w in zip(x, weight, strict=True)
-            if abs(v - middle) <= threshold
-        ]
+        near = [(v, w) for v, w in zip(x, weight, strict=True) if abs(v - middle) <= threshold]
         far = [
             (w if v > middle else -w)
             for v, w in zip(x, weight, strict=True)
@@ -101,11 +94,7 @@ def best_costs(x, weight, max_changes, cost):
     """Smallest cost with 0..max_changes changes, by dynamic programming over ends."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
     n = len(x)
-    one = {
-        (a, b): COSTS[cost](x[a:b], weight[a:b])
-        for a in range(n)
-        for b in range(a + 1, n + 1)
-    }
+    one = {(a, b): COSTS[cost](x[a:b], weight[a:b]) for a in range(n) for b in range(a + 1, n + 1)}
     best = [{end: one[0, end] for end in range(1, n + 1)}]
     for k in range(1, max_changes + 1):
         best.append(
@@ -134,13 +123,12 @@ def up_down_cost(x, weight, changes, cost):
                 part = slice(ends[a], ends[b])
                 total += COSTS[cost](x[part], weight[part])
                 mass = sum(weight[part])
-                mean = sum(
-                    w * v for v, w in zip(x[part], weight[part], strict=True)
-                ) / Fraction(mass)
+                mean = sum(w * v for v, w in zip(x[part], weight[part], strict=True)) / Fraction(
+                    mass
+                )
                 means += [mean] * (b - a)
             if all(
-                (means[j] - means[j - 1]) * (1 if j % 2 else -1) >= 0
-                for j in range(1, n_segments)
+                (means[j] - means[j - 1]) * (1 if j % 2 else -1) >= 0 for j in range(1, n_segments)
             ):
                 costs.append(total)
     return min(costs)
@@ -150,10 +138,7 @@ def best_up_down_costs(x, weight, max_changes, cost):
     """Smallest cost with 0..max_changes changes, trying them all."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
     return [
-        min(
-            up_down_cost(x, weight, changes, cost)
-            for changes in combinations(range(1, len(x)), k)
-        )
+        min(up_down_cost(x, weight, changes, cost) for changes in combinations(range(1, len(x)), k))
         for k in range(max_changes + 1)
     ]
 
@@ -162,10 +147,7 @@ def is_allowed(changes, n, labels, min_length):
     """Whether changes make no label error and no segment that is too short."""
     if any(b - a < min_length for a, b in pairwise([0, *changes, n])):
         return False
-    return all(
-        label_error(kind, start, end, changes, n) == (0, 0)
-        for start, end, kind in labels
-    )
+    return all(label_error(kind, start, end, changes, n) == (0, 0) for start, end, kind in labels)
 
 
 def best_allowed_costs(x, weight, cost, constraint, labels, min_length):
@@ -176,9 +158,7 @@ def best_allowed_costs(x, weight, cost, constraint, labels, min_length):
     def cost_of(changes):
         if constraint == "up_down":
             return up_down_cost(x, weight, changes, cost)
-        return sum(
-            COSTS[cost](x[a:b], weight[a:b]) for a, b in pairwise([0, *changes, n])
-        )
+        return sum(COSTS[cost](x[a:b], weight[a:b]) for a, b in pairwise([0, *changes, n]))
 
     return [
         min(
@@ -203,11 +183,7 @@ def up_down_costs_on_candidates(x, weight, max_changes, cost):
     n = x.size
     total, mass = (np.append(0, np.cumsum(v)) for v in (weight * x, weight))
     mean = np.unique(
-        [
-            (total[b] - total[a]) / (mass[b] - mass[a])
-            for a in range(n)
-            for b in range(a + 1, n + 1)
-        ]
+        [(total[b] - total[a]) / (mass[b] - mass[a]) for a in range(n) for b in range(a + 1, n + 1)]
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         one = np.array(

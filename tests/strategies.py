@@ -27,9 +27,7 @@ def label_lines(draw, max_size=8):
     is_positive = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     is_positive[:2] = [True, False]
     weight = draw(
-        st.sampled_from(
-            [st.just(1.0), st.sampled_from([0.0, 1.0, 2.0]), st.floats(0.01, 10)]
-        )
+        st.sampled_from([st.just(1.0), st.sampled_from([0.0, 1.0, 2.0]), st.floats(0.01, 10)])
     )
     weights = draw(st.lists(weight, min_size=n, max_size=n))
     weights[:2] = [w or 1.0 for w in weights[:2]]
@@ -59,9 +57,7 @@ def changepoint_breakpoints(draw, max_examples=4):
     # Two plain examples make errors of both kinds possible.
     functions += [([0.0], [1], [0]), ([0.0], [0], [-1])]
     rows = [
-        (k, *row)
-        for k, function in enumerate(functions)
-        for row in zip(*function, strict=True)
+        (k, *row) for k, function in enumerate(functions) for row in zip(*function, strict=True)
     ]
     return tuple(list(column) for column in zip(*rows, strict=True))
 

@@ -16,9 +16,7 @@ def check_best_auc(columns, max_step, two_sided):
     mirrored = oracle.as_lines(intercept, [-x for x in slope], *diffs)
     ways = [exact, mirrored] if two_sided else [exact]
     limit = np.inf if max_step is None else max_step
-    best_of_all = max(
-        oracle.auc(one, s) for one in ways for s in oracle.float64_steps(one, limit)
-    )
+    best_of_all = max(oracle.auc(one, s) for one in ways for s in oracle.float64_steps(one, limit))
     lines = rp.Lines(*columns)
     best = rp.best_auc_step(lines, max_step=max_step, two_sided=two_sided)
     assert best.value == best.bound

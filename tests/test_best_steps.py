@@ -97,9 +97,7 @@ def test_no_step_beyond_the_limit_is_taken(columns, max_step):
         assert best.value == pytest.approx(smallest, 1e-12, 1e-14 * scale)
     kinks = rp.aum_path(lines, max_step=max_step)
     assert kinks.end == max_step
-    assert kinks.aum_at(max_step) == pytest.approx(
-        path.aum_at(max_step), 1e-9, 1e-13 * scale
-    )
+    assert kinks.aum_at(max_step) == pytest.approx(path.aum_at(max_step), 1e-9, 1e-13 * scale)
 
 
 @given(any_lines)
@@ -114,10 +112,7 @@ def test_aum_path_has_every_kink_and_nothing_else(columns):
     assert path.global_min.value == pytest.approx(sweep.aum.min(), 1e-12, tolerance)
     assert path.global_min.is_global
     # The sweep's own rows, of which most are no kinks, have the same minima.
-    for mine, theirs in (
-        (sweep.first_min, path.first_min),
-        (sweep.global_min, path.global_min),
-    ):
+    for mine, theirs in ((sweep.first_min, path.first_min), (sweep.global_min, path.global_min)):
         assert mine.value == pytest.approx(theirs.value, 1e-12, tolerance)
 
 
@@ -172,9 +167,7 @@ def test_searches_agree_on_hard_arrangements(name, n):
     if name == "denormal":
         # Slopes that differ may be one denormal number.
         assert np.abs(path.aum_at(sweep.step) - sweep.aum).max() <= 5e-321
-        assert rp.best_aum_step(lines).value == pytest.approx(
-            sweep.aum.min(), 0, 5e-321
-        )
+        assert rp.best_aum_step(lines).value == pytest.approx(sweep.aum.min(), 0, 5e-321)
     else:
         check_aum_path(path, sweep)
         check_best_aum(lines, sweep, rp.best_aum_step(lines))
@@ -231,9 +224,7 @@ def test_half_a_million_lines(kind, order):
     bp = rp.ErrorBreakpoints.from_labels(y)
     best = rp.best_aum_step(rp.Lines.from_predictions(bp, score, change))
     low, high = best.interval
-    assert rp.aum(bp, score + best.step * change) == pytest.approx(
-        best.value, 1e-9, 1e-13
-    )
+    assert rp.aum(bp, score + best.step * change) == pytest.approx(best.value, 1e-9, 1e-13)
     if kind == "ascent":
         assert best.interval == (0, 0)
     if kind == "separable":

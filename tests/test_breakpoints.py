@@ -45,10 +45,7 @@ def test_penalty_errors_become_breakpoints_at_minus_log_penalty():
     # FN 4. The FP of 1 at the largest penalty is a constant and falls away.
     # Example 1: FN falls to 1, never to 0: that 1 is a constant as well.
     bp = rp.ErrorBreakpoints.from_penalty_errors(
-        [0, 0, 0, 1, 1],
-        [np.e**2, 0, np.e, 1, 0],
-        fp=[1, 3, 1, 0, 0],
-        fn=[4, 0, 2, 3, 1],
+        [0, 0, 0, 1, 1], [np.e**2, 0, np.e, 1, 0], fp=[1, 3, 1, 0, 0], fn=[4, 0, 2, 3, 1]
     )
     assert bp.example.tolist() == [0, 0, 1]
     assert bp.value == pytest.approx([-2, -1, 0])
@@ -100,15 +97,9 @@ def test_monotone_errors_are_recognized():
         ({"y": [0, np.nan]}, r"y must be finite and complete, got nan at index 1"),
         ({"y": [[0, 1]]}, r"y must be one-dimensional"),
         ({"y": [0, 1], "positive": 2}, r"positive must be one of the labels \[0, 1\]"),
-        (
-            {"y": [0, 1], "sample_weight": [1]},
-            r"y and sample_weight must have the same",
-        ),
+        ({"y": [0, 1], "sample_weight": [1]}, r"y and sample_weight must have the same"),
         ({"y": [0, 1], "sample_weight": [1, -2]}, r"got -2.0 at index 1"),
-        (
-            {"y": [0, 1], "sample_weight": [1, 0]},
-            r"positive class must sum to a positive",
-        ),
+        ({"y": [0, 1], "sample_weight": [1, 0]}, r"positive class must sum to a positive"),
         ({"y": [0, 1], "sample_weight": [1, np.inf]}, r"sample_weight must be finite"),
         ({"y": [0, 1], "margin": np.nan}, r"margin must be finite"),
         ({"y": [0, 1], "denominator": "foo"}, r"denominator must be 'rate' or 'count'"),
@@ -124,14 +115,8 @@ def test_invalid_labels_raise(options, message):
     [
         ({"example": [0, 0, -1]}, r"example must not be negative, got -1 at index 2"),
         ({"example": [0, 0, 5]}, r"example must be below n_examples = 2, got 5"),
-        (
-            {"example": [0, 0, 0.5]},
-            r"example must be integers, got 0.5 at index 2",
-        ),
-        (
-            {"value": [0, 1, np.inf]},
-            r"value must be finite and below .* got inf at index 2",
-        ),
+        ({"example": [0, 0, 0.5]}, r"example must be integers, got 0.5 at index 2"),
+        ({"value": [0, 1, np.inf]}, r"value must be finite and below .* got inf at index 2"),
         ({"value": [0, 1]}, r"example and value must have the same length"),
         ({"fp_diff": [1, 1]}, r"fp_diff must have one entry for each of the 3"),
         ({"fp_diff": [-1, 2, 0]}, r"fp_diff must never make the false positives"),
@@ -170,9 +155,7 @@ def test_invalid_penalty_errors_raise(change, message):
 
 
 def test_text_instead_of_numbers_raises():
-    with pytest.raises(
-        TypeError, match=r"value must be real numbers, got \['a', 'b'\]"
-    ):
+    with pytest.raises(TypeError, match=r"value must be real numbers, got \['a', 'b'\]"):
         rp.ErrorBreakpoints([0, 1], ["a", "b"], [1, 0], [0, -1])
     with pytest.raises(TypeError, match=r"margin must be a number, got '1'"):
         rp.ErrorBreakpoints.from_labels([0, 1], margin="1")

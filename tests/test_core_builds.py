@@ -84,10 +84,7 @@ def test_unknown_build_is_refused():
 
 @portable
 def test_build_that_the_processor_cannot_run_is_refused():
-    code = (
-        "from rocpath import _cpu; _cpu.has_avx2_and_fma = lambda: False;"
-        "import rocpath._core"
-    )
+    code = "from rocpath import _cpu; _cpu.has_avx2_and_fma = lambda: False;import rocpath._core"
     done = run("-c", code, core="avx2")
     assert "this processor has no AVX2 and FMA: unset it" in done.stderr
     assert run("-c", code).returncode == 0

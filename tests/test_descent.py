@@ -103,14 +103,7 @@ def test_patience_ends_descent():
     bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
     opposite = X, rp.ErrorBreakpoints.from_labels(1 - y)
     descent = rp.minimize_aum(
-        X,
-        bp,
-        coef=[-1.0],
-        step="constant",
-        step_size=0.1,
-        tol=0,
-        validation=opposite,
-        patience=20,
+        X, bp, coef=[-1.0], step="constant", step_size=0.1, tol=0, validation=opposite, patience=20
     )
     # The weight increases by 0.1 times the gradient, which is at most the difference
     # of the class means, 2: at least six steps to zero, where validation AUC is 1/2.
@@ -237,9 +230,7 @@ def test_descent_from_a_minimum_takes_no_step():
 def test_progress_is_called_after_every_step():
     X, bp = tied_problem(14)
     calls = []
-    descent = rp.minimize_aum(
-        X, bp, coef=[1.0, -1, 0, 2], progress=lambda *row: calls.append(row)
-    )
+    descent = rp.minimize_aum(X, bp, coef=[1.0, -1, 0, 2], progress=lambda *row: calls.append(row))
     assert [call[0] for call in calls] == list(range(1, descent.n_steps + 1))
     # The last row is evaluated again at the weights themselves.
     assert [call[1] for call in calls] == pytest.approx(descent.aum[1:], rel=1e-9)
@@ -302,9 +293,7 @@ def test_default_initial_weights_are_the_difference_of_the_class_means():
     # Error functions in general: examples count by the errors that they can have.
     X, bp = changepoint_problem(20)
     fn, fp = np.zeros(30), np.zeros(30)
-    for example, fp_diff, fn_diff in zip(
-        bp.example, bp.fp_diff, bp.fn_diff, strict=True
-    ):
+    for example, fp_diff, fn_diff in zip(bp.example, bp.fp_diff, bp.fn_diff, strict=True):
         fn[example] -= fn_diff
         fp[example] += fp_diff
     expected = X.T @ (fn / fn.sum() - fp / fp.sum())
@@ -420,15 +409,11 @@ def test_any_model_with_the_five_methods_can_be_optimized():
 def tied_features(kind, rng, n_rows, n_features):
     whole = rng.integers(-4, 5, size=(n_rows, n_features)).astype(float)
     if kind == "standardized integers":
-        return (whole - whole.mean(axis=0)) / (
-            whole.std(axis=0) + (whole.std(axis=0) == 0)
-        )
+        return (whole - whole.mean(axis=0)) / (whole.std(axis=0) + (whole.std(axis=0) == 0))
     return whole / {"thirds": 3, "integers": 1, "tenths": 10}[kind]
 
 
-@pytest.mark.parametrize(
-    "kind", ["thirds", "standardized integers", "integers", "tenths"]
-)
+@pytest.mark.parametrize("kind", ["thirds", "standardized integers", "integers", "tenths"])
 def test_best_auc_never_returns_a_worse_row(kind):
     # Plateaus a few ulps wide, which exist by rounding alone, are frequent here: steps
     # onto them lost AUC in 27 (tenths) to 108 (thirds) of 200 runs before the search

@@ -12,9 +12,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ("docs/paper_to_code.md", "docs/architecture.md", "CONTRIBUTING.md")
 FILE = re.compile(r"`([\w/]+\.(?:py|hpp|cpp))`")
 # `name` (`file`): what the page says is defined in the file.
-DEFINED = re.compile(
-    r"`([\w:.]+)`(?:, `([\w:.]+)`)? \(`(?:\w+/)*(\w+\.(?:py|hpp|cpp))`\)"
-)
+DEFINED = re.compile(r"`([\w:.]+)`(?:, `([\w:.]+)`)? \(`(?:\w+/)*(\w+\.(?:py|hpp|cpp))`\)")
 
 
 def files_called(name):

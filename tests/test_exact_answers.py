@@ -43,10 +43,7 @@ def test_rates_are_fractions(problem, weight):
     """A minimum that is flat for rates 1/n is flat, and the step lies inside."""
     y, prediction, direction = problem
     weights = [weight if label else 1 + k % 3 for k, label in enumerate(y)]
-    totals = [
-        sum(w for w, one in zip(weights, y, strict=True) if one == label)
-        for label in (0, 1)
-    ]
+    totals = [sum(w for w, one in zip(weights, y, strict=True) if one == label) for label in (0, 1)]
     exact = [
         (
             Fraction(-p),
@@ -106,12 +103,7 @@ def test_kinks_of_a_grid_of_lines(seed):
 
 @given(
     st.lists(
-        st.tuples(
-            st.integers(-9, 9),
-            st.integers(-9, 9),
-            st.integers(-1, 2),
-            st.integers(-2, 1),
-        ),
+        st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.integers(-1, 2), st.integers(-2, 1)),
         min_size=49,
         max_size=120,
     )
@@ -137,10 +129,7 @@ def test_a_crowd_that_meets_where_no_float64_is(n):
 
 def test_aum_of_monotone_errors_is_never_negative():
     lines = rp.Lines(
-        [-0.7, 0.4, 0.1, 0.7, 0.3],
-        [1, 1, 0.2, -0.4, 0.4],
-        [0, 2, 1, 2, 1],
-        [-1, 0, 0, -2, 0],
+        [-0.7, 0.4, 0.1, 0.7, 0.3], [1, 1, 0.2, -0.4, 0.4], [0, 2, 1, 2, 1], [-1, 0, 0, -2, 0]
     )
     assert rp.best_aum_step(lines).value >= 0
     assert rp.sweep(lines).aum.min() >= 0

@@ -61,9 +61,7 @@ def test_a_stopped_path_is_the_beginning_of_the_whole_path(n, stop):
     assert (n_rows > 2000) == (n == 300 and stop == "first_min_aum")
     assert n_rows < len(whole.step)
     for name in ("step", "aum", "aum_slope_after", "auc", "auc_after", "n_swaps"):
-        np.testing.assert_array_equal(
-            getattr(whole, name)[:n_rows], getattr(part, name)
-        )
+        np.testing.assert_array_equal(getattr(whole, name)[:n_rows], getattr(part, name))
 
 
 @given(any_lines)
@@ -88,9 +86,7 @@ def test_first_minimum_is_the_first_local_minimum(columns):
     expected = list(groups.values())[rising][-1][1]
     path = rp.sweep(rp.Lines(*columns), stop="first_min_aum")
     step = list(groups)[rising]
-    assert path.aum[-1] == pytest.approx(
-        float(expected), 1e-12, tolerance(groups, step)
-    )
+    assert path.aum[-1] == pytest.approx(float(expected), 1e-12, tolerance(groups, step))
     assert len(path) <= rising + 1
 
 
@@ -162,9 +158,7 @@ def test_order_of_lines_and_a_common_shift_change_nothing(columns, seed):
 
 
 @given(
-    changepoint_lines(),
-    st.integers(-600, 600).map(lambda k: 2.0**k),
-    st.sampled_from([-3.0, 8.0]),
+    changepoint_lines(), st.integers(-600, 600).map(lambda k: 2.0**k), st.sampled_from([-3.0, 8.0])
 )
 def test_scale_and_shift_of_thresholds(columns, scale, shift):
     intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
@@ -189,9 +183,7 @@ def test_doubling_the_direction_halves_the_steps(columns):
 @given(label_lines())
 def test_a_repeated_line_equals_one_with_twice_the_jump(columns):
     intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
-    twice = rp.Lines(
-        *(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff))
-    )
+    twice = rp.Lines(*(np.append(c, c[:2]) for c in (intercept, slope, fp_diff, fn_diff)))
     fp_diff[:2] *= 2
     fn_diff[:2] *= 2
     doubled = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
@@ -273,9 +265,7 @@ def test_nearly_concurrent_lines_of_one_feature():
 def test_sums_do_not_drift_over_ten_million_crossings():
     rng = np.random.default_rng(1)
     n = 6000
-    bp = rp.ErrorBreakpoints.from_labels(
-        rng.random(n) < 0.1, sample_weight=rng.random(n) + 0.1
-    )
+    bp = rp.ErrorBreakpoints.from_labels(rng.random(n) < 0.1, sample_weight=rng.random(n) + 0.1)
     prediction, direction = rng.normal(size=(2, n))
     path = rp.sweep(rp.Lines.from_predictions(bp, prediction, direction))
     assert path.n_swaps.sum() > 8_000_000

@@ -62,14 +62,8 @@ def test_steps_beyond_the_path_raise():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"intercept": [0, np.nan]},
-            r"intercept must be finite and below .* got nan at index 1",
-        ),
-        (
-            {"slope": [np.inf, 0]},
-            r"slope must be finite and below .* got inf at index 0",
-        ),
+        ({"intercept": [0, np.nan]}, r"intercept must be finite and below .* got nan at index 1"),
+        ({"slope": [np.inf, 0]}, r"slope must be finite and below .* got inf at index 0"),
         ({"slope": [0]}, r"intercept and slope must have the same length"),
         ({"fp_diff": [1]}, r"fp_diff must have one entry for each of the 2"),
         ({"fp_diff": [0, 0]}, r"fp_diff must sum to a positive number, got 0"),
@@ -78,12 +72,7 @@ def test_steps_beyond_the_path_raise():
     ],
 )
 def test_invalid_lines_raise(change, message):
-    columns = {
-        "intercept": [0, 1],
-        "slope": [1, 0],
-        "fp_diff": [1, 0],
-        "fn_diff": [0, -1],
-    }
+    columns = {"intercept": [0, 1], "slope": [1, 0], "fp_diff": [1, 0], "fn_diff": [0, -1]}
     with pytest.raises(ValueError, match=message):
         rp.Lines(**{**columns, **change})
 
@@ -92,16 +81,8 @@ def test_invalid_lines_raise(change, message):
     ("options", "error", "message"),
     [
         ({"stop": "min"}, ValueError, r"stop must be None or .*got 'min'"),
-        (
-            {"max_crossings": -1},
-            ValueError,
-            r"must be an integer of at least 0, got -1",
-        ),
-        (
-            {"max_crossings": 1.5},
-            ValueError,
-            r"must be an integer of at least 0, got 1.5",
-        ),
+        ({"max_crossings": -1}, ValueError, r"must be an integer of at least 0, got -1"),
+        ({"max_crossings": 1.5}, ValueError, r"must be an integer of at least 0, got 1.5"),
         (
             {"max_crossings": np.inf},
             ValueError,

@@ -54,9 +54,7 @@ def test_a_path_that_grows_equals_one_whose_length_is_known(n):
 
 
 @pytest.mark.parametrize("limits", [{"max_step": 0.5}, {"stop": "first_min_aum"}])
-def test_a_path_up_to_a_known_step_takes_no_more_memory_than_its_rows(
-    monkeypatch, limits
-):
+def test_a_path_up_to_a_known_step_takes_no_more_memory_than_its_rows(monkeypatch, limits):
     lines = separating_lines(300)
     n_rows = len(rp.sweep(lines, **limits))
     assert 1024 < n_rows < len(rp.sweep(lines))

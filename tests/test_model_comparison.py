@@ -24,12 +24,9 @@ def comparison(**changes):
 
 def test_findings_compare_every_other_model_with_the_selected_one():
     assert comparison().findings() == [
-        "forest vs. linear: significantly higher AUC "
-        "(+0.0300 ± 0.0100, 293 positives).",
-        "<b> vs. linear: no significant difference "
-        "(\u22120.0001 ± 0.0080, 293 positives).",
-        "constant vs. linear: significantly lower AUC "
-        "(\u22120.3200 ± 0.0100, 293 positives).",
+        "forest vs. linear: significantly higher AUC (+0.0300 ± 0.0100, 293 positives).",
+        "<b> vs. linear: no significant difference (\u22120.0001 ± 0.0080, 293 positives).",
+        "constant vs. linear: significantly lower AUC (\u22120.3200 ± 0.0100, 293 positives).",
     ]
 
 
@@ -44,9 +41,7 @@ def test_findings_compare_every_other_model_with_the_selected_one():
         (None, None, False),
     ],
 )
-def test_a_difference_is_significant_beyond_1_96_standard_errors(
-    difference, error, expected
-):
+def test_a_difference_is_significant_beyond_1_96_standard_errors(difference, error, expected):
     score = ModelScore("a", 0.8, 0.01, 0.78, 0.82, difference, error)
     assert score.is_different is expected
 
@@ -77,7 +72,5 @@ def test_simplest_model_within_one_standard_error_of_the_best():
     # Equal values need no standard error.
     assert simplest_model({"a": 1.0, "b": 1.0}, lambda *pair: 0.0) == "a"
     # Errors: fewer are better.
-    fewer = simplest_model(
-        {"a": 12, "b": 10}, lambda *pair: 1.0, greater_is_better=False
-    )
+    fewer = simplest_model({"a": 12, "b": 10}, lambda *pair: 1.0, greater_is_better=False)
     assert fewer == "b"

@@ -61,9 +61,7 @@ def test_random_tied_rows_agree_with_scikit_learn():
 @given(weighted_rows(), rates)
 def test_partial_areas_sum_to_the_whole_area(rows, rate):
     bp, score = breakpoints(rows), columns(rows)[1]
-    flipped = rp.ErrorBreakpoints.from_labels(
-        ~columns(rows)[0], sample_weight=columns(rows)[2]
-    )
+    flipped = rp.ErrorBreakpoints.from_labels(~columns(rows)[0], sample_weight=columns(rows)[2])
     # Read from the other corner with the classes exchanged, FPR is 1 - TPR.
     left = rp.auc(bp, score, min_tpr=1 - rate)
     assert left == pytest.approx(rp.auc(flipped, -score, max_fpr=rate), abs=1e-12)
@@ -73,11 +71,7 @@ def test_partial_areas_sum_to_the_whole_area(rows, rate):
 
 def test_standardized_area_is_one_half_for_chance_and_one_at_best():
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
-    for region in (
-        {"max_fpr": 0.3},
-        {"min_tpr": 0.8},
-        {"max_fpr": 0.6, "min_tpr": 0.3},
-    ):
+    for region in ({"max_fpr": 0.3}, {"min_tpr": 0.8}, {"max_fpr": 0.6, "min_tpr": 0.3}):
         standard = {**region, "standardized": True}
         assert rp.auc(bp, [0, 0, 0, 0], **standard) == pytest.approx(0.5)
         assert rp.auc(bp, [0, 1, 2, 3], **standard) == pytest.approx(1.0)
@@ -85,9 +79,7 @@ def test_standardized_area_is_one_half_for_chance_and_one_at_best():
 
 def test_a_region_of_non_monotone_errors_raises():
     bp = rp.ErrorBreakpoints([0, 0, 0, 1], [0, 1, 2, 0], [1, -1, 1, 0], [0, 0, 0, -1])
-    with pytest.raises(
-        ValueError, match="bp must have monotone errors for max_fpr and min_tpr"
-    ):
+    with pytest.raises(ValueError, match="bp must have monotone errors for max_fpr and min_tpr"):
         rp.auc(bp, [0, 0], max_fpr=0.5)
     good = rp.ErrorBreakpoints.from_labels([0, 1])
     with pytest.raises(ValueError, match=r"max_fpr must be in \(0, 1\]"):

@@ -26,9 +26,7 @@ def integer_lines(draw):
     n = draw(st.integers(2, 8))
     place = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
     jump = st.lists(st.sampled_from([0, 0, 1, 1, 2]), min_size=n, max_size=n)
-    intercept, slope, fp_diff, tp_diff = (
-        draw(column) for column in (place, place, jump, jump)
-    )
+    intercept, slope, fp_diff, tp_diff = (draw(column) for column in (place, place, jump, jump))
     fp_diff[0] = tp_diff[1] = 1
     return intercept, slope, fp_diff, [-t for t in tp_diff]
 
@@ -66,10 +64,7 @@ def test_a_region_changes_only_auc(columns, region):
 
 
 @given(
-    st.one_of(integer_lines(), tenth_lines()),
-    regions,
-    st.sampled_from([None, 1.5]),
-    st.booleans(),
+    st.one_of(integer_lines(), tenth_lines()), regions, st.sampled_from([None, 1.5]), st.booleans()
 )
 def test_best_is_the_maximum_of_all_float64_steps(columns, region, max_step, two_sided):
     exact = oracle.as_lines(*columns)
@@ -133,9 +128,7 @@ def test_a_tenth_of_fifty_negatives_is_five():
 def test_a_region_of_non_monotone_errors_raises():
     lines = rp.Lines([0, 1, 2, 0], [1, 0, 0, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     for search in (rp.sweep, rp.best_auc_step):
-        with pytest.raises(
-            ValueError, match="lines must have monotone errors for max_fpr"
-        ):
+        with pytest.raises(ValueError, match="lines must have monotone errors for max_fpr"):
             search(lines, max_fpr=0.5)
         with pytest.raises(ValueError, match=r"min_tpr must be in \[0, 1\)"):
             search(lines, min_tpr=1.0)

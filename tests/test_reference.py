@@ -75,9 +75,7 @@ def lines(case):
         if features is not None:
             direction = features @ (features.T @ direction)
         return rp.Lines.from_predictions(bp, prediction, direction)
-    return rp.Lines(
-        given["intercept"], given["slope"], given["fp_diff"], given["fn_diff"]
-    )
+    return rp.Lines(given["intercept"], given["slope"], given["fp_diff"], given["fn_diff"])
 
 
 def has_predictions(case):
@@ -104,9 +102,7 @@ def test_aum_and_its_derivatives(case):
 def test_path_is_exact(case):
     exact, probe = case["exact"], case["probe"]
     path = rp.sweep(lines(case))
-    step, aum, slope = (
-        numbers(exact[k]) for k in ("step_size", "aum", "aum_slope_after")
-    )
+    step, aum, slope = (numbers(exact[k]) for k in ("step_size", "aum", "aum_slope_after"))
     # Exact rows with the same float64 step are one row of the path.
     is_last = np.append(step[1:] != step[:-1], True)
     is_alone = is_last & np.append(True, is_last[:-1])
@@ -114,15 +110,11 @@ def test_path_is_exact(case):
     scale = aum.max()
     assert path.aum == pytest.approx(aum[is_last], 1e-12, 1e-15 * scale)
     steepest = np.abs(slope).max()
-    assert path.aum_slope_after == pytest.approx(
-        slope[is_last], 1e-12, 1e-14 * steepest
-    )
+    assert path.aum_slope_after == pytest.approx(slope[is_last], 1e-12, 1e-14 * steepest)
     auc_at, auc_after = numbers(exact["auc"]), numbers(exact["auc_after"])
     assert path.auc_after == pytest.approx(auc_after[is_last], 1e-12, 1e-14)
     assert path.auc[is_alone[is_last]] == pytest.approx(auc_at[is_alone], 1e-12, 1e-14)
-    assert path.aum.min() == pytest.approx(
-        exact["global_min_aum"], 1e-12, 1e-15 * scale
-    )
+    assert path.aum.min() == pytest.approx(exact["global_min_aum"], 1e-12, 1e-15 * scale)
     first = rp.sweep(lines(case), stop="first_min_aum")
     local_min = exact["first_local_min_aum"]
     assert first.aum[-1] == pytest.approx(local_min, 1e-12, 1e-15 * scale)
@@ -186,9 +178,7 @@ def test_breakpoints_from_penalty_errors():
         columns = [[rows[c][k] for k in kept] for c in ("min_lambda", "fp", "fn")]
         for denominator in ("count", "rate"):
             expected = case[denominator]
-            bp = rp.ErrorBreakpoints.from_penalty_errors(
-                example, *columns, denominator=denominator
-            )
+            bp = rp.ErrorBreakpoints.from_penalty_errors(example, *columns, denominator=denominator)
             assert bp.example.tolist() == expected["example"]
             assert bp.value == pytest.approx(numbers(expected["pred"]))
             assert bp.fp_diff == pytest.approx(numbers(expected["fp_diff"]))
@@ -201,8 +191,6 @@ def test_breakpoints_from_labels():
             continue
         for denominator in ("count", "rate"):
             expected = case[denominator]
-            bp = rp.ErrorBreakpoints.from_labels(
-                case["labels"], denominator=denominator
-            )
+            bp = rp.ErrorBreakpoints.from_labels(case["labels"], denominator=denominator)
             assert bp.fp_diff.tolist() == numbers(expected["fp_diff"]).tolist()
             assert bp.fn_diff.tolist() == numbers(expected["fn_diff"]).tolist()

@@ -23,8 +23,5 @@ def test_release_needs_what_only_the_owner_can_fill_in(tmp_path):
     defects = names["defects"]
     defects.__globals__["ROOT"] = tmp_path
     found = list(defects(is_release=True))
-    assert (
-        f"recipe/recipe.yaml has version 9.9.9, pyproject.toml {rocpath.__version__}"
-        in found
-    )
+    assert f"recipe/recipe.yaml has version 9.9.9, pyproject.toml {rocpath.__version__}" in found
     assert "pyproject.toml has no Repository in [project.urls]" in found

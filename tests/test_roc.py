@@ -59,9 +59,7 @@ def test_roc_curve_contains_every_point_and_its_constants(problem):
     total_fp, total_fn = points[-1][0], points[0][1]
     curve = rp.roc_curve(*problem)
     assert curve.fpr == pytest.approx([float(p[0] / total_fp) for p in points], 1e-12)
-    assert curve.tpr == pytest.approx(
-        [float(1 - p[1] / total_fn) for p in points], 1e-12, 1e-15
-    )
+    assert curve.tpr == pytest.approx([float(1 - p[1] / total_fn) for p in points], 1e-12, 1e-15)
     smaller = [float(min(p[0], p[1])) for p in points]
     assert curve.min_error == pytest.approx(smaller, 1e-12, 1e-16)
     assert curve.threshold[1:, 0].tolist() == [float(p[2]) for p in points[1:]]
@@ -79,9 +77,7 @@ def test_selection_equals_sorting_for_many_labels(n, n_values):
     bp = rp.ErrorBreakpoints.from_labels(y)
     curve = rp.roc_curve(bp, prediction)
     width = np.diff(curve.threshold[1:-1], axis=1)[:, 0]
-    assert rp.aum(bp, prediction) == pytest.approx(
-        (width * curve.min_error[1:-1]).sum()
-    )
+    assert rp.aum(bp, prediction) == pytest.approx((width * curve.min_error[1:-1]).sum())
     assert rp.auc(bp, prediction) == pytest.approx(roc_auc_score(y, prediction), 1e-12)
     # Away from the level the derivative is the jump of the smaller error.
     group = np.searchsorted(curve.threshold[1:, 0], -prediction)
@@ -108,10 +104,7 @@ def test_auc_of_a_looping_curve_exceeds_one():
     # (0.5, 1.5) and 1 again above: it is 1 at both rises of FP and 0 at its fall, so
     # the area is 1 * 1 - 1 * 0 + 1 * 1 = 2.
     bp = rp.ErrorBreakpoints(
-        [0, 0, 0, 1, 1, 1],
-        [0, 1, 2, -0.5, 0.5, 1.5],
-        [1, -1, 1, 0, 0, 0],
-        [0, 0, 0, -1, 1, -1],
+        [0, 0, 0, 1, 1, 1], [0, 1, 2, -0.5, 0.5, 1.5], [1, -1, 1, 0, 0, 0], [0, 0, 0, -1, 1, -1]
     )
     curve = rp.roc_curve(bp, [0, 0])
     assert curve.auc == 2
@@ -124,13 +117,9 @@ def test_auc_of_a_looping_curve_exceeds_one():
 @pytest.mark.parametrize("function", [rp.aum, rp.auc, rp.aum_gradient, rp.roc_curve])
 def test_invalid_predictions_raise(function):
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
-    with pytest.raises(
-        ValueError, match=r"one entry for each of the 2 examples, got 3"
-    ):
+    with pytest.raises(ValueError, match=r"one entry for each of the 2 examples, got 3"):
         function(bp, [1, 2, 3])
-    with pytest.raises(
-        ValueError, match=r"predictions must be finite and below .*, got nan"
-    ):
+    with pytest.raises(ValueError, match=r"predictions must be finite and below .*, got nan"):
         function(bp, [1, np.nan])
     with pytest.raises(ValueError, match=r"y must have exactly two classes, got 3"):
         function([0, 1, 2], [1, 2, 3])
@@ -151,9 +140,7 @@ def test_binary_labels_give_the_results_of_their_breakpoints(n_scores):
         assert rp.auc(names, score) == pytest.approx(1 - rp.auc(bp, score))
         assert rp.auc(y, score, max_fpr=0.4) == rp.auc(bp, score, max_fpr=0.4)
         assert rp.aum(y, score) == rp.aum(bp, score)
-        np.testing.assert_array_equal(
-            rp.aum_gradient(y, score), rp.aum_gradient(bp, score)
-        )
+        np.testing.assert_array_equal(rp.aum_gradient(y, score), rp.aum_gradient(bp, score))
         one, two = rp.roc_curve(y, score), rp.roc_curve(bp, score)
         np.testing.assert_array_equal(one.tpr, two.tpr)
         assert one.auc == rp.auc(y, score)

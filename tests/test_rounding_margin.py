@@ -31,12 +31,7 @@ def guaranteed_auc(lines, step, rounding):
     return kept / -(total_fp * sum(line[3] for line in lines))
 
 
-@given(
-    label_lines(),
-    st.sampled_from([0.05, 2.0**-10, ROUNDING]),
-    st.booleans(),
-    st.booleans(),
-)
+@given(label_lines(), st.sampled_from([0.05, 2.0**-10, ROUNDING]), st.booleans(), st.booleans())
 def test_no_step_has_a_larger_guaranteed_auc(columns, rounding, two_sided, has_both):
     if has_both:  # a line with jumps of both kinds
         columns[3][0] = -1.0
@@ -54,9 +49,7 @@ def test_no_step_has_a_larger_guaranteed_auc(columns, rounding, two_sided, has_b
     candidates += [(a + b) / 2 for a, b in itertools.pairwise(steps)]
     for step in filter(np.isfinite, candidates):
         # A little more than what was asked for covers the rounding of the lines.
-        assert float(guaranteed_auc(lines, step, rounding + 2.0**-50)) <= (
-            best.bound + 1e-12
-        )
+        assert float(guaranteed_auc(lines, step, rounding + 2.0**-50)) <= (best.bound + 1e-12)
 
 
 def test_a_plateau_that_only_rounding_creates_is_ignored():

@@ -15,9 +15,7 @@ def write_all():
     return runpy.run_path(str(SCRIPT))["write_all"]
 
 
-def test_menu_is_sorted_by_version_and_the_front_page_shows_the_newest(
-    tmp_path, write_all
-):
+def test_menu_is_sorted_by_version_and_the_front_page_shows_the_newest(tmp_path, write_all):
     for name in ("0.9.1", "0.10.0", "0.2.0", "dev", "stable", ".git"):
         (tmp_path / name).mkdir()
     write_all(tmp_path, URL)
@@ -28,9 +26,7 @@ def test_menu_is_sorted_by_version_and_the_front_page_shows_the_newest(
     assert "url=stable/" in (tmp_path / "index.html").read_text()
 
 
-def test_front_page_shows_the_development_version_before_the_first_release(
-    tmp_path, write_all
-):
+def test_front_page_shows_the_development_version_before_the_first_release(tmp_path, write_all):
     (tmp_path / "dev").mkdir()
     write_all(tmp_path, URL)
     menu = json.loads((tmp_path / "versions.json").read_text())

@@ -52,9 +52,7 @@ def test_leading_zeros_survive_and_other_integers_stay_numbers(tmp_path):
     assert table.dtypes == [pl.String, pl.Int64, pl.Float64]
 
 
-def test_packed_files_that_do_not_fit_are_refused_with_both_sizes(
-    tmp_path, monkeypatch
-):
+def test_packed_files_that_do_not_fit_are_refused_with_both_sizes(tmp_path, monkeypatch):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 5_000_000))
     monkeypatch.setattr(memory, "memory_limit", lambda: 40_000_000)
@@ -104,9 +102,7 @@ def test_formulas_are_quoted_in_the_scores(tmp_path, capsys, fitted):
         (["predict", "{model}", "none.csv"], "'none.csv' does not exist"),
     ],
 )
-def test_names_are_checked_before_rows_are_read(
-    monkeypatch, capsys, fitted, argv, message
-):
+def test_names_are_checked_before_rows_are_read(monkeypatch, capsys, fitted, argv, message):
     def read(*_, **__):
         raise AssertionError("the table was read")
 

@@ -92,10 +92,7 @@ def test_the_environment_sets_the_limit(own, shared, expected):
 def test_a_limit_that_is_no_number_is_refused():
     code = SEARCHES.format(n=600) + "rp.best_auc_step(lines)"
     done = run(code, ROCPATH_NUM_THREADS="many")
-    assert (
-        "ValueError: ROCPATH_NUM_THREADS must be a positive integer, got 'many'."
-        in done.stderr
-    )
+    assert "ValueError: ROCPATH_NUM_THREADS must be a positive integer, got 'many'." in done.stderr
 
 
 @linux

@@ -45,10 +45,7 @@ def check_best_aum(lines):
         # AUM is 4 at step 1, and at the next float64 the outlier has passed the others.
         (lines_of([0, 1, 0], [1e20, -1, -2], [-1e20, -3, -2]), 2.0**-52),
         # 7 at step 1; 4 + 4 * 2**-52 at the next float64.
-        (
-            rp.Lines([-1e20, 3, 2, 2], [1e20, 0, 1, -3], [2, 1, 1, 1], [0, -1, -1, -1]),
-            4 + 2.0**-50,
-        ),
+        (rp.Lines([-1e20, 3, 2, 2], [1e20, 0, 1, -3], [2, 1, 1, 1], [0, -1, -1, -1]), 4 + 2.0**-50),
         # The positive is below two negatives by 1 and 4 from step 1 on.
         (lines_of([0, 0, 0, 1, 0], [1e28, 3, -1, -2, 3], [-1e28, 0, 1, 1, 1]), 5.0),
     ],
@@ -60,9 +57,7 @@ def test_the_smallest_aum_of_all_float64_steps_with_an_outlier(lines, value):
 
 def test_the_path_of_aum_with_a_code_for_missing_values():
     # The line of 3.4e38 passes the others at step 1, where AUM is not 0.
-    lines = rp.Lines(
-        [3.4e38, 4, -3, -1], [-3.4e38, -1, 3, 0], [0, 1, 1, 0], [-2, -2, -1, -1]
-    )
+    lines = rp.Lines([3.4e38, 4, -3, -1], [-3.4e38, -1, 3, 0], [0, 1, 1, 0], [-2, -2, -1, -1])
     best = rp.aum_path(lines).global_min
     assert best.step == 1.75
     assert best.value == float(oracle.aum(exact(lines), 1.75))
@@ -72,10 +67,7 @@ values = st.integers(-4, 4).map(float)
 outliers = st.sampled_from([1e8, -1e12, 1e20, 1e28, -3.4e38, 1e150])
 
 
-@given(
-    st.lists(st.booleans(), min_size=2, max_size=6),
-    st.data(),
-)
+@given(st.lists(st.booleans(), min_size=2, max_size=6), st.data())
 def test_best_aum_with_any_outlier(labels, data):
     labels[:2] = True, False
     n = len(labels)

@@ -68,9 +68,7 @@ def write(path, head, rows):
         writer.writerow(head)
         n_rows = 0
         for row in rows:
-            writer.writerow(
-                f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row
-            )
+            writer.writerow(f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row)
             file.flush()
             n_rows += 1
     unfinished.rename(path)

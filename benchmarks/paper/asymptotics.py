@@ -15,17 +15,7 @@ import rocpath as rp
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 60_000)
 # Beyond, one descent takes minutes.
 LARGEST = {"quadratic": 1_000, "linear": 3_000, "first_min": 10_000, "best_aum": 60_000}
-DESCENT_HEAD = (
-    "set",
-    "n",
-    "seed",
-    "step",
-    "steps",
-    "crossings_per_step",
-    "seconds",
-    "aum",
-    "auc",
-)
+DESCENT_HEAD = ("set", "n", "seed", "step", "steps", "crossings_per_step", "seconds", "aum", "auc")
 SEARCH_HEAD = ("set", "n", "seed", "search", "seconds", "aum_evaluations")
 
 
@@ -55,9 +45,7 @@ def descents(is_quick):
             if n > largest:
                 continue
             begin = time.perf_counter()
-            found = rp.minimize_aum(
-                X, bp, coef=start, step=step, tol=1e-3, max_steps=10_000
-            )
+            found = rp.minimize_aum(X, bp, coef=start, step=step, tol=1e-3, max_steps=10_000)
             seconds = time.perf_counter() - begin
             yield (
                 name,

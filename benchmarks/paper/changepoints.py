@@ -16,11 +16,7 @@ from data import folder, read_csv
 from sklearn.model_selection import RepeatedKFold
 
 import rocpath as rp
-from rocpath.changepoint.interval_path import (
-    interval_losses,
-    interval_path,
-    largest_alpha,
-)
+from rocpath.changepoint.interval_path import interval_losses, interval_path, largest_alpha
 
 HEAD = ("fold", "seed", "method", "validation_auc", "steps", "seconds", "published")
 PUBLISHED = {
@@ -73,9 +69,7 @@ class PaperSet:
         number[rows] = np.arange(len(rows))
         is_inside = number[self.example] >= 0
         bp = rp.ErrorBreakpoints(
-            number[self.example[is_inside]],
-            *self.jump[:, is_inside],
-            n_examples=len(rows),
+            number[self.example[is_inside]], *self.jump[:, is_inside], n_examples=len(rows)
         )
         return self.X[rows], bp, self.interval[rows]
 
@@ -133,9 +127,7 @@ def descend_from_many(subtrain, validation):
     best, n_steps = 0.0, 0
     for coef in -path.coef[max(chosen - 4, 0) : chosen + 5]:
         for step, tol in (("first_min", 1e-5), ("validation_auc", 0.0)):
-            found = rp.minimize_aum(
-                X, bp, coef=coef, step=step, tol=tol, validation=tuple(valid)
-            )
+            found = rp.minimize_aum(X, bp, coef=coef, step=step, tol=tol, validation=tuple(valid))
             coef = found.coef
             n_steps += found.n_steps
         best = max(best, found.validation_auc.max())

@@ -31,10 +31,7 @@ def results(is_quick):
         rng = np.random.default_rng(0)
         X, y, *test = split(name, n_rows, rng)
         logistic = LogisticRegression(C=0.01, max_iter=1000).fit(X, y)
-        starts = {
-            "normal": rng.standard_normal(X.shape[1]),
-            "logistic": logistic.coef_.ravel(),
-        }
+        starts = {"normal": rng.standard_normal(X.shape[1]), "logistic": logistic.coef_.ravel()}
         for start, coef in starts.items():
             for method, (step, margin, options) in METHODS.items():
                 bp = rp.ErrorBreakpoints.from_labels(y, margin=margin)

@@ -52,12 +52,7 @@ def draw_descents(rows):
                 ax.set_ylim(30, 3e8)
             first = next(iter(panels.values()))
             first.annotate(
-                "n(n - 1)/2",
-                (2e3, 2e6),
-                (-6, 6),
-                textcoords="offset points",
-                ha="right",
-                color="k",
+                "n(n - 1)/2", (2e3, 2e6), (-6, 6), textcoords="offset points", ha="right", color="k"
             )
         yield suffix, figure
 
@@ -108,12 +103,7 @@ def draw_changepoints(rows):
     ]
     folds = sorted({row["fold"] for row in rows})
     figure, grid = plt.subplots(
-        1,
-        len(folds),
-        figsize=(10, 4.2),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
+        1, len(folds), figsize=(10, 4.2), sharey=True, squeeze=False, layout="constrained"
     )
     for fold, ax in zip(folds, grid.flat, strict=True):
         for row in rows:
@@ -182,12 +172,7 @@ def draw_collapse(rows):
     starts = list(dict.fromkeys(key[0] for key in path))
     names = list(dict.fromkeys(key[1] for key in path))
     figure, grid = plt.subplots(
-        len(starts),
-        len(names),
-        figsize=(11, 4.6),
-        sharex=True,
-        squeeze=False,
-        layout="constrained",
+        len(starts), len(names), figsize=(11, 4.6), sharex=True, squeeze=False, layout="constrained"
     )
     for name, ax in zip(names, grid[0], strict=True):
         ax.set_title(name, fontsize=10)

@@ -35,9 +35,7 @@ def results(is_quick):
             begin = time.perf_counter()
             score = fit(X, y)(data.X_test)
             seconds = time.perf_counter() - begin
-            area, influence = auc_with_influence(
-                score, data.y_test == 1, np.ones(len(score))
-            )
+            area, influence = auc_with_influence(score, data.y_test == 1, np.ones(len(score)))
             baseline = baseline or (area, influence)
             gain = area - baseline[0]
             error = np.sqrt(((influence - baseline[1]) ** 2).sum())

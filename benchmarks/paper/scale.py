@@ -24,12 +24,7 @@ def parts(is_quick):
         for part, run in (
             ("products with X", lambda X=X, g=gradient: X @ -(X.T @ g)),
             ("gradient", lambda bp=bp, p=predictions: rp.aum_gradient(bp, p)),
-            (
-                "lines",
-                lambda bp=bp, p=predictions, c=change: rp.Lines.from_predictions(
-                    bp, p, c
-                ),
-            ),
+            ("lines", lambda bp=bp, p=predictions, c=change: rp.Lines.from_predictions(bp, p, c)),
             ("search", lambda lines=lines: rp.best_aum_step(lines)),
         ):
             yield n, part, median_seconds(run)

@@ -74,9 +74,7 @@ def exact_path(lines):
     """Return (step, AUM, AUC) inside every interval, in rational numbers."""
     rows = [
         tuple(Fraction(float(x)) for x in line)
-        for line in zip(
-            lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff, strict=True
-        )
+        for line in zip(lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff, strict=True)
     ]
     steps = {Fraction(0)}
     for k, (a, s, *_) in enumerate(rows):
@@ -114,9 +112,7 @@ def exact_areas(rows, step):
 def our_path(lines):
     """Return rows (step, AUM, slope after, AUC after) of rocpath's sweep."""
     path = rp.sweep(lines)
-    return list(
-        zip(path.step, path.aum, path.aum_slope_after, path.auc_after, strict=True)
-    )
+    return list(zip(path.step, path.aum, path.aum_slope_after, path.auc_after, strict=True))
 
 
 def naive_path(lines):

@@ -1,9 +1,5 @@
 from . import changepoint
-from .auc_statistics.intervals import (
-    auc_interval,
-    compare_auc,
-    compare_auc_unpaired,
-)
+from .auc_statistics.intervals import auc_interval, compare_auc, compare_auc_unpaired
 from .auc_statistics.many_curves import AUCComparisons, compare_aucs
 from .auc_statistics.operating_points import OperatingPoint
 from .auc_statistics.other_metrics import (

@@ -21,23 +21,18 @@ LARGEST_VALUE = 1e200
 LARGEST_JUMPS = 1e100
 
 
-def finite_vector(
-    name: str, values: ArrayLike, *, copy: bool = True
-) -> NDArray[np.float64]:
+def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray[np.float64]:
     """Return a finite read-only float64 vector, or raise."""
     refuse_masked(name, values)
     given = np.asarray(values)
     # Fractions and integers beyond 64 bits arrive as objects.
     is_real = given.dtype.kind in "buif" or (
-        given.dtype.kind == "O"
-        and all(isinstance(value, numbers.Real) for value in given.flat)
+        given.dtype.kind == "O" and all(isinstance(value, numbers.Real) for value in given.flat)
     )
     if not is_real:
         raise TypeError(f"{name} must be real numbers, got {describe(values)}.")
     if given.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, got an array of shape {given.shape}."
-        )
+        raise ValueError(f"{name} must be one-dimensional, got an array of shape {given.shape}.")
     try:
         vector = np.array(given, dtype=np.float64, order="C", copy=copy or None)
     except OverflowError:
@@ -55,9 +50,7 @@ def finite_vector(
     return read_only(vector[:])
 
 
-def _refuse_rounded(
-    name: str, integers: NDArray[Any], vector: NDArray[np.float64]
-) -> None:
+def _refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float64]) -> None:
     """Raise if float64 does not represent all integers: scores could become tied."""
     if _core.largest_size(vector) < 2**53:
         return
@@ -95,9 +88,7 @@ def finite_number(name: str, number: object) -> float:
     """Return a finite float, or raise."""
     value = _real_number(name, number)
     if not abs(value) < LARGEST_VALUE:
-        raise ValueError(
-            f"{name} must be finite and below {LARGEST_VALUE:g} in size, got {value}."
-        )
+        raise ValueError(f"{name} must be finite and below {LARGEST_VALUE:g} in size, got {value}.")
     return value
 
 
@@ -121,9 +112,7 @@ def whole_number(name: str, number: object, *, least: int) -> int:
     """Return an integer that is at least ``least``, or raise."""
     value = _real_number(name, number)
     if not np.isfinite(value) or int(value) != value or value < least:
-        raise ValueError(
-            f"{name} must be an integer of at least {least}, got {number}."
-        )
+        raise ValueError(f"{name} must be an integer of at least {least}, got {number}.")
     return int(value)
 
 
@@ -139,9 +128,7 @@ def same_length(**columns: NDArray[Any]) -> None:
     """Raise unless all columns have the same length."""
     if len({column.size for column in columns.values()}) > 1:
         sizes = ", ".join(f"{name} {column.size}" for name, column in columns.items())
-        raise ValueError(
-            f"{' and '.join(columns)} must have the same length, got {sizes}."
-        )
+        raise ValueError(f"{' and '.join(columns)} must have the same length, got {sizes}.")
 
 
 def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
@@ -169,8 +156,7 @@ def check_increase(
     if not is_good.all():
         worst = int(is_good.argmin())
         raise ValueError(
-            f"{rule}, got {position[worst]} at index {offset + worst} after "
-            f"{before[worst]}."
+            f"{rule}, got {position[worst]} at index {offset + worst} after {before[worst]}."
         )
 
 
@@ -222,16 +208,12 @@ def multiples_and_total(
     return read_only(count[:-1]), int(count[-1])
 
 
-def unit_multiples(
-    name: str, diff: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], float]:
+def unit_multiples(name: str, diff: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     """Return jumps as integer multiples of a unit, or raise if precision is lost."""
     size = np.abs(diff)
     total = size.sum()
     if not total < LARGEST_JUMPS:
-        raise ValueError(
-            f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}."
-        )
+        raise ValueError(f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}.")
     count, unit = _core.in_units(diff)
     # Rounded to half a unit, a smaller jump would lose its sixth digit.
     is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
@@ -301,8 +283,7 @@ def label_weights(
     for name, members in (("negative", ~is_positive), ("positive", is_positive)):
         if weight[members].sum() <= 0:
             raise ValueError(
-                f"sample_weight of the {name} class must sum to a positive number, "
-                "got 0."
+                f"sample_weight of the {name} class must sum to a positive number, got 0."
             )
     return weight
 
@@ -321,8 +302,7 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
         positive = classes[1]
     elif positive not in classes.tolist():
         raise ValueError(
-            f"positive must be one of the labels {describe(classes.tolist())}, "
-            f"got {positive!r}."
+            f"positive must be one of the labels {describe(classes.tolist())}, got {positive!r}."
         )
     return np.asarray(labels == positive)
 
@@ -341,8 +321,7 @@ def check_two_classes(classes: NDArray[Any]) -> None:
     """Raise unless there are exactly two classes."""
     if classes.size != 2:
         raise ValueError(
-            f"y must have exactly two classes, got {classes.size}: "
-            f"{describe(classes.tolist())}."
+            f"y must have exactly two classes, got {classes.size}: {describe(classes.tolist())}."
         )
 
 

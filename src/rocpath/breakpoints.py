@@ -118,9 +118,7 @@ class Jumps:
         return fp, int(self.tp.sum()) * self.tp_unit / self.divisor
 
     @property
-    def for_core(
-        self,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float, float]:
+    def for_core(self) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float, float]:
         """Counts, units and divisor, in the order of the arguments of the core."""
         return self.fp, self.tp, self.fp_unit, self.tp_unit, self.divisor
 
@@ -199,11 +197,7 @@ class ErrorBreakpoints:
         self._set(example, value, jumps, n_examples)
 
     def _set(
-        self,
-        example: NDArray[np.int64],
-        value: NDArray[np.float64],
-        jumps: Jumps,
-        n_examples: int,
+        self, example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
     ) -> None:
         example, value, jumps = _merge_equal(example, value, jumps)
         # Errors that only increase, or only decrease to zero, cannot be negative.
@@ -332,9 +326,7 @@ class ErrorBreakpoints:
         return _with_jumps(own, value, jumps, _count_examples(own, n_examples))
 
 
-def per_example(
-    name: str, values: ArrayLike, bp: ErrorBreakpoints
-) -> NDArray[np.float64]:
+def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> NDArray[np.float64]:
     """Return a finite vector with one entry for each example, or raise."""
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
@@ -344,10 +336,7 @@ def per_example(
 
 
 def _with_jumps(
-    example: NDArray[np.int64],
-    value: NDArray[np.float64],
-    jumps: Jumps,
-    n_examples: int,
+    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
 ) -> ErrorBreakpoints:
     """Return breakpoints of arrays that have been checked, and freeze them."""
     bp = object.__new__(ErrorBreakpoints)

@@ -15,14 +15,7 @@ import numpy as np
 
 from rocpath.arguments import read_only
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.roc import (
-    auc,
-    aum,
-    aum_gradient,
-    curve_errors,
-    inside_interval,
-    roc_curve,
-)
+from rocpath.roc import auc, aum, aum_gradient, curve_errors, inside_interval, roc_curve
 from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
 if TYPE_CHECKING:
@@ -88,9 +81,7 @@ class Samples(Protocol):
     def gradient(self, state: State) -> Any:
         """Compute the gradient of AUM in the training predictions."""
 
-    def choose_step(
-        self, state: State, direction: State, added: Quadratic
-    ) -> ChosenStep:
+    def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Choose a step along a direction, given the model's term of the objective."""
 
     def intercept(self, state: State) -> float:
@@ -170,9 +161,7 @@ class ArraySamples(NamedTuple):
         """Compute the gradient of AUM in the training predictions."""
         return aum_gradient(self.bps[0], state.predictions[0])
 
-    def choose_step(
-        self, state: State, direction: State, added: Quadratic
-    ) -> ChosenStep:
+    def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Choose a step along a direction."""
         fields = zip(self.bps, state.predictions, direction.predictions, strict=True)
         moving = [Movement(*of_sample) for of_sample in fields]
@@ -185,9 +174,7 @@ class ArraySamples(NamedTuple):
         return fewest_errors_constant(self.bps[0], state.predictions[0])
 
 
-def fewest_errors_constant(
-    bp: ErrorBreakpoints, predictions: NDArray[np.float64]
-) -> float:
+def fewest_errors_constant(bp: ErrorBreakpoints, predictions: NDArray[np.float64]) -> float:
     """Find the constant to add to all predictions with the fewest errors, FP + FN."""
     curve = roc_curve(bp, predictions)
     errors = np.add(*curve_errors(bp, curve))
@@ -274,10 +261,7 @@ def descend(
             chosen, best = len(rows) - 1, state
         if progress is not None:
             progress(len(rows) - 1, rows[-1]["aum"], rows[-1]["auc"])
-        previous, score = (
-            score,
-            _score(criterion, rows[-1], model.quadratic(state, None)),
-        )
+        previous, score = (score, _score(criterion, rows[-1], model.quadratic(state, None)))
         if score - previous <= tol:
             stopped_by = "tolerance"
         elif patience is not None and len(rows) - 1 - chosen >= patience:
@@ -296,9 +280,7 @@ def descend(
     )
 
 
-def _row(
-    samples: Samples, state: State, step: ChosenStep, began: float
-) -> dict[str, Any]:
+def _row(samples: Samples, state: State, step: ChosenStep, began: float) -> dict[str, Any]:
     """Return the entries of one row of `Descent`."""
     return {
         **_areas(samples, state),

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import (
-    available_memory,
-    nonnegative_number,
-    one_of,
-    read_only,
-    whole_number,
-)
+from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.lines import Lines
 from rocpath.partial_auc import checked_region

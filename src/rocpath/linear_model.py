@@ -81,9 +81,7 @@ class LinearPredictor(NamedTuple):
         if direction is None:
             return Quadratic(value)
         change = direction.parameters
-        return Quadratic(
-            value, self.l2 * float(coef @ change), self.l2 * float(change @ change)
-        )
+        return Quadratic(value, self.l2 * float(coef @ change), self.l2 * float(change @ change))
 
 
 def minimize_aum(
@@ -177,8 +175,7 @@ def minimize_aum(
     if patience is not None:
         if validation is None:
             raise ValueError(
-                f"patience requires validation data, got patience={patience} and "
-                "validation=None."
+                f"patience requires validation data, got patience={patience} and validation=None."
             )
         patience = whole_number("patience", patience, least=1)
     matrices, bps = zip(*samples, strict=True)
@@ -209,14 +206,11 @@ def class_mean_weights(bp: ErrorBreakpoints) -> NDArray[np.float64]:
     false_negatives = np.bincount(bp.example, -bp.fn_diff, bp.n_examples)
     false_positives = np.bincount(bp.example, bp.fp_diff, bp.n_examples)
     return np.asarray(
-        false_negatives / false_negatives.sum()
-        - false_positives / false_positives.sum()
+        false_negatives / false_negatives.sum() - false_positives / false_positives.sum()
     )
 
 
-def checked_initial(
-    coef: ArrayLike, n_features: int, *, unit_norm: bool
-) -> NDArray[np.float64]:
+def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> NDArray[np.float64]:
     """Return the initial weights, scaled to norm one with ``unit_norm``, or raise."""
     initial = finite_vector("coef", coef).copy()
     check_count("coef must have one entry", initial.size, n_features, "columns of X")
@@ -270,13 +264,10 @@ def _checked_validation(
             raise ValueError(f"validation must be given for step={choice!r}, got None.")
         return []
     if not isinstance(validation, tuple) or len(validation) != 2:
-        raise TypeError(
-            f"validation must be a tuple of X and bp, got {describe(validation)}."
-        )
+        raise TypeError(f"validation must be a tuple of X and bp, got {describe(validation)}.")
     sample = _checked_sample(*validation, where="validation ")
     if sample[0].shape[1] != n_features:
         raise ValueError(
-            f"validation X must have the {n_features} columns of X, got "
-            f"{sample[0].shape[1]}."
+            f"validation X must have the {n_features} columns of X, got {sample[0].shape[1]}."
         )
     return [sample]

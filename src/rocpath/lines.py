@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import (
-    LARGEST_VALUE,
-    finite_vector,
-    read_only,
-    same_length,
-    set_fields,
-)
+from rocpath.arguments import LARGEST_VALUE, finite_vector, read_only, same_length, set_fields
 from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
 from rocpath.matrices import Columns, as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import aum_gradient
@@ -112,9 +106,7 @@ class Lines:
         return lines
 
     @classmethod
-    def down_gradient(
-        cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike
-    ) -> Lines:
+    def down_gradient(cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike) -> Lines:
         """Return the lines of a gradient descent step of a linear model.
 
         The gradient of AUM is that in the weights of standardized columns, so that the

@@ -46,9 +46,7 @@ class Columns:
     scale: NDArray[np.float64]
 
     @classmethod
-    def from_matrix(
-        cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None
-    ) -> Columns:
+    def from_matrix(cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None) -> Columns:
         """Compute means and standard deviations, weighted if weights are given."""
         n_rows = X.shape[0]
         weight = np.ones(n_rows) if sample_weight is None else sample_weight
@@ -92,9 +90,7 @@ class Columns:
         scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
         return scaled
 
-    def unscaled(
-        self, scaled_coef: NDArray[np.float64], intercept: float = 0.0
-    ) -> LinearModel:
+    def unscaled(self, scaled_coef: NDArray[np.float64], intercept: float = 0.0) -> LinearModel:
         """Convert a model of the scaled columns to one of the original columns."""
         with np.errstate(over="ignore"):
             coef = scaled_coef / self.scale
@@ -111,9 +107,7 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
     else:
         matrix = entries = np.asarray(X)
     if matrix.ndim != 2:
-        raise ValueError(
-            f"{name} must be two-dimensional, got an array of shape {matrix.shape}."
-        )
+        raise ValueError(f"{name} must be two-dimensional, got an array of shape {matrix.shape}.")
     if entries.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {entries.dtype}.")
     # float32 is kept, for half the memory: products are float64 block by block.

@@ -106,9 +106,7 @@ def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
     """Make a model of its parts, if they are all there and their weights are finite."""
     parts = fields(wanted)  # type: ignore[arg-type]
     needed = {
-        part.name
-        for part in parts
-        if part.default is MISSING and part.default_factory is MISSING
+        part.name for part in parts if part.default is MISSING and part.default_factory is MISSING
     }
     missing = sorted(needed - state.keys())
     if missing:
@@ -151,9 +149,7 @@ def _check_size(source: str, content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(part.file_size for part in archive.infolist())
     except (zipfile.BadZipFile, ValueError, OSError, EOFError):
-        raise ValueError(
-            f"{source!r} is not a model of rocpath, or is damaged."
-        ) from None
+        raise ValueError(f"{source!r} is not a model of rocpath, or is damaged.") from None
     if size > LARGEST_MODEL:
         raise ValueError(
             f"{source!r} would unpack to {size / 2**20:,.0f} MiB, more than the "

@@ -80,9 +80,7 @@ class PenaltyRows:
         before = same_example[has_jump] - 1
         # Penalty 0 is in the last row of an example, which precedes no other.
         value = -np.log(self.min_penalty[before])
-        return PenaltyJumps(
-            self.example[before], value, fp_diff[has_jump], fn_diff[has_jump]
-        )
+        return PenaltyJumps(self.example[before], value, fp_diff[has_jump], fn_diff[has_jump])
 
     def largest_errors(self) -> tuple[float, float]:
         """Sum over examples the largest FP and FN that a prediction can cause."""

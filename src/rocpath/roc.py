@@ -41,9 +41,7 @@ class ROCCurve:
     aum: float
 
 
-def aum(
-    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
-) -> float:
+def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None) -> float:
     """Compute the area under min(FP, FN) over all constants added to the predictions.
 
     Parameters

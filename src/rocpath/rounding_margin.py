@@ -48,10 +48,7 @@ def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
 
 
 def _split(
-    jumps: Jumps,
-    source: NDArray[Any],
-    without_fp: NDArray[Any],
-    without_tp: NDArray[Any],
+    jumps: Jumps, source: NDArray[Any], without_fp: NDArray[Any], without_tp: NDArray[Any]
 ) -> Jumps:
     def of(column: NDArray[Any], without: NDArray[Any]) -> NDArray[Any]:
         return read_only(np.where(without, 0, column[source]))

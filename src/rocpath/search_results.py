@@ -159,11 +159,7 @@ class StepPath(AUMPath):
 
 
 def smallest_aum(
-    path: AUMPath,
-    *,
-    first: bool = False,
-    l2_slope: float = 0.0,
-    l2_curvature: float = 0.0,
+    path: AUMPath, *, first: bool = False, l2_slope: float = 0.0, l2_curvature: float = 0.0
 ) -> BestStep:
     """Find the global or the first local minimum of AUM plus a quadratic term.
 

@@ -77,12 +77,7 @@ class ChosenStep(NamedTuple):
 
 
 def choose_step(
-    choice: StepChoice,
-    train: Movement,
-    validation: Movement,
-    added: Quadratic,
-    *,
-    constant: float,
+    choice: StepChoice, train: Movement, validation: Movement, added: Quadratic, *, constant: float
 ) -> ChosenStep:
     """Choose a step; `minimize_aum` documents the choices."""
     if choice == "constant":
@@ -110,9 +105,7 @@ def choose_step(
     return _smallest(path, added)
 
 
-def best_auc(
-    lines: Lines, *, tol: float = 0.0, max_step: float | None = None
-) -> ChosenStep:
+def best_auc(lines: Lines, *, tol: float = 0.0, max_step: float | None = None) -> ChosenStep:
     """Choose the step with the largest AUC that rounded predictions attain."""
     # For other errors no margin for rounding is known to be safe.
     rounding = _ROUNDING if lines.is_monotone else 0.0
@@ -139,7 +132,5 @@ def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
 
 
 def _smallest(path: AUMPath, added: Quadratic, *, first: bool = False) -> ChosenStep:
-    best = smallest_aum(
-        path, first=first, l2_slope=added.slope, l2_curvature=added.curvature
-    )
+    best = smallest_aum(path, first=first, l2_slope=added.slope, l2_curvature=added.curvature)
     return ChosenStep(best.step, len(path) - 1)

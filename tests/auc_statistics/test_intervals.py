@@ -166,9 +166,7 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     ("n_positive", "n_negative", "distance"),
     [(5, 20, 1.8), (10, 10, 2.3), (20, 400, 1.2), (50, 50, 3.3)],
 )
-def test_intervals_hold_the_truth_as_often_as_they_say(
-    n_positive, n_negative, distance
-):
+def test_intervals_hold_the_truth_as_often_as_they_say(n_positive, n_negative, distance):
     # Four standard errors of a share of .95 among 600 are .036.
     assert abs(coverage(n_positive, n_negative, distance) - 0.95) < 0.036
 

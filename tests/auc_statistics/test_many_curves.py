@@ -27,11 +27,7 @@ def test_intervals_and_pairs_are_those_of_two_scores_at_a_time():
         for name, column in columns.items():
             alone = rp.auc_interval(y, column, **extra)
             assert found.intervals[name].low == alone.low
-        assert [(p.first, p.second) for p in found.pairs] == [
-            ("a", "b"),
-            ("a", "c"),
-            ("b", "c"),
-        ]
+        assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
         for pair in found.pairs:
             both = rp.compare_auc(y, columns[pair.first], columns[pair.second], **extra)
             assert pair.comparison.p_value == pytest.approx(both.p_value)
@@ -42,9 +38,7 @@ def test_the_overall_test_is_delongs():
     # DeLong's statistic from their covariances, which loops over pairs compute.
     y, S = three_scores()
     columns = list(S.T)
-    covariance = np.array(
-        [[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns]
-    )
+    covariance = np.array([[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns])
     area = np.array([rp.auc(y, column) for column in columns])
     contrast = np.array([[1, -1, 0], [0, 1, -1]])
     apart = contrast @ area
@@ -89,8 +83,7 @@ def test_bad_columns_are_named(S, message):
 def stratified_rows(draw):
     n = draw(st.integers(4, 16))
     y, stratum, score = (
-        np.array(draw(st.lists(st.integers(0, high), min_size=n, max_size=n)))
-        for high in (1, 3, 3)
+        np.array(draw(st.lists(st.integers(0, high), min_size=n, max_size=n))) for high in (1, 3, 3)
     )
     both = [k for k in range(4) if len(set(y[stratum == k])) == 2]
     assume(both)
@@ -118,12 +111,8 @@ def test_stratified_aucs_are_means_over_pairs_or_strata(rows):
 def test_one_stratum_has_delongs_standard_error():
     y, S = three_scores()
     found = rp.auc_interval(y, S[:, 0], strata=np.zeros(60))
-    assert found.standard_error == pytest.approx(
-        rp.auc_interval(y, S[:, 0]).standard_error
-    )
-    with pytest.raises(
-        ValueError, match="strata must have a stratum with rows of both"
-    ):
+    assert found.standard_error == pytest.approx(rp.auc_interval(y, S[:, 0]).standard_error)
+    with pytest.raises(ValueError, match="strata must have a stratum with rows of both"):
         rp.auc_interval(y, S[:, 0], strata=y)
 
 

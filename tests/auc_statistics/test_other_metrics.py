@@ -88,9 +88,7 @@ def test_the_bootstrap_agrees_with_delong_and_resamples_groups():
     rng = np.random.default_rng(3)
     y = np.arange(200) % 2
     score = rng.normal(size=200) + y
-    found = rp.bootstrap_interval(
-        roc_auc_score, y, score, n_resamples=500, random_state=0
-    )
+    found = rp.bootstrap_interval(roc_auc_score, y, score, n_resamples=500, random_state=0)
     exact = rp.auc_interval(y, score)
     assert found.value == exact.value
     width = exact.high - exact.low

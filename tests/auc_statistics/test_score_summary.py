@@ -73,17 +73,13 @@ def test_calibration_groups_share_all_rows_and_their_expected_positives():
     assert seen == is_positive.sum()
     for group in groups:
         count = round(group.n_rows * group.share)
-        assert (group.low, group.high) == pytest.approx(
-            exact_interval(count, group.n_rows)
-        )
+        assert (group.low, group.high) == pytest.approx(exact_interval(count, group.n_rows))
 
 
 def test_points_are_those_of_choose_threshold_and_count_the_rows():
     is_positive, score = tied_rows()
     targets = ThresholdTargets(max_fpr=0.2, min_precision=0.4, top=30)
-    points = {
-        one.rule: one for one in summarize_scores(is_positive, score, targets).points
-    }
+    points = {one.rule: one for one in summarize_scores(is_positive, score, targets).points}
     asked = [rule for rule, one in points.items() if one.is_requested]
     assert asked[:2] == [
         "false positive rate at most 20%",
@@ -104,8 +100,7 @@ def test_points_are_those_of_choose_threshold_and_count_the_rows():
 def test_targets_that_no_threshold_reaches_are_skipped():
     is_positive, score = np.arange(40) % 2 == 0, np.zeros(40)
     rules = [
-        one.rule
-        for one in summarize_scores(is_positive, score, ThresholdTargets(0.01)).points
+        one.rule for one in summarize_scores(is_positive, score, ThresholdTargets(0.01)).points
     ]
     assert "false positive rate at most 1%, guaranteed for new rows" not in rules
     assert "precision at least 90%" not in rules

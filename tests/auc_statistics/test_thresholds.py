@@ -68,9 +68,7 @@ def test_the_cheapest_of_all_thresholds(rows, cost):
     share = (y == 1).mean()
     expected = [
         cost[0] * (1 - share) * fpr + cost[1] * share * (1 - tpr)
-        for tpr, fpr, _ in (
-            rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]
-        )
+        for tpr, fpr, _ in (rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1])
     ]
     point = rp.choose_threshold(y, score, cost=cost)
     assert point.expected_cost == pytest.approx(min(expected))
@@ -130,11 +128,9 @@ def broken_guarantees(name, rate, n_rows, n_tries=400, **given_rate):
         point = rp.choose_threshold(y, score, **{name: rate}, **given_rate)
         tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
         precision = 0.3 * tpr / (0.3 * tpr + 0.7 * fpr)
-        broken += {
-            "max_fpr": fpr > rate,
-            "min_tpr": tpr < rate,
-            "min_precision": precision < rate,
-        }[name]
+        broken += {"max_fpr": fpr > rate, "min_tpr": tpr < rate, "min_precision": precision < rate}[
+            name
+        ]
     return broken / n_tries
 
 
@@ -216,19 +212,13 @@ RULES = {
 
 @given(
     labeled_scores(),
-    st.dictionaries(
-        st.sampled_from(sorted(RULES)), st.sampled_from([0.2, 0.5, 0.75]), min_size=2
-    ),
+    st.dictionaries(st.sampled_from(sorted(RULES)), st.sampled_from([0.2, 0.5, 0.75]), min_size=2),
     st.booleans(),
 )
 def test_several_constraints_by_enumeration(rows, targets, has_cost):
     y, score = rows
     cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
-    good = [
-        cut
-        for cut in cuts
-        if all(RULES[name](*cut, rate) for name, rate in targets.items())
-    ]
+    good = [cut for cut in cuts if all(RULES[name](*cut, rate) for name, rate in targets.items())]
     extra = {"cost": (1, 2)} if has_cost else {}
     if not good:
         with pytest.raises(ValueError, match=r"no threshold satisfies|out of reach"):
@@ -258,14 +248,9 @@ def test_top_and_weights_by_hand():
     # A weight of 0 removes a row; equal weights change nothing.
     point = rp.choose_threshold(y, score, max_fpr=0.4, sample_weight=[2, 0, 2, 2, 2])
     alone = rp.choose_threshold([1, 1, 0, 0], [5.0, 3, 2, 1], max_fpr=0.4)
-    assert (point.threshold, point.fpr_interval) == (
-        alone.threshold,
-        alone.fpr_interval,
-    )
+    assert (point.threshold, point.fpr_interval) == (alone.threshold, alone.fpr_interval)
     with pytest.raises(ValueError, match="confidence must be None with unequal"):
-        rp.choose_threshold(
-            y, score, max_fpr=0.5, sample_weight=[1, 6, 1, 1, 1], confidence=0.9
-        )
+        rp.choose_threshold(y, score, max_fpr=0.5, sample_weight=[1, 6, 1, 1, 1], confidence=0.9)
 
 
 def test_several_guarantees_hold_together_for_new_rows():
@@ -302,11 +287,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
         score = common + np.sqrt(0.1) * rng.normal(size=code.size) + 2.0 * y
         for is_grouped in broken:
             point = rp.choose_threshold(
-                y,
-                score,
-                confidence=0.9,
-                groups=code if is_grouped else None,
-                **{name: rate},
+                y, score, confidence=0.9, groups=code if is_grouped else None, **{name: rate}
             )
             tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
             broken[is_grouped] += fpr > rate if name == "max_fpr" else tpr < rate

@@ -129,17 +129,13 @@ def test_penalties_are_learned_for_the_search_and_used_by_it(make):
     assert learned.score(x[20:], labels[20:]) == ours.score(x[20:], labels[20:]) == 1
     penalty = learned.predict_penalty(x[20:21])[0]
     (found,) = learned.predict(x[20:21])
-    assert (
-        found.tolist() == detector_segmentation(search, x[20], penalty).changes.tolist()
-    )
+    assert found.tolist() == detector_segmentation(search, x[20], penalty).changes.tolist()
 
 
 def test_what_is_no_detector_is_refused():
     with pytest.raises(TypeError, match="must be a search of ruptures or a detector"):
         detector_errors(object(), [1, 2, 3], cp.Labels([0], [2], ["no_change"]))
-    with pytest.raises(
-        ValueError, match="max_changes must be an integer of at least 1"
-    ):
+    with pytest.raises(ValueError, match="max_changes must be an integer of at least 1"):
         detector_errors(pelt(), [1, 2, 3], LABELS, max_changes=0)
 
 

@@ -33,9 +33,7 @@ def assert_best(x, expected, **settings):
 def test_robust_costs_equal_the_best_of_all(cost, x, seed, threshold):
     weight = weights_for(len(x), seed)
     expected = oracle.best_array_costs(
-        len(x),
-        lambda a, b: oracle.robust_cost(x[a:b], weight[a:b], cost, threshold),
-        1,
+        len(x), lambda a, b: oracle.robust_cost(x[a:b], weight[a:b], cost, threshold), 1
     )
     settings = {"cost": cost, "weights": weight, "threshold": threshold}
     assert_best(np.array(x, dtype=float), expected, **settings)

@@ -12,9 +12,7 @@ from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps
 
 def choice(table, n_errors):
     rows = iter(np.asarray(table, dtype=float))
-    return choose_candidate(
-        [(None, None)] * len(table), lambda *_: next(rows), n_errors=n_errors
-    )
+    return choose_candidate([(None, None)] * len(table), lambda *_: next(rows), n_errors=n_errors)
 
 
 def test_the_simplest_within_a_standard_error_is_chosen():
@@ -63,9 +61,7 @@ def test_groups_must_be_as_many_as_rows():
         group_splits(5, [1, 2], 3)
 
 
-functions = st.lists(
-    st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5
-)
+functions = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
 def made(errors, seed):

@@ -20,11 +20,7 @@ import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.changepoint.interval_path import interval_path, largest_alpha
 
-H3K4ME3 = (
-    Path(os.environ.get("ROCPATH_DATA", "missing"))
-    / "changepoint"
-    / "H3K4me3_TDH_immune"
-)
+H3K4ME3 = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "H3K4me3_TDH_immune"
 
 
 def loss(X, y, coef, intercept, margin=1.0):
@@ -41,9 +37,7 @@ def problem(n=40, p=5, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     center = 3 + 2 * X[:, 0] - X[:, 1]
-    y = np.column_stack(
-        (center - rng.exponential(2, n), center + rng.exponential(2, n))
-    )
+    y = np.column_stack((center - rng.exponential(2, n), center + rng.exponential(2, n)))
     y[::5, 0], y[1::5, 1] = -np.inf, np.inf
     return X, y
 
@@ -248,11 +242,7 @@ def published_functions():
     for sequence, rows in by_sequence.items():
         log_penalty, fp, fn, possible_fp, possible_fn = np.array(sorted(rows)).T
         functions[sequence] = cp.PenaltyErrors(
-            np.exp(log_penalty),
-            fp,
-            fn,
-            possible_fp=possible_fp[0],
-            possible_fn=possible_fn[0],
+            np.exp(log_penalty), fp, fn, possible_fp=possible_fp[0], possible_fn=possible_fn[0]
         )
     return functions
 
@@ -264,9 +254,7 @@ def test_published_error_functions_have_the_published_targets_and_breakpoints():
     ours = [cp.target_interval(functions[row["sequenceID"]]) for row in outputs]
     assert np.array(ours) == pytest.approx(expected, 1e-6)
     bp = cp.error_breakpoints([functions[row["sequenceID"]] for row in outputs])
-    diffs = numbers(
-        read("diffs_count_all.csv.gz"), ("example", "pred", "fp_diff", "fn_diff")
-    )
+    diffs = numbers(read("diffs_count_all.csv.gz"), ("example", "pred", "fp_diff", "fn_diff"))
     diffs = diffs[np.lexsort((diffs[:, 1], diffs[:, 0]))]
     columns = np.column_stack((bp.example, bp.value, bp.fp_diff, bp.fn_diff))
     columns = columns[np.lexsort((bp.value, bp.example))]

@@ -50,9 +50,7 @@ def check_against_all(problem, cost, constraint, min_length, penalty):
     """Compare every model with the best of all segmentations that are allowed."""
     x, weight, labels = problem
     n = len(x)
-    expected = np.array(
-        oracle.best_allowed_costs(x, weight, cost, constraint, labels, min_length)
-    )
+    expected = np.array(oracle.best_allowed_costs(x, weight, cost, constraint, labels, min_length))
     settings = settings_of(problem, cost, constraint, min_length)
     if np.isinf(expected).all():
         with pytest.raises(ValueError, match=r"labels .*must (leave|allow)"):
@@ -70,9 +68,7 @@ def check_against_all(problem, cost, constraint, min_length, penalty):
         else:
             assert changes.size == models.mean[k].size == 0
     best = cp.segment_penalty(x, penalty, **settings)
-    assert best.cost + penalty * best.n_changes == near(
-        (expected + penalty * np.arange(n)).min()
-    )
+    assert best.cost + penalty * best.n_changes == near((expected + penalty * np.arange(n)).min())
     assert oracle.is_allowed(best.changes.tolist(), n, labels, min_length)
 
 
@@ -113,9 +109,7 @@ def test_by_hand():
     label = cp.Labels([1], [4], ["no_change"])
     assert cp.segment(x, 1, labels=label).changes[1].tolist() == [1]
     with pytest.raises(ValueError, match="must leave a segmentation, got none"):
-        cp.segment_penalty(
-            x, 1, labels=cp.Labels([0], [2], ["one_change"]), min_length=3
-        )
+        cp.segment_penalty(x, 1, labels=cp.Labels([0], [2], ["one_change"]), min_length=3)
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
@@ -143,9 +137,7 @@ def test_labels_that_agree_with_the_best_change_nothing(cost, constraint):
 def test_longer_labeled_sequences_agree_with_models_of_every_size(cost, constraint):
     rng = np.random.default_rng(1)
     x = rng.poisson(np.repeat(rng.uniform(1, 9, 12), 10))
-    labels = cp.Labels(
-        [5, 33, 47, 80], [25, 37, 68, 110], [*CHANGE_KINDS, "one_change"]
-    )
+    labels = cp.Labels([5, 33, 47, 80], [25, 37, 68, 110], [*CHANGE_KINDS, "one_change"])
     settings = {"cost": cost, "constraint": constraint, "labels": labels}
     models = cp.segment(x, 60, min_length=2, **settings)
     for penalty in (1.0, 5.0, 50.0):
@@ -184,9 +176,7 @@ def test_labels_lie_in_units_of_positions(problem, data):
     expected = np.full(len(x), np.inf)
     for (k, changes), fp, fn in zip(every, errors.fp, errors.fn, strict=True):
         if fp == fn == 0:
-            cost = oracle.up_down_cost(
-                x, [1] * len(x), tuple(changes.tolist()), "normal"
-            )
+            cost = oracle.up_down_cost(x, [1] * len(x), tuple(changes.tolist()), "normal")
             expected[k] = min(expected[k], cost)
     if models is None:
         assert np.isinf(expected).all()
@@ -199,11 +189,7 @@ BAD = [
     ({"labels": [(0, 1, "no_change")]}, TypeError, "labels must be Labels, got list"),
     ({"labels": cp.Labels([0], [2], ["peaks"])}, ValueError, "constraint='up_down'"),
     ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
-    (
-        {"labels": cp.Labels([3], [4], ["one_change"])},
-        ValueError,
-        "allow the changes they require",
-    ),
+    ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "allow the changes they require"),
     ({"min_length": 0}, ValueError, "min_length must be an integer of at least 1"),
     ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
     ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),

@@ -29,9 +29,7 @@ def labeled_models(draw):
     places = st.lists(st.integers(1, n - 1), unique=True).map(sorted)
     models = draw(st.lists(places, min_size=1, max_size=4))
     ends = sorted(draw(st.sets(st.integers(0, n), min_size=2)))
-    kinds = draw(
-        st.lists(st.sampled_from(KINDS), min_size=len(ends) - 1, max_size=len(ends) - 1)
-    )
+    kinds = draw(st.lists(st.sampled_from(KINDS), min_size=len(ends) - 1, max_size=len(ends) - 1))
     return n, models, ends, kinds
 
 
@@ -57,9 +55,7 @@ def test_positions_only_rename_the_places(case):
     labels = cp.Labels(ends[:-1], ends[1:], kinds)
     if ends[-2] >= n - 1:
         return
-    moved = cp.Labels(
-        np.array(ends[:-1]) * 10 + 1000, np.array(ends[1:]) * 10 + 1000, kinds
-    )
+    moved = cp.Labels(np.array(ends[:-1]) * 10 + 1000, np.array(ends[1:]) * 10 + 1000, kinds)
     plain = cp.label_errors(models, labels, n=n)
     renamed = cp.label_errors(models, moved, position=position)
     assert renamed.fp.tolist() == plain.fp.tolist()
@@ -213,9 +209,7 @@ def test_errors_by_penalty_are_those_of_the_selected_models():
     assert errors.min_penalty.tolist() == pytest.approx([0, 6.75, 20 + 5 / 6 - 6.75])
     assert errors.fp.tolist() == [1, 0, 0]
     assert errors.fn.tolist() == [0, 0, 1]
-    one = cp.errors_by_penalty(
-        [3.0], cp.Labels([-1], [1], ["one_change"]), position=[0]
-    )
+    one = cp.errors_by_penalty([3.0], cp.Labels([-1], [1], ["one_change"]), position=[0])
     assert one.fn.tolist() == [1]
 
 

@@ -14,9 +14,7 @@ def noisy_steps(n, seed):
     rng = np.random.default_rng(seed)
     noise = rng.choice([0.1, 1.0, 10.0], size=n)
     x = [np.repeat([0.0, 8 * s], 20) + s * rng.normal(size=40) for s in noise]
-    labels = cp.Labels(
-        [0, 15, 25], [15, 25, 40], ["no_change", "one_change", "no_change"]
-    )
+    labels = cp.Labels([0, 15, 25], [15, 25, 40], ["no_change", "one_change", "no_change"])
     return x, [labels] * n
 
 
@@ -43,9 +41,7 @@ def test_unlabeled_sequences_are_ignored():
     detector = cp.LearnedDetector(max_changes=8).fit(x, some)
     assert detector.n_labeled_ == 20
     kept = [k for k in range(30) if k % 3]
-    alone = cp.LearnedDetector(max_changes=8).fit(
-        [x[k] for k in kept], [labels[k] for k in kept]
-    )
+    alone = cp.LearnedDetector(max_changes=8).fit([x[k] for k in kept], [labels[k] for k in kept])
     np.testing.assert_array_equal(detector.predict_penalty(x), alone.predict_penalty(x))
 
 
@@ -112,9 +108,7 @@ def test_sequences_unlike_the_training_data_are_named():
     x = [np.repeat([0.0, 4.0], n) + rng.normal(size=2 * n) for n in range(10, 50)]
     labels = [
         cp.Labels(
-            [0, n - 5, n + 5],
-            [n - 5, n + 5, 2 * n],
-            ["no_change", "one_change", "no_change"],
+            [0, n - 5, n + 5], [n - 5, n + 5, 2 * n], ["no_change", "one_change", "no_change"]
         )
         for n in range(10, 50)
     ]

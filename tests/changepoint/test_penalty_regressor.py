@@ -41,14 +41,10 @@ def test_finds_the_changes_of_new_sequences(problem):
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     sequences, functions = simulated(n=30, seed=1)
     X_new = cp.sequence_features(sequences).value
-    constant = min(
-        sum(one.at(log) for one in functions) for log in np.linspace(-5, 15, 101)
-    )
+    constant = min(sum(one.at(log) for one in functions) for log in np.linspace(-5, 15, 101))
     assert errors_of(model, X_new, functions) < 0.5 * constant
     found = model.predict_changes(sequences)
-    close = [
-        one.n_changes == 2 and abs(one.changes - [30, 70]).max() <= 5 for one in found
-    ]
+    close = [one.n_changes == 2 and abs(one.changes - [30, 70]).max() <= 5 for one in found]
     assert np.mean(close) > 0.8
 
 
@@ -97,9 +93,7 @@ def test_groups_decide_how_far_features_are_trusted():
     known = rng.normal(0, 1, 200)
     target = level + known
     y = [
-        cp.PenaltyErrors(
-            np.exp([-99.0, t - 0.5, t + 0.5]) * [0, 1, 1], [1, 0, 0], [0, 0, 1]
-        )
+        cp.PenaltyErrors(np.exp([-99.0, t - 0.5, t + 0.5]) * [0, 1, 1], [1, 0, 0], [0, 0, 1])
         for t in target
     ]
     marks = rng.normal(size=(8, 7))[group]

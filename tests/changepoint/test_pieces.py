@@ -35,9 +35,7 @@ def test_pieces_of_any_size_give_the_same(cost, constraint, x, size):
 
 @pytest.mark.parametrize(("cost", "constraint"), BOTH)
 @given(x=st.lists(st.integers(0, 6), min_size=1, max_size=30), size=st.integers(1, 7))
-def test_pieces_of_values_that_never_tie_change_at_the_same_places(
-    cost, constraint, x, size
-):
+def test_pieces_of_values_that_never_tie_change_at_the_same_places(cost, constraint, x, size):
     settings = {"cost": cost, "constraint": constraint}
     apart = np.array(x) + 0.01 * np.sqrt(np.arange(1.0, len(x) + 1.0))
     whole = cp.segment_penalty(apart, 2.0, **settings)
@@ -57,9 +55,7 @@ def test_labels_and_lengths_across_pieces(x, size):
     }
     whole = cp.segment_penalty(x, 2.0, **settings)
     pieces = cp.array_pieces(x, size=size, position=settings.pop("position"))
-    assert cp.segment_penalty(pieces, 2.0, **settings).changes.tolist() == (
-        whole.changes.tolist()
-    )
+    assert cp.segment_penalty(pieces, 2.0, **settings).changes.tolist() == (whole.changes.tolist())
 
 
 def test_a_memory_map_of_small_integers(tmp_path):
@@ -108,9 +104,7 @@ def test_a_bedgraph_file_is_its_runs(tmp_path, monkeypatch, separator, name, tex
 def test_gaps_are_filled_or_refused(tmp_path):
     path = write_runs(tmp_path / "a.bedGraph", [(0, 10, 3), (15, 20, 3), (30, 31, 1)])
     pieces = list(cp.bedgraph_pieces(path, fill=0).read())
-    x, weights, position = (
-        np.concatenate(column) for column in zip(*pieces, strict=True)
-    )
+    x, weights, position = (np.concatenate(column) for column in zip(*pieces, strict=True))
     assert x.tolist() == [3, 0, 3, 0, 1]
     assert weights.tolist() == [10, 5, 5, 10, 1]
     assert position.tolist() == [0, 10, 15, 20, 30]
@@ -163,9 +157,7 @@ def test_bad_values_are_named_by_their_index_in_the_whole(x, message):
 def test_progress_is_told():
     told = []
     x = np.arange(10.0)
-    cp.segment_penalty(
-        cp.array_pieces(x, size=4), 1.0, progress=lambda *done: told.append(done)
-    )
+    cp.segment_penalty(cp.array_pieces(x, size=4), 1.0, progress=lambda *done: told.append(done))
     assert told == [(4, 10), (8, 10), (10, 10)]
 
 

@@ -11,9 +11,7 @@ import pytest
 import rocpath as rp
 from rocpath import changepoint as cp
 
-CHIPSEQ = (
-    Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "raw_chipseq"
-)
+CHIPSEQ = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "raw_chipseq"
 
 
 def simulated(seed):
@@ -40,9 +38,7 @@ def test_learned_penalties_find_known_changes():
     model = rp.IntervalRegression().fit(features.value[:40], functions[:40])
     log_penalty = model.predict(features.value[40:])
     learned = sum(f.at(p) for f, p in zip(functions[40:], log_penalty, strict=True))
-    constant = min(
-        sum(f.at(p) for f in functions[40:]) for p in np.linspace(-4, 8, 100)
-    )
+    constant = min(sum(f.at(p) for f in functions[40:]) for p in np.linspace(-4, 8, 100))
     assert learned < constant
     bp = cp.error_breakpoints(functions[40:])
     assert rp.auc(bp, -log_penalty) > rp.auc(bp, np.zeros(20))
@@ -81,9 +77,7 @@ def test_peaks_in_coverage_agree_with_the_labels():
         settings = {"cost": "poisson", "weights": length, "constraint": "up_down"}
         models = cp.segment(count, 20, **settings)
         even = np.arange(0, 21, 2)
-        errors = cp.label_errors(
-            [models.changes[k] for k in even], labels, position=start
-        )
+        errors = cp.label_errors([models.changes[k] for k in even], labels, position=start)
         selection = cp.model_selection(models.cost[even], even)
         function = cp.penalty_errors(selection, errors)
         # Some penalty makes no error at all, and it gives that model again.

@@ -96,9 +96,7 @@ def test_penalty_finds_the_selected_model(sequence, cost, constraint, penalty):
 def test_weights_are_run_lengths(sequence, cost, constraint):
     x, weight = sequence
     coded = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
-    plain = cp.segment(
-        np.repeat(x, weight), len(x) - 1, cost=cost, constraint=constraint
-    )
+    plain = cp.segment(np.repeat(x, weight), len(x) - 1, cost=cost, constraint=constraint)
     if constraint is None:
         assert coded.cost == near(plain.cost)
     else:  # a tied change may stand inside a run
@@ -173,9 +171,7 @@ def test_constant_sequences(value, constraint):
     for cost in ("normal", "poisson"):
         models = cp.segment(x, 8, cost=cost, constraint=constraint)
         assert models.cost == near(np.full(9, models.cost[0]))
-        for k, (changes, mean) in enumerate(
-            zip(models.changes, models.mean, strict=True)
-        ):
+        for k, (changes, mean) in enumerate(zip(models.changes, models.mean, strict=True)):
             assert np.unique(changes).size == k
             assert mean == near(np.full(k + 1, value))
         assert cp.segment_penalty(x, 0.5, cost=cost).n_changes == 0
@@ -205,9 +201,7 @@ def test_clear_peaks_need_no_constraint(cost):
     free, peaks = cp.segment(x, 8, cost=cost), cp.segment(x, 8, **settings)
     assert peaks.changes[6].tolist() == free.changes[6].tolist()
     assert peaks.cost[6] == near(free.cost[6])
-    assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (
-        peaks.changes[6].tolist()
-    )
+    assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (peaks.changes[6].tolist())
 
 
 def test_constraint_can_cost():
@@ -277,9 +271,7 @@ def test_bad_input_is_refused(given_x, settings, message):
 
 
 def test_models_that_do_not_fit_into_memory_are_refused():
-    with pytest.raises(
-        MemoryError, match=r"may take 400,000\.\d GB, more than the mem"
-    ):
+    with pytest.raises(MemoryError, match=r"may take 400,000\.\d GB, more than the mem"):
         cp.segment(np.arange(3_200_000.0) % 7, 3_162_277)
 
 

@@ -16,9 +16,7 @@ costs = st.lists(st.integers(0, 12).map(float), min_size=1, max_size=8)
 @given(costs, st.data())
 def test_every_penalty_selects_the_best_model_with_the_fewest_changes(cost, data):
     n_changes = data.draw(
-        st.lists(
-            st.integers(0, 20), min_size=len(cost), max_size=len(cost), unique=True
-        )
+        st.lists(st.integers(0, 20), min_size=len(cost), max_size=len(cost), unique=True)
     )
     selection = cp.model_selection(cost, n_changes)
     pairs = [(a, b) for a in range(len(cost)) for b in range(len(cost))]

@@ -15,9 +15,7 @@ def test_changes_persist_exactly_within_their_penalties(seed, penalty):
     x = rng.normal(size=12) * 3
     best = cp.segment_penalty(x, penalty)
     worth = cp.change_worth(x, best, max_changes=11)
-    for change, low, high in zip(
-        worth.changes, worth.min_penalty, worth.max_penalty, strict=True
-    ):
+    for change, low, high in zip(worth.changes, worth.min_penalty, worth.max_penalty, strict=True):
         assert low <= penalty <= high
         for inside in np.linspace(low, high, 7)[1:-1]:
             assert change in cp.segment_penalty(x, inside).changes

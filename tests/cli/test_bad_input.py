@@ -17,19 +17,13 @@ from tests.cli.command_tables import fails, labeled_table, long_tables, read, wr
     [
         ("0x,0,15,no_change", "row 1, which is not among the sequences"),
         ("00,0,15,wrong", "'wrong' in row 1"),
-        (
-            "00,0,9,no_change\n00,8,15,no_change",
-            "(0.0, 9.0] in row 1 and (8.0, 15.0] in row 2",
-        ),
+        ("00,0,9,no_change\n00,8,15,no_change", "(0.0, 9.0] in row 1 and (8.0, 15.0] in row 2"),
         ("00,50,60,no_change", "from 0.0 to 39.0, got (50.0, 60.0] in row 1"),
         ("00,0,15,peaks", "constraint='up_down'"),
         ("00,15,0,no_change", "must be below end, got 15.0 and 0.0 in row 1"),
         ("00,,15,no_change", "column 'start' has missing values in row 1"),
         ("00,0,15,no_change", "label both regions with changes and regions"),
-        (
-            "00,0,15,no_change\n00,15,25,one_change",
-            "at least two sequences for cross-validation",
-        ),
+        ("00,0,15,no_change\n00,15,25,one_change", "at least two sequences for cross-validation"),
     ],
 )
 def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message):
@@ -139,9 +133,7 @@ def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted
     table = write(tmp_path / "t.csv", "size,flag,color\n1,true,red\nbig,true,red\n")
     message = fails(capsys, ["predict", model, table])
     assert "column 'size' must be numbers, got 'big' in row 2" in message
-    assert "id column 'no' not found" in fails(
-        capsys, ["predict", model, fitted[1], "--id", "no"]
-    )
+    assert "id column 'no' not found" in fails(capsys, ["predict", model, fitted[1], "--id", "no"])
 
 
 def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, fitted):
@@ -173,9 +165,7 @@ def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):
     )
 
 
-@pytest.mark.parametrize(
-    ("error", "code"), [(OSError("disk full"), 2), (KeyboardInterrupt(), 130)]
-)
+@pytest.mark.parametrize(("error", "code"), [(OSError("disk full"), 2), (KeyboardInterrupt(), 130)])
 def test_nothing_remains_of_a_fit_that_fails_while_writing(
     tmp_path, monkeypatch, fitted, error, code
 ):
@@ -195,25 +185,19 @@ def test_nothing_remains_of_a_fit_that_fails_while_writing(
     assert os.listdir(tmp_path) == []
 
 
-def test_results_go_into_a_folder_whose_parent_is_not_written_to(
-    tmp_path, monkeypatch, fitted
-):
+def test_results_go_into_a_folder_whose_parent_is_not_written_to(tmp_path, monkeypatch, fitted):
     out = tmp_path / "model"
     out.mkdir()
     made = []
     mkdir = type(out).mkdir
-    monkeypatch.setattr(
-        type(out), "mkdir", lambda path: made.append(path) or mkdir(path)
-    )
+    monkeypatch.setattr(type(out), "mkdir", lambda path: made.append(path) or mkdir(path))
     argv = ["fit", fitted[1], "--label", "y", "--out", str(out), "--quiet", "--force"]
     assert main(argv) == 0
     assert [path.parent for path in made] == [out]
     assert sorted(os.listdir(out)) == ["metrics.json", "model.skops", "report.html"]
 
 
-def test_nothing_remains_of_scores_that_fail_while_writing(
-    tmp_path, monkeypatch, fitted
-):
+def test_nothing_remains_of_scores_that_fail_while_writing(tmp_path, monkeypatch, fitted):
     def write_half(table, path, **_):
         path.write_text("half")
         raise OSError("disk full")
@@ -234,9 +218,7 @@ def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
     message = fails(capsys, ["predict", str(path), fitted[1]])
     assert "was not loaded: numpy" in message
     skops.io.dump({"format": 99}, path)
-    assert "not a model of this version" in fails(
-        capsys, ["predict", str(path), fitted[1]]
-    )
+    assert "not a model of this version" in fails(capsys, ["predict", str(path), fitted[1]])
 
 
 def test_wrong_usage_is_told_in_one_line(capsys):

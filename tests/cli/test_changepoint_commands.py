@@ -13,11 +13,7 @@ from rocpath.cli import main
 from tests.cli.command_tables import fails, long_tables, read, write
 
 START = datetime(2024, 5, 1, 10, 20)
-BAD = {
-    "text": ["1", "two", "3"],
-    "infinite": ["1", "2", "-inf"],
-    "too large": ["1e101", "2", "3"],
-}
+BAD = {"text": ["1", "two", "3"], "infinite": ["1", "2", "-inf"], "too large": ["1e101", "2", "3"]}
 # Sequences that can be read, however odd they are.
 ODD = {
     "constant": ["5"] * 9,
@@ -56,9 +52,7 @@ def timed_tables(folder, form, n=8):
     for name in range(n):
         spread = rng.choice([0.2, 2.0])
         value = 100 + np.repeat([0, 8 * spread], 20) + spread * rng.normal(size=40)
-        sequences += [
-            f"h{name},{form(at)},{one},r{name // 2}" for at, one in enumerate(value)
-        ]
+        sequences += [f"h{name},{form(at)},{one},r{name // 2}" for at, one in enumerate(value)]
         for start, end, kind in (
             (0, 15, "no_change"),
             (15, 25, "one_change"),
@@ -194,10 +188,7 @@ def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, model):
     assert main(["changepoint", "predict", model[0], table]) == 0
     shown, notes = capsys.readouterr()
     assert shown.splitlines()[1].startswith("a,15,0.2")
-    assert (
-        "'b': positions must not repeat, got '1' again (see --repeated mean) in row 33."
-        in notes
-    )
+    assert "'b': positions must not repeat, got '1' again (see --repeated mean) in row 33." in notes
 
 
 def test_nothing_but_bad_sequences_is_an_error(tmp_path, capsys, model):
@@ -226,9 +217,7 @@ def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsy
     metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
     assert (metrics["n_groups"], metrics["n_folds"]) == (3, 3)
     argv = fit_argv(sequences, labels, tmp_path / "other", "--group")
-    assert "group column 'no' not found in the sequences or" in fails(
-        capsys, [*argv, "no"]
-    )
+    assert "group column 'no' not found in the sequences or" in fails(capsys, [*argv, "no"])
     message = fails(capsys, [*argv, "kind"])
     assert "one value in a sequence, got 'no_change' and, in row 2, 'one_cha" in message
     known.with_columns(person=pl.lit("me")).write_csv(labels)
@@ -330,9 +319,7 @@ def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, ca
     table = write(tmp_path / "t.csv", f"sequence,value\n{rows}")
     argv = ["changepoint", "segment", table, "--out", str(tmp_path / "out")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "rocpath.changepoint.segmentation.available_memory", lambda: 10**9
-        )
+        patch.setattr("rocpath.changepoint.segmentation.available_memory", lambda: 10**9)
         message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
     # 40,001 models with up to 40,000 changes: 8e8 changes of 80 bytes.
     assert "may take 64.0 GB, more than the memory at hand" in message
@@ -346,9 +333,7 @@ def segment_changes(tmp_path, table, *more):
 
 
 def hourly(k, zone=""):
-    return (datetime(2024, 3, 30) + timedelta(hours=k)).strftime(
-        "%Y-%m-%dT%H:%M"
-    ) + zone
+    return (datetime(2024, 3, 30) + timedelta(hours=k)).strftime("%Y-%m-%dT%H:%M") + zone
 
 
 def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
@@ -433,9 +418,7 @@ def test_start_and_end_columns_are_runs(tmp_path, capsys):
     found = segment_changes(tmp_path, table, "--cost", "poisson")
     starts = [row.split(",")[1] for row in rows]
     assert found["position"].to_list() == [starts[15], starts[30]]
-    assert (
-        "'chromStart' and 'chromEnd' are the limits of runs" in capsys.readouterr().err
-    )
+    assert "'chromStart' and 'chromEnd' are the limits of runs" in capsys.readouterr().err
 
 
 def test_segments_have_the_minimum_length_of_the_option(tmp_path):

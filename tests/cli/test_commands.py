@@ -68,12 +68,8 @@ def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extens
     state = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
     frame = files.read_table(table).select(*state["number"], *state["category"])
     frame = frame.cast(dict.fromkeys(state["number"], pl.Float64))
-    np.testing.assert_array_equal(
-        scores["score"], state["pipeline"].decision_function(frame)
-    )
-    np.testing.assert_allclose(
-        scores["probability"], state["pipeline"].predict_proba(frame)[:, 1]
-    )
+    np.testing.assert_array_equal(scores["score"], state["pipeline"].decision_function(frame))
+    np.testing.assert_allclose(scores["probability"], state["pipeline"].predict_proba(frame)[:, 1])
     assert ((scores["score"] > 0) == (scores["prediction"] == "yes")).all()
 
 
@@ -145,9 +141,7 @@ def test_changepoint_model_finds_the_changes(tmp_path, capsys):
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "10"]
     assert main([*argv, "--out", model]) == 0
     assert "12 sequences" in capsys.readouterr().out
-    metrics = json.loads(read(os.path.join(model, "metrics.json")))["methods"][
-        "PenaltyRegressor"
-    ]
+    metrics = json.loads(read(os.path.join(model, "metrics.json")))["methods"]["PenaltyRegressor"]
     assert metrics["auc"] > 0.9
     assert metrics["value"] <= 4
     assert main(["changepoint", "predict", model, sequences, "--out", out]) == 0
@@ -161,8 +155,7 @@ def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
     sequences, labels = long_tables(tmp_path)
     long = pl.read_csv(sequences, schema_overrides={"sequence": pl.String})
     coded = long.with_columns(
-        weight=pl.lit(2),
-        position=(pl.int_range(pl.len()).over("sequence") * 2),
+        weight=pl.lit(2), position=(pl.int_range(pl.len()).over("sequence") * 2)
     )
     pl.read_csv(labels, schema_overrides={"sequence": pl.String}).with_columns(
         pl.col("start") * 2, pl.col("end") * 2
@@ -289,9 +282,7 @@ def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
     assert done.stdout.startswith(b"standard input: ")
     done = run(["fit", "-", "--label", "y", "--out", f"{out}2"], input=b"")
     assert done.returncode == 2
-    assert done.stderr == (
-        b"rocpath: standard input is empty: it must have a header and rows.\n"
-    )
+    assert done.stderr == (b"rocpath: standard input is empty: it must have a header and rows.\n")
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
@@ -311,13 +302,9 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
 def test_a_closed_stream_is_no_error(fitted, stream):
-    call = (
-        f"import os; os.close({stream}); os.execv(os.sys.executable, os.sys.argv[1:])"
-    )
+    call = f"import os; os.close({stream}); os.execv(os.sys.executable, os.sys.argv[1:])"
     command = [sys.executable, "-c", CALL, "predict", *fitted]
-    done = subprocess.run(
-        [sys.executable, "-c", call, *command], capture_output=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", call, *command], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -353,9 +340,7 @@ def test_a_warning_is_one_line_without_code(tmp_path, capsys):
         warnings.simplefilter("always")
         patch.setattr("rocpath.pages.step_view.step_view", warn)
         assert main(argv) == 2
-    assert capsys.readouterr().err == (
-        "rocpath: note: raise max_iter\nrocpath: enough\n"
-    )
+    assert capsys.readouterr().err == ("rocpath: note: raise max_iter\nrocpath: enough\n")
 
 
 def test_without_the_extra_the_package_imports_and_the_command_says_so():

@@ -82,9 +82,7 @@ def test_the_report_names_label_and_table_and_repeats_the_headline(fitted):
     assert "one class has only 9 rows, too few to estimate an AUC" in saved["warnings"]
 
 
-def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(
-    tmp_path, capsys, fitted
-):
+def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
     assert main(argv) == 0
@@ -151,9 +149,7 @@ sys.exit(main())
 """
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
-    done = subprocess.run(
-        [sys.executable, "-c", call, *argv], capture_output=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", call, *argv], capture_output=True, check=False)
     assert done.returncode == 128 + signal.SIGTERM
     assert done.stderr.endswith(b"\nrocpath: terminated.\n")
     assert os.listdir(tmp_path) == []

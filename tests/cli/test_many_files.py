@@ -86,9 +86,7 @@ def test_dask_writes_a_report_of_the_sampled_rows(files, tmp_path, capsys, on_cl
     how = ("--label", "y", "--drop", "name", "--engine", "dask", "--out", out)
     assert run("fit", files, *how) == 0
     shown, said = capsys.readouterr()
-    assert (
-        "300 rows" not in shown
-    )  # all rows are sampled, so the title does not count them
+    assert "300 rows" not in shown  # all rows are sampled, so the title does not count them
     assert "sampling files, 3 partitions\n" in said
     assert "checking rows, 3 partitions\n" in said
     metrics = json.loads((out / "metrics.json").read_text())

@@ -112,12 +112,7 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     shown, notes = capsys.readouterr()
     assert "blend (selected)" in shown
     assert "poor vs. blend: significantly lower AUC (\u22120." in notes
-    assert sorted(os.listdir(out)) == [
-        "metrics.json",
-        "model.skops",
-        "report.html",
-        "weights.csv",
-    ]
+    assert sorted(os.listdir(out)) == ["metrics.json", "model.skops", "report.html", "weights.csv"]
     weights = dict(pl.read_csv(os.path.join(out, "weights.csv")).iter_rows())
     assert list(weights) == ["good", "poor", "scaled"]
     assert sum(weights.values()) == pytest.approx(1)

@@ -155,9 +155,7 @@ def test_errors_name_the_partition_and_the_row():
 
 def test_dask_is_not_imported_by_the_package():
     code = "import sys, rocpath; rocpath.AUCClassifier; print('dask' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
@@ -166,7 +164,5 @@ def test_misaligned_partitions_of_unknown_size_raise():
     shorter = score[score > 0]
     with pytest.raises(ValueError, match=r"got 2 and 3 in partition 0"):
         auc(y, shorter)
-    with pytest.raises(
-        ValueError, match=r"same partitions, got 4 and 3.*compute_chunk_sizes"
-    ):
+    with pytest.raises(ValueError, match=r"same partitions, got 4 and 3.*compute_chunk_sizes"):
         auc(partitioned([0, 1] * 6, 3), shorter)

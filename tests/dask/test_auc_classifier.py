@@ -123,9 +123,7 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     is_kept = sampled(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    ((_, candidate),) = local._search(
-        X[is_kept], np.array([0, 1]), y[is_kept], weight, None
-    )
+    ((_, candidate),) = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
     everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
     coef = candidate.refitted(everything)
     assert (coef != candidate.coef).all()
@@ -164,9 +162,7 @@ def test_probabilities_are_calibrated_to_all_rows(monkeypatch):
     X, y = rows(4000)
     lazy = partitioned(X, y, 3)
     model = AUCClassifier(random_state=0).fit(*lazy)
-    assert model.predict_proba(lazy[0])[:, 1].mean().compute() == pytest.approx(
-        y.mean(), abs=0.03
-    )
+    assert model.predict_proba(lazy[0])[:, 1].mean().compute() == pytest.approx(y.mean(), abs=0.03)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -266,9 +262,7 @@ def test_parameters_equal_those_in_memory_plus_client():
     assert set(AUCClassifier().get_params()) == names | {"client"}
     settings = {"random_state": 0, "max_fpr": 0.2}
     expected = rp.AUCClassifier(**settings).fit(X, y)
-    assert (
-        AUCClassifier(**settings).fit(*partitioned(X, y, 3)).coef_ == expected.coef_
-    ).all()
+    assert (AUCClassifier(**settings).fit(*partitioned(X, y, 3)).coef_ == expected.coef_).all()
 
 
 def test_wide_rows_are_subsampled_more(monkeypatch):

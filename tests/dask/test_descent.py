@@ -45,10 +45,7 @@ def test_steps_equal_those_in_memory(kind, n_partitions):
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = [1.0, 0.0, 0.5, 0.0]
     expected = rp.minimize_aum(X, bp, coef=start, step="best_aum", max_steps=5)
-    check_steps(
-        minimize_aum(*partitioned(X, y, n_partitions), coef=start, max_steps=5),
-        expected,
-    )
+    check_steps(minimize_aum(*partitioned(X, y, n_partitions), coef=start, max_steps=5), expected)
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])

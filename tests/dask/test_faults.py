@@ -15,13 +15,7 @@ import rocpath as rp
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from rocpath.dask import (  # noqa: E402
-    AUCClassifier,
-    auc,
-    minimize_aum,
-    passes,
-    subsampling,
-)
+from rocpath.dask import AUCClassifier, auc, minimize_aum, passes, subsampling  # noqa: E402
 from rocpath.dask import samples as partitioned_samples  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
@@ -38,10 +32,7 @@ def partitioned(X, y, n_partitions=6):
     """Partition rows such that lost partitions can be recomputed."""
     size = -(-len(y) // n_partitions)
     chunks = da.core.normalize_chunks((size,), y.shape)[0]
-    return (
-        da.from_array(X, chunks=(chunks, X.shape[1])),
-        da.from_array(y, chunks=(chunks,)),
-    )
+    return (da.from_array(X, chunks=(chunks, X.shape[1])), da.from_array(y, chunks=(chunks,)))
 
 
 @pytest.fixture
@@ -95,9 +86,7 @@ def answer(kind, client):
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_killed_worker_does_not_change_the_result(
-    client, kill_during, monkeypatch, phase
-):
+def test_a_killed_worker_does_not_change_the_result(client, kill_during, monkeypatch, phase):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     monkeypatch.setattr(partitioned_samples, "_FEW_ROWS", 1000)
     kind = PHASES[phase]
@@ -290,10 +279,7 @@ def test_a_partition_too_large_for_a_worker_raises():
     X, y = partitioned(*rows(100), n_partitions=1)
     with (
         distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            memory_limit="600MB",
-            dashboard_address=":0",
+            n_workers=1, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as small,
     ):

@@ -27,9 +27,7 @@ def rows(n_rows=1500, seed=0):
 
 def partitioned(*columns, n_partitions=4):
     size = -(-len(columns[0]) // n_partitions)
-    return [
-        da.from_array(column, chunks=(size, *column.shape[1:])) for column in columns
-    ]
+    return [da.from_array(column, chunks=(size, *column.shape[1:])) for column in columns]
 
 
 def check_equal(got, expected, rel=1e-9):
@@ -146,9 +144,7 @@ def test_one_group_per_row_is_independent():
 def test_intervals_on_a_cluster(client):
     y, one, two, weight, group = rows()
     lazy = partitioned(y, one, two)
-    columns = dict(
-        zip(("sample_weight", "groups"), partitioned(weight, group), strict=True)
-    )
+    columns = dict(zip(("sample_weight", "groups"), partitioned(weight, group), strict=True))
     expected = rp.compare_auc(y, one, two, sample_weight=weight, groups=group)
     check_equal(compare_auc(*lazy, **columns, client=client), expected, rel=1e-8)
 

@@ -40,9 +40,7 @@ def test_without_a_terminal_each_pass_is_a_line(capsys, client):
     lazy = da.from_array(X, chunks=(20, 2)), da.from_array(y, chunks=20)
     AUCClassifier(random_state=0, verbose=True, client=client).fit(*lazy)
     shown = capsys.readouterr().err
-    assert shown.startswith(
-        "checking rows, 3 partitions\nsampling rows, 3 partitions\n"
-    )
+    assert shown.startswith("checking rows, 3 partitions\nsampling rows, 3 partitions\n")
     assert "\r" not in shown
     AUCClassifier(random_state=0, client=client).fit(*lazy)
     assert capsys.readouterr().err == ""
@@ -59,11 +57,7 @@ def test_every_partition_of_a_pass_is_reported(client, n_partitions):
         del reported[:]
         tasks = passes.each(lambda one, _: one, range(n_partitions))
         assert passes.total("sum", tasks, sum) == sum(range(n_partitions))
-    done = [
-        n_done
-        for name, n_done, n_all in reported
-        if (name, n_all) == ("sum", n_partitions)
-    ]
+    done = [n_done for name, n_done, n_all in reported if (name, n_all) == ("sum", n_partitions)]
     assert done == sorted(done)
     # A sum in a single task has no intermediate progress.
     assert n_partitions <= 16 or done[-1] == n_partitions

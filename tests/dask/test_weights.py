@@ -54,9 +54,7 @@ def test_weighted_auc_equals_weighted_pairs(kind):
             doubled += pair * (1 + int(np.sign(score[i] - score[j])))
     bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
     for n_partitions in (1, 3, 17):
-        labels, scores, counted = partitioned(
-            y, score, weight, n_partitions=n_partitions
-        )
+        labels, scores, counted = partitioned(y, score, weight, n_partitions=n_partitions)
         got = auc(labels, scores, sample_weight=counted)
         assert got == pytest.approx(float(doubled / (2 * total)), rel=1e-14)
         assert got == pytest.approx(rp.auc(bp, score), rel=1e-15)
@@ -118,9 +116,7 @@ def test_weighted_fit_equals_fit_in_memory(kind):
     frame = dd.from_dict(
         {**dict(zip("abcd", X.T, strict=True)), "y": y, "weight": weight}, npartitions=4
     )
-    model = AUCClassifier(random_state=0).fit(
-        frame[list("abcd")], frame["y"], frame["weight"]
-    )
+    model = AUCClassifier(random_state=0).fit(frame[list("abcd")], frame["y"], frame["weight"])
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
@@ -130,9 +126,7 @@ def test_subsampled_classes_keep_their_weight(monkeypatch):
     weight = weights("floats", y.size)
     settings = {"random_state": 0, "widths": (), "n_rounds": 0}
     models = [
-        AUCClassifier(**settings).fit(
-            *partitioned(X, y, weight, n_partitions=n_partitions)
-        )
+        AUCClassifier(**settings).fit(*partitioned(X, y, weight, n_partitions=n_partitions))
         for n_partitions in (1, 3, 17)
     ]
     for model in models[1:]:

@@ -29,8 +29,7 @@ def page(names=("a", "b", "c"), **options):
 def settled(browser):
     """Wait for two frames, so that everything asked for is drawn."""
     browser.execute_async_script(
-        "const done = arguments[0];"
-        "requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+        "const done = arguments[0];requestAnimationFrame(() => requestAnimationFrame(() => done()))"
     )
 
 

@@ -37,9 +37,7 @@ def test_the_page_has_the_numbers_of_the_library(tmp_path, has_groups):
     assert "a <b>" not in page
     assert ("Obuchowski" in page) == has_groups
     model = charts_of(page)["models"][0]
-    for threshold, tp, fp in zip(
-        model["threshold"], model["tp"], model["fp"], strict=True
-    ):
+    for threshold, tp, fp in zip(model["threshold"], model["tp"], model["fp"], strict=True):
         called = scores["a <b>"] >= threshold
         assert (called[y == 1].sum(), called[y == 0].sum()) == (tp, fp)
     # Only scores between 0 and 1 can be calibrated.

@@ -75,10 +75,7 @@ def test_text_of_positions_is_kept():
 def test_labels_have_one_name_for_each_kind():
     labels = [("a", 0, 2, "1change"), ("a", "3", "5", "noPeaks")]
     data = embedded(page(labels=labels))
-    assert data["labels"] == [
-        ["a", 0, 2, "one_change"],
-        ["a", "3", "5", "no_peaks"],
-    ]
+    assert data["labels"] == [["a", 0, 2, "one_change"], ["a", "3", "5", "no_peaks"]]
     assert data["has_peaks"]
     assert not embedded(page())["has_peaks"]
     assert embedded(page(constraint="up_down"))["has_peaks"]
@@ -126,14 +123,8 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"names": ["a", "b"]},
-            "names must have an entry for each of the 1 sequences, got 2",
-        ),
-        (
-            {"names": ["a", "a"], "sequences": [[1]] * 2},
-            "names must not repeat, got 'a' twice",
-        ),
+        ({"names": ["a", "b"]}, "names must have an entry for each of the 1 sequences, got 2"),
+        ({"names": ["a", "a"], "sequences": [[1]] * 2}, "names must not repeat, got 'a' twice"),
         ({"names": [], "sequences": []}, "at least one sequence"),
         ({"positions": [np.arange(5)]}, "one entry for each of the 6 values"),
         ({"positions": [[0, 1, 1, 2, 3, 4]]}, "must increase, got 1.0 at index 2"),
@@ -157,10 +148,7 @@ def test_the_command_writes_the_page_with_the_labels_as_written(tmp_path, capsys
     assert "page.html; open it in a browser" in capsys.readouterr().err
     data = embedded(read(out))
     assert [one["name"] for one in data["sequences"]] == [f"0{k}" for k in range(12)]
-    assert data["labels"][:2] == [
-        ["00", "0", "15", "no_change"],
-        ["00", "15", "25", "one_change"],
-    ]
+    assert data["labels"][:2] == [["00", "0", "15", "no_change"], ["00", "15", "25", "one_change"]]
     assert "already exists" in fails(capsys, argv)
     assert main([*argv, "--force", "--max-changes", "3", "--quiet"]) == 0
     models = embedded(read(out))["sequences"][0]["models"]

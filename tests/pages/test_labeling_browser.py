@@ -119,10 +119,7 @@ def test_a_drag_over_a_label_does_not_change_it(show):
     press(browser, "o")
     # Beside an edge that is not selected, a drag marks a new region.
     drag(browser, 61, 80, "o")
-    assert kept(browser) == [
-        ["a", "20", "60", "no_change"],
-        ["a", "61", "80", "one_change"],
-    ]
+    assert kept(browser) == [["a", "20", "60", "no_change"], ["a", "61", "80", "one_change"]]
 
 
 def test_a_region_ends_where_other_labels_begin(show):
@@ -240,16 +237,12 @@ def test_errors_in_the_page_equal_those_of_python(show):
             continue
         labels = cp.Labels(start, end, tuple(kind))
         is_inside = (labels.end > position[0]) & (labels.start < position[-1])
-        labels = cp.Labels(
-            labels.start[is_inside], labels.end[is_inside], tuple(kind[is_inside])
-        )
+        labels = cp.Labels(labels.start[is_inside], labels.end[is_inside], tuple(kind[is_inside]))
         changes = np.sort(rng.choice(np.arange(1, 40), rng.integers(0, 12), False))
         found = cp.label_errors([changes], labels, position=position)
         expected.append([int(found.fp[0]), int(found.fn[0])])
         rows = zip(labels.start, labels.end, labels.kind, strict=True)
-        cases.append(
-            [position[changes].tolist(), [[float(s), float(e), k] for s, e, k in rows]]
-        )
+        cases.append([position[changes].tolist(), [[float(s), float(e), k] for s, e, k in rows]])
     script = """return arguments[0].map(([places, labels]) => {
       const { fp, fn } = rocpathLabeling.errors(places, labels.map(
         ([start, end, kind]) => ({ start, end, kind })));

@@ -44,12 +44,8 @@ def reported(name="a", n_changes=1, **changes):
     arguments |= changes
     errors = arguments["errors"]
     arguments.setdefault("gain", np.ones(len(arguments["changes"])))
-    outcomes = label_outcomes(
-        arguments["changes"], arguments["labels"], arguments["position"]
-    )
-    return ReportedSequence(
-        outcomes=outcomes, target=cp.target_interval(errors), **arguments
-    )
+    outcomes = label_outcomes(arguments["changes"], arguments["labels"], arguments["position"])
+    return ReportedSequence(outcomes=outcomes, target=cp.target_interval(errors), **arguments)
 
 
 def page(sequences, **changes):
@@ -120,12 +116,7 @@ def test_long_sequences_are_thinned_and_keep_their_extremes():
     value = rng.normal(size=50_000)
     value[12_345], value[23_456] = 99, -99
     none = np.empty(0, dtype=np.int64)
-    one = reported(
-        value=value,
-        position=np.arange(50_000.0),
-        changes=none,
-        mean=np.zeros(1),
-    )
+    one = reported(value=value, position=np.arange(50_000.0), changes=none, mean=np.zeros(1))
     (one,) = embedded(page([one]))["sequences"]
     assert len(one["value"]) <= 2002
     assert (max(one["value"]), min(one["value"]), one["n"]) == (99, -99, 50_000)

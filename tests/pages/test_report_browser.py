@@ -70,9 +70,7 @@ def press(browser, name):
 def binary_lines(n, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
-    bp = rp.ErrorBreakpoints.from_labels(
-        X @ rng.normal(size=5) + rng.normal(size=n) > 1
-    )
+    bp = rp.ErrorBreakpoints.from_labels(X @ rng.normal(size=5) + rng.normal(size=n) > 1)
     prediction = X @ rng.normal(size=5)
     direction = -X @ (X.T @ rp.aum_gradient(bp, prediction))
     return rp.Lines.from_predictions(bp, prediction, direction)
@@ -88,9 +86,7 @@ def changepoint_lines():
     return rp.Lines.from_predictions(bp, [0.0, -1.0], [-1.0, 0.5])
 
 
-@pytest.mark.parametrize(
-    "lines", [binary_lines(30), binary_lines(400), changepoint_lines()]
-)
+@pytest.mark.parametrize("lines", [binary_lines(30), binary_lines(400), changepoint_lines()])
 def test_panels_follow_the_slider_and_numbers_are_those_of_python(show, lines):
     browser = show(explorer_html(lines))
     path = rp.sweep(lines)
@@ -219,10 +215,7 @@ def test_no_table_hides_rows_behind_a_scroll_bar(show):
 
 def cells(browser, unit):
     found = browser.find_elements("css selector", f"[data-unit={unit}] [data-cell]")
-    return {
-        one.get_attribute("data-cell"): float(one.text.replace(",", ""))
-        for one in found
-    }
+    return {one.get_attribute("data-cell"): float(one.text.replace(",", "")) for one in found}
 
 
 def test_the_threshold_moves_and_counts_the_rows(show):
@@ -274,8 +267,7 @@ def test_controls_stay_in_view_on_a_phone(show, section):
         below = f"document.querySelector('{section} .chart:last-of-type')"
         browser.execute_script(f"{below}.scrollIntoView({{block: 'end'}})")
         top = browser.execute_script(
-            f"return document.querySelector('{section} .controls')"
-            ".getBoundingClientRect().top"
+            f"return document.querySelector('{section} .controls').getBoundingClientRect().top"
         )
         assert 0 <= top < 800
         page = "document.documentElement"

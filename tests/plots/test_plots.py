@@ -88,9 +88,7 @@ def test_roc_display_of_an_estimator_shows_its_auc():
     X, y, _, _ = two_classes(60)
     model = rp.AUCClassifier(random_state=0).fit(X, np.where(y, "b", "a"))
     figure, axes = plt.subplots(2, 3)
-    display = plots.ROCErrorDisplay.from_estimator(
-        model, X, np.where(y, "b", "a"), ax=axes[:, 1]
-    )
+    display = plots.ROCErrorDisplay.from_estimator(model, X, np.where(y, "b", "a"), ax=axes[:, 1])
     bp = rp.ErrorBreakpoints.from_labels(y)
     assert display.figure_ is figure
     assert display.curve.auc == rp.auc(bp, model.decision_function(X))
@@ -220,9 +218,7 @@ def test_auc_of_very_many_lines_is_sampled_exactly():
     assert view.n_crossings is None
     path = rp.sweep(lines, max_step=view.max_step / 100)
     is_known = view.auc.step <= path.end
-    assert view.auc.value[is_known] == pytest.approx(
-        path.auc_at(view.auc.step[is_known])
-    )
+    assert view.auc.value[is_known] == pytest.approx(path.auc_at(view.auc.step[is_known]))
 
 
 def test_a_sample_of_lines_keeps_the_shares_and_sums_of_each_kind():

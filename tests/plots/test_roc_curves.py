@@ -41,9 +41,7 @@ def test_the_pointwise_band_has_binomial_bounds():
     y, score = rows()
     band = roc_band(RankedRows.of(y, score), 0.9)
     # Two independent intervals of this confidence contain both rates in 90%.
-    exact = [
-        binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)
-    ]
+    exact = [binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)]
     low = np.array([one.low for one in exact])
     assert np.abs(band.tpr_low[:, None] - low).min(axis=1).max() < 1e-9
 
@@ -70,8 +68,6 @@ def test_groups_widen_the_band():
     groups = RowGroups.of("groups", copies[2], 600)
     wide = grouped_roc_band(*copies[:2], groups)
     narrow = roc_band(RankedRows.of(*copies[:2]))
-    assert (wide.tpr_high - wide.tpr_low).max() > 2 * (
-        narrow.tpr_high - narrow.tpr_low
-    ).max()
+    assert (wide.tpr_high - wide.tpr_low).max() > 2 * (narrow.tpr_high - narrow.tpr_low).max()
     with pytest.raises(ValueError, match="band must be 'pointwise' or None"):
         plots.plot_roc(y, score, groups=np.arange(60) // 2, band="simultaneous")

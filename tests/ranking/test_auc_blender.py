@@ -10,12 +10,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    StratifiedKFold,
-    cross_val_predict,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,9 +30,7 @@ def test_every_check_of_scikit_learn(estimator, check):
 
 @pytest.fixture(scope="module")
 def rows():
-    return make_classification(
-        400, 8, weights=[0.7], class_sep=0.7, flip_y=0.05, random_state=0
-    )
+    return make_classification(400, 8, weights=[0.7], class_sep=0.7, flip_y=0.05, random_state=0)
 
 
 def models(**more):
@@ -73,9 +66,7 @@ def test_held_out_scores_are_added_with_non_negative_weights(rows):
     given = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, y)
     np.testing.assert_allclose(given.weights_, blend.weights_)
     fitted = np.column_stack([m.predict_proba(X)[:, 1] for m in blend.estimators_])
-    np.testing.assert_allclose(
-        given.decision_function(fitted), blend.decision_function(X)
-    )
+    np.testing.assert_allclose(given.decision_function(fitted), blend.decision_function(X))
 
 
 def test_probabilities_fit_new_rows():
@@ -225,9 +216,7 @@ def test_a_data_frame_is_passed_to_the_models_unchanged(rows):
     X, y = rows
     frame = pandas.DataFrame(X, columns=list("abcdefgh"))
     frame["kind"] = pandas.Categorical(np.where(X[:, 0] > 0, "x", "y"))
-    boosting = HistGradientBoostingClassifier(
-        categorical_features="from_dtype", max_iter=10
-    )
+    boosting = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=10)
     blend = rp.AUCBlender([("boosting", boosting)], random_state=0).fit(frame, y)
     assert list(blend.feature_names_in_) == list(frame.columns)
     assert blend.predict(frame).shape == y.shape
@@ -311,10 +300,7 @@ def test_copies_of_a_row_are_in_the_same_fold(rows, kind):
 
 
 def test_parameters_of_members_are_set_by_name():
-    members = [
-        ("linear", LogisticRegression(C=2.0)),
-        ("tree", DecisionTreeClassifier()),
-    ]
+    members = [("linear", LogisticRegression(C=2.0)), ("tree", DecisionTreeClassifier())]
     blender = rp.AUCBlender(members, cv=3)
     assert blender.get_params()["linear__C"] == 2.0
     blender.set_params(linear__C=0.5, cv=4)

@@ -265,9 +265,7 @@ def test_rare_categories_are_not_overweighted():
         rp.AUCClassifier(random_state=0),
         make_pipeline(
             StandardScaler(),
-            GridSearchCV(
-                LogisticRegression(), {"C": np.logspace(-4, 1, 6)}, scoring="roc_auc"
-            ),
+            GridSearchCV(LogisticRegression(), {"C": np.logspace(-4, 1, 6)}, scoring="roc_auc"),
         ),
     ):
         model.fit(X[0], y[0])
@@ -369,9 +367,7 @@ def noisy_groups(seed, n_groups=150):
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(n_groups), 8)
     y = (rng.random(n_groups) < 0.4)[group]
-    own = rng.normal(size=(n_groups, 40))[group] + 0.1 * rng.normal(
-        size=(group.size, 40)
-    )
+    own = rng.normal(size=(n_groups, 40))[group] + 0.1 * rng.normal(size=(group.size, 40))
     X = np.column_stack((rng.normal(size=group.size) + 0.5 * y, own))
     return X, y, group
 
@@ -394,9 +390,7 @@ def test_copies_change_neither_the_model_nor_its_standard_errors():
     copied = rp.AUCClassifier(random_state=0)
     copied.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4))
     numbered = rp.AUCClassifier(random_state=0)
-    numbered.fit(
-        np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=np.repeat(np.arange(300), 4)
-    )
+    numbered.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=np.repeat(np.arange(300), 4))
     np.testing.assert_allclose(copied.coef_, numbered.coef_)
     scores = [model.decision_function(X) for model in (once, copied)]
     # Folds differ, but the penalty is chosen as without copies.
@@ -406,9 +400,7 @@ def test_copies_change_neither_the_model_nor_its_standard_errors():
 def test_groups_are_routed_by_metadata():
     X, y, group = noisy_groups(2, 40)
     with config_context(enable_metadata_routing=True):
-        model = rp.AUCClassifier(random_state=0, n_rounds=0).set_fit_request(
-            groups=True
-        )
+        model = rp.AUCClassifier(random_state=0, n_rounds=0).set_fit_request(groups=True)
         pipeline = make_pipeline(StandardScaler(), model).fit(X, y, groups=group)
     expected = rp.AUCClassifier(random_state=0, n_rounds=0)
     expected.fit(StandardScaler().fit_transform(X), y, groups=group)
@@ -435,9 +427,7 @@ def test_the_files_of_a_fit_are_those_of_the_documentation(fitted):
     page = package.parents[1] / "docs" / "architecture.md"
     if not page.exists():
         pytest.skip("the documentation is not installed with the package")
-    section = (
-        page.read_text().split("## From fit to the step")[1].split("In the core,")[0]
-    )
+    section = page.read_text().split("## From fit to the step")[1].split("In the core,")[0]
     documented = set(re.findall(r"^\| `([\w/]+\.py)`", section, re.MULTILINE))
     seen = set()
 

@@ -159,9 +159,7 @@ def test_equal_constant_and_many_models():
     more, y = drawn(20, 40)
     blend = rp.AUCBlender(random_state=0).fit_scores(more, y)
     assert blend.weights_.sum() == pytest.approx(1.0)
-    blend = rp.AUCBlender(random_state=0).fit_scores(
-        np.ones((30, 2)), np.arange(30) % 2
-    )
+    blend = rp.AUCBlender(random_state=0).fit_scores(np.ones((30, 2)), np.arange(30) % 2)
     np.testing.assert_allclose(blend.weights_, 0.5)
     np.testing.assert_allclose(blend.predict_proba(np.ones((1, 2))), 0.5)
 

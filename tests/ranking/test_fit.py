@@ -19,11 +19,7 @@ from rocpath.ranking.cross_validation import (
     joined_folds,
     stratified_folds,
 )
-from rocpath.ranking.initial_models import (
-    InitialModel,
-    common_scale,
-    fit_initial_models,
-)
+from rocpath.ranking.initial_models import InitialModel, common_scale, fit_initial_models
 from rocpath.ranking.labeled_rows import LabeledRows
 
 
@@ -42,8 +38,7 @@ def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
     X.data[:5] = 0  # explicit zeros
     y, weight = np.arange(60) % 2 == 0, np.ones(60)
     counts = [
-        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority
-        for kind in (X, X.toarray())
+        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority for kind in (X, X.toarray())
     ]
     assert (
         counts[0]
@@ -88,9 +83,7 @@ def test_smoothed_auc_is_the_mean_over_pairs(width):
     value, slope = smoothed_auc(score, is_positive, share, width)
     difference = score[is_positive][:, None] - score[~is_positive]
     pairs = np.outer(share[is_positive], share[~is_positive])
-    assert value == pytest.approx(
-        (pairs * norm.cdf(difference / width)).sum(), abs=1e-3
-    )
+    assert value == pytest.approx((pairs * norm.cdf(difference / width)).sum(), abs=1e-3)
     density = pairs * norm.pdf(difference / width) / width
     assert slope[is_positive] == pytest.approx(density.sum(axis=1), abs=2e-3 / width)
     assert slope[~is_positive] == pytest.approx(-density.sum(axis=0), abs=2e-3 / width)
@@ -153,9 +146,7 @@ def test_models_of_many_columns_are_found_in_the_row_space(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
     X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept absorbs it
-    rows = LabeledRows.with_random_ranks(
-        form(X), y, np.ones(30), np.random.RandomState(0)
-    )
+    rows = LabeledRows.with_random_ranks(form(X), y, np.ones(30), np.random.RandomState(0))
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     bound, scale = np.full(250, np.inf), np.ones(250)
     (coef,) = fit_initial_models(rows, models, bound, scale, None)
@@ -182,10 +173,7 @@ def test_influence_is_delongs():
 
 def test_subsampling_keeps_the_rare_class():
     rows = LabeledRows.with_random_ranks(
-        np.zeros((1000, 1)),
-        np.arange(1000) % 100 == 0,
-        np.ones(1000),
-        np.random.RandomState(0),
+        np.zeros((1000, 1)), np.arange(1000) % 100 == 0, np.ones(1000), np.random.RandomState(0)
     )
     subsampled = rows.subsampled(50)
     assert np.count_nonzero(subsampled.is_positive) == 10
@@ -339,9 +327,7 @@ def test_the_common_scale_of_columns_equals_its_definition(factor):
     expected = 0.5 * np.sqrt(np.mean(rare[rare != 0] ** 2)) / rare.std()
     assert expected > 1.5
     np.testing.assert_allclose(dense, [1, expected, 1, 1])
-    np.testing.assert_allclose(
-        common_scale(sparse.csr_array(X), Columns.from_matrix(X)), dense
-    )
+    np.testing.assert_allclose(common_scale(sparse.csr_array(X), Columns.from_matrix(X)), dense)
     # Wide sparse tables: one scale for all columns that vary, whose square is the mean
     # of the variances.
     wide = rng.random((60, 300)) * (rng.random((60, 300)) < 0.1)

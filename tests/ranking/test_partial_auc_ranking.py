@@ -47,10 +47,7 @@ def test_smoothed_partial_auc_equals_its_definition():
     value, slope = smoothed_auc(score, y, share, 0.3, 0.2)
     above = norm.cdf((score[~y] - score[y][:, None]) / 0.3).mean(axis=1)
     assert value == pytest.approx(np.maximum(0.2 - above, 0).mean(), abs=1e-3)
-    ends = [
-        smoothed_auc(score + step * change, y, share, 0.3, 0.2)[0]
-        for step in (-1e-6, 1e-6)
-    ]
+    ends = [smoothed_auc(score + step * change, y, share, 0.3, 0.2)[0] for step in (-1e-6, 1e-6)]
     assert slope @ change == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-3)
 
 

@@ -19,9 +19,7 @@ def test_the_score_is_scikit_learns(max_fpr):
     assert rp.partial_auc_score(y, score, max_fpr=max_fpr) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=3)]
-)
+@pytest.mark.parametrize("estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=3)])
 def test_scorers_use_decision_functions_and_probabilities(estimator):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 3))

@@ -5,11 +5,7 @@ import pytest
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import (
-    GroupKFold,
-    StratifiedKFold,
-    cross_val_predict,
-)
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -40,9 +36,7 @@ def test_every_check_of_scikit_learn(estimator, check):
 
 @pytest.fixture(scope="module")
 def rows():
-    return make_classification(
-        600, 8, weights=[0.8], class_sep=0.8, flip_y=0.05, random_state=0
-    )
+    return make_classification(600, 8, weights=[0.8], class_sep=0.8, flip_y=0.05, random_state=0)
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
@@ -97,9 +91,7 @@ def test_errors_are_clear(rows):
     with pytest.raises(ValueError, match=r"at least one of .* must be given"):
         rp.ThresholdClassifier(LogisticRegression()).fit(X, y)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
-        rp.ThresholdClassifier(LogisticRegression(), max_fpr=0.1).fit(
-            X, np.arange(y.size) % 3
-        )
+        rp.ThresholdClassifier(LogisticRegression(), max_fpr=0.1).fit(X, np.arange(y.size) % 3)
 
 
 class Counting(LogisticRegression):

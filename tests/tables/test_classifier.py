@@ -49,20 +49,13 @@ def test_a_frame_is_fitted_as_it_comes_in_pandas_or_polars():
     model = fitted()
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.feature_names_in_.tolist() == ["income", "size", "since", "color"]
-    assert [one.kind for one in model.columns_] == [
-        "number",
-        "number",
-        "category",
-        "date",
-    ]
+    assert [one.kind for one in model.columns_] == ["number", "number", "category", "date"]
     assert model.comparison_.selected == "logistic regression"
     assert 0.5 < roc_auc_score(y == "yes", model.predict_proba(frame)[:, 1]) <= 1
     columns = {name: frame[name].to_list() for name in frame}
     columns["color"] = [one if isinstance(one, str) else None for one in frame["color"]]
     other = rp.TableClassifier(random_state=0).fit(pl.DataFrame(columns), y.to_list())
-    np.testing.assert_allclose(
-        other.decision_function(frame), model.decision_function(frame)
-    )
+    np.testing.assert_allclose(other.decision_function(frame), model.decision_function(frame))
 
 
 def test_labels_keep_their_type_and_may_be_a_column():
@@ -73,9 +66,7 @@ def test_labels_keep_their_type_and_may_be_a_column():
     assert model.score(frame, (y == "yes").astype(int)) > 0.5
     named = rp.TableClassifier(random_state=0).fit(frame.assign(y=y), "y")
     assert "y" not in named.feature_names_in_
-    np.testing.assert_allclose(
-        named.decision_function(frame), model.decision_function(frame)
-    )
+    np.testing.assert_allclose(named.decision_function(frame), model.decision_function(frame))
 
 
 def test_clones_are_refitted_by_cross_val_score():
@@ -158,9 +149,7 @@ def test_rows_without_a_label_are_skipped_with_a_count():
     y = y.mask(np.arange(300) % 10 == 0)
     model = rp.TableClassifier(random_state=0).fit(frame, y, groups=customer)
     assert model.fit_.label.is_positive.size == 270
-    assert model.warnings_[0].message == (
-        "30 of 300 rows have no label and are skipped"
-    )
+    assert model.warnings_[0].message == ("30 of 300 rows have no label and are skipped")
 
 
 def test_evaluate_measures_other_rows_with_groups():
@@ -186,9 +175,7 @@ def test_a_report_a_model_and_numbers_are_written(tmp_path):
     assert "5-fold cross-validation by group" in page
     model.save(tmp_path / "model")
     loaded = rp.load_model(tmp_path / "model")
-    np.testing.assert_array_equal(
-        loaded.decision_function(frame), model.decision_function(frame)
-    )
+    np.testing.assert_array_equal(loaded.decision_function(frame), model.decision_function(frame))
     # It has the parameters of the fit, and can be fitted again.
     assert loaded.get_params()["random_state"] == 0
     assert clone(loaded).fit(frame, y).comparison_ is not None
@@ -238,10 +225,7 @@ def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
     assert note.endswith("guaranteed for new rows with 95% confidence.")
     held_out = model.fit_.held_out
     point = rp.choose_threshold(
-        held_out.is_positive,
-        held_out.score["logistic regression"],
-        max_fpr=0.2,
-        confidence=0.95,
+        held_out.is_positive, held_out.score["logistic regression"], max_fpr=0.2, confidence=0.95
     )
     assert model.model_.threshold == point.threshold
     score = model.decision_function(frame)

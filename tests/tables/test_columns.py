@@ -50,8 +50,7 @@ def test_text_that_is_no_number_stays_text(values):
 def test_a_day_and_month_that_could_be_either_are_refused_with_the_remedy():
     values = ["03/04/2020", "05/06/2020"]
     with pytest.raises(
-        ValueError,
-        match=r"specify its type as 'date:%d/%m/%Y', 'date:%m/%d/%Y' or 'drop'",
+        ValueError, match=r"specify its type as 'date:%d/%m/%Y', 'date:%m/%d/%Y' or 'drop'"
     ):
         as_read(values)
     # The 4th of March, 40 days before the 13th of April.
@@ -214,10 +213,7 @@ def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
     rng = np.random.default_rng(0)
     codes = rng.choice(["NA", "DE", "FR", "US", ""], size=200)
     y = np.where(codes == "NA", 1, rng.random(200) < 0.2).astype(int)
-    rows = [
-        f"{code},{one},{NA}"
-        for code, one, NA in zip(codes, y, "1234" * 50, strict=True)
-    ]
+    rows = [f"{code},{one},{NA}" for code, one, NA in zip(codes, y, "1234" * 50, strict=True)]
     name = write(tmp_path / "t.csv", "\n".join(["country,y,x", *rows]))
     table = files.read_table(name)
     assert table["country"].null_count() == (codes == "").sum()
@@ -257,9 +253,7 @@ def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
     suspected = [line for line in notes.splitlines() if "possible leak" in line]
     assert [line.split("'")[1] for line in suspected] == ["paid", "closed", "status"]
     assert "(--drop 'paid')" in notes
-    assert "possible leak: its AUC alone is 1.000" in read(
-        os.path.join(out, "report.html")
-    )
+    assert "possible leak: its AUC alone is 1.000" in read(os.path.join(out, "report.html"))
 
 
 def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):

@@ -49,9 +49,7 @@ def test_copies_count_as_one_row():
     for name in ("m0", "m1"):
         assert many[name].value == pytest.approx(one[name].value)
         # The factors m / (m - 1) are those of rows by class, or of 30 rows of a fold.
-        assert many[name].standard_error == pytest.approx(
-            one[name].standard_error, rel=0.04
-        )
+        assert many[name].standard_error == pytest.approx(one[name].standard_error, rel=0.04)
 
 
 def test_standard_errors_by_group_are_those_of_sums_over_groups():

@@ -59,9 +59,7 @@ def test_a_table_repeated_as_a_whole_is_copies_whatever_its_columns():
         ("customer_id", np.arange(100) / 4, False),  # not codes
     ],
 )
-def test_columns_named_like_identifiers_that_repeat_are_suspected(
-    name, values, expected
-):
+def test_columns_named_like_identifiers_that_repeat_are_suspected(name, values, expected):
     table = pl.DataFrame({name: values})
     assert suspected_groups(table, [name]) == ([name] if expected else [])
 

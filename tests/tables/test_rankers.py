@@ -52,9 +52,7 @@ def test_logistic_regression_has_the_penalty_that_a_grid_search_finds(weight):
     again = LogisticRegression(C=found.C, max_iter=1000, class_weight=weight).fit(X, y)
     # The same ranking; its log-odds are rescaled on held-out rows.
     lengths = [np.linalg.norm(model.coef_) for model in (found, again)]
-    np.testing.assert_allclose(
-        found.coef_ / lengths[0], again.coef_ / lengths[1], atol=1e-4
-    )
+    np.testing.assert_allclose(found.coef_ / lengths[0], again.coef_ / lengths[1], atol=1e-4)
 
 
 @pytest.mark.parametrize("method", [rankers.LOGISTIC, rankers.BALANCED])
@@ -67,9 +65,7 @@ def test_log_odds_fit_new_rows_however_strong_the_penalty(method, monkeypatch):
     steps = fitted_steps(method, X, y)
     (_, scale), (_, model) = steps
     assert (model.coef_ / scale.scale_)[0, 0] == pytest.approx(3.0, abs=0.4)
-    assert model.predict_proba(scale.transform(X))[:, 1].mean() == pytest.approx(
-        y.mean(), abs=0.02
-    )
+    assert model.predict_proba(scale.transform(X))[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
@@ -77,27 +73,21 @@ def test_logistic_regression_is_the_same_in_the_space_of_the_rows(form):
     X, y = noisy_rows(40, 200)
     Z, back = convex_problem.row_space(form(X))
     assert Z.shape[1] <= 40
-    fits = [
-        LogisticRegression(C=0.1, tol=1e-9, max_iter=2000).fit(one, y) for one in (X, Z)
-    ]
+    fits = [LogisticRegression(C=0.1, tol=1e-9, max_iter=2000).fit(one, y) for one in (X, Z)]
     np.testing.assert_allclose(fits[1].coef_ @ back, fits[0].coef_, atol=1e-5)
     narrow, nothing = convex_problem.row_space(X[:, :40])
     assert narrow.shape == (40, 40)
     assert nothing is None
 
 
-@pytest.mark.parametrize(
-    "method", [rankers.LOGISTIC, rankers.BALANCED, rankers.BOOSTING]
-)
+@pytest.mark.parametrize("method", [rankers.LOGISTIC, rankers.BALANCED, rankers.BOOSTING])
 def test_mean_probability_is_the_share_of_positives(method):
     X, y = noisy_rows(600, 3)
     steps = fitted_steps(method, X, y)
     for _, step in steps[:-1]:
         X = step.transform(X)
     # Platt scaling fits the share of positives in the held-out rows.
-    assert steps[-1][1].predict_proba(X)[:, 1].mean() == pytest.approx(
-        y.mean(), abs=0.03
-    )
+    assert steps[-1][1].predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
 
 
 @pytest.mark.parametrize("method", rankers.METHODS)
@@ -149,9 +139,7 @@ def test_a_requested_model_is_saved(tmp_path, capsys, choice):
     assert main(argv) == 0
     saved = json.loads(read(os.path.join(out, "metrics.json")))["saved"]
     assert saved in rankers.CANDIDATES[choice]
-    assert f"Saved: {saved}, fitted to all rows (--model {choice})" in (
-        capsys.readouterr().err
-    )
+    assert f"Saved: {saved}, fitted to all rows (--model {choice})" in (capsys.readouterr().err)
     assert main(["predict", out, table]) == 0
     assert "'trees'" in fails(capsys, [*argv, "--force", "--model", "trees"])
 
@@ -189,9 +177,7 @@ def test_boosting_of_many_columns_uses_the_most_informative():
     score = ranking[1].decision_function(kept)
     assert roc_auc_score(y, score) > 0.95
     sparse_steps = fitted_steps(rankers.BOOSTING, sparse.csr_array(X), y)
-    np.testing.assert_array_equal(
-        sparse_steps[0][1].transform(sparse.csr_array(X)), kept
-    )
+    np.testing.assert_array_equal(sparse_steps[0][1].transform(sparse.csr_array(X)), kept)
 
 
 def test_boosting_of_many_columns_is_saved_and_predicts(tmp_path, capsys):
@@ -210,9 +196,7 @@ def test_boosting_of_many_columns_is_saved_and_predicts(tmp_path, capsys):
 
 
 def test_numeric_columns_are_read_together_as_one_by_one():
-    table = pl.DataFrame(
-        {"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]}
-    )
+    table = pl.DataFrame({"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]})
     features = TableFeatures(("b", "c", "a"), (), {}, {}, {})
     frame = features.of(table)
     assert frame.columns == ["b", "c", "a"]

@@ -66,9 +66,7 @@ def test_a_loaded_model_scores_frames_as_predict_scores_the_table(dated, capsys)
         score = model.decision_function(frame)
         np.testing.assert_allclose(score, told["score"], err_msg=name)
         assert model.predict(frame).tolist() == told["prediction"].to_list()
-        np.testing.assert_allclose(
-            model.predict_proba(frame)[:, 1], told["probability"]
-        )
+        np.testing.assert_allclose(model.predict_proba(frame)[:, 1], told["probability"])
 
 
 def test_it_is_a_fitted_classifier(dated):
@@ -84,9 +82,7 @@ def test_it_is_a_fitted_classifier(dated):
     with pytest.raises(ValueError, match="column 'size' not found"):
         model.predict(frame.drop(columns="size"))
     with pytest.raises(ValueError, match=r"column 'since' must be dates .* in row 3"):
-        model.predict(
-            frame.assign(since=["1.1.20", "1.1.20", "soon"] + ["1.1.20"] * 117)
-        )
+        model.predict(frame.assign(since=["1.1.20", "1.1.20", "soon"] + ["1.1.20"] * 117))
 
 
 def test_the_version_is_that_of_the_package():
@@ -108,18 +104,14 @@ def test_the_version_is_that_of_the_package():
             "coef_ of its AUCClassifier is not finite",
         ),
         (
-            lambda state: (
-                state["pipeline"][0].transformers_[0][1].statistics_.fill(np.inf)
-            ),
+            lambda state: state["pipeline"][0].transformers_[0][1].statistics_.fill(np.inf),
             "statistics_ of its SimpleImputer is not finite",
         ),
         (lambda state: state.update(pipeline=3), "is damaged"),
         (lambda state: state.update(format=0), "not a model of this version"),
     ],
 )
-def test_a_model_that_lacks_or_spoils_a_part_is_refused(
-    tmp_path, dated, capsys, change, message
-):
+def test_a_model_that_lacks_or_spoils_a_part_is_refused(tmp_path, dated, capsys, change, message):
     state = saved_state(dated[0])
     change(state)
     file = str(tmp_path / "model.skops")

@@ -64,10 +64,7 @@ def test_operators_pass_opcheck():
     bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
     columns = [torch.tensor(c) for c in (bp.value, bp.fp_diff, -bp.fn_diff, bp.example)]
     weight = torch.rand(40, dtype=torch.float64)
-    for arguments in (
-        (scores, target.bool(), None, 1.0),
-        (scores, target.bool(), weight, 0.0),
-    ):
+    for arguments in ((scores, target.bool(), None, 1.0), (scores, target.bool(), weight, 0.0)):
         torch.library.opcheck(aum_of_labels, arguments)
     torch.library.opcheck(aum_of_breakpoints, (scores, *columns))
     torch.library.opcheck(checked_labels, (target, None, None))
@@ -77,9 +74,7 @@ def test_operators_pass_opcheck():
 # The tracer of torch 2.13 uses functions that torch itself deprecates. The default
 # backend runs g++, which takes 15 seconds for each loss.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize(
-    "backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
 @each_loss
 def test_a_loss_compiles_into_one_graph(loss, backend):
     scores, target = make_batch()
@@ -252,8 +247,7 @@ def test_an_integer_weight_equals_repeated_examples():
     repeated = torch.arange(6).repeat_interleave(weight.long())
     for loss in (rt.aum_loss, rt.pairwise_squared_hinge, rt.smoothed_auc_loss):
         torch.testing.assert_close(
-            loss(scores, target, sample_weight=weight),
-            loss(scores[repeated], target[repeated]),
+            loss(scores, target, sample_weight=weight), loss(scores[repeated], target[repeated])
         )
 
 
@@ -261,7 +255,5 @@ def test_importing_the_package_does_not_import_torch():
     import subprocess
     import sys
 
-    code = (
-        "import sys, rocpath; rocpath.AUCClassifier; assert 'torch' not in sys.modules"
-    )
+    code = "import sys, rocpath; rocpath.AUCClassifier; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -105,9 +105,7 @@ def test_a_network_that_no_step_improves_is_returned_unchanged():
     network.eval()
     labels = network(validation) > network(validation).median()
     network.train()
-    refined, history = rt.refine_last_layer(
-        network, X, y, validation=(validation, labels)
-    )
+    refined, history = rt.refine_last_layer(network, X, y, validation=(validation, labels))
     assert history.chosen == 0
     assert refined is not network
     for name, one in network.state_dict().items():
@@ -131,12 +129,7 @@ def test_invalid_input_raises():
     invalid = [
         ((probability, X, y), {}, ValueError, "the logit, not a probability"),
         ((flat, X, y), {}, ValueError, "got scores that are all equal"),
-        (
-            (network, X, y[:10]),
-            {},
-            ValueError,
-            "X must have one row for each of the 10",
-        ),
+        ((network, X, y[:10]), {}, ValueError, "X must have one row for each of the 10"),
         ((network, X.numpy(), y), {}, TypeError, "X must be a tensor, got ndarray"),
         ((network, X, y), {"validation": X}, TypeError, "a tuple of X and y"),
         ((network, X, y), {"max_steps": -1}, ValueError, "max_steps must be an int"),

@@ -59,11 +59,7 @@ def test_aum_of_labels_equals_the_core(batch, margin):
     scores = [max(min(score, 1e6), -1e6) for score in scores]
     bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
     value, gradient = value_and_gradient(
-        rt.aum_loss,
-        scores,
-        torch.tensor(target),
-        margin=margin,
-        sample_weight=as_tensor(weight),
+        rt.aum_loss, scores, torch.tensor(target), margin=margin, sample_weight=as_tensor(weight)
     )
     assert value == pytest.approx(rp.aum(bp, scores), rel=1e-12, abs=1e-300)
     np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
@@ -92,9 +88,7 @@ def test_aum_of_many_rows_equals_the_core(kind):
         scores[:] = 0.5
     weight = rng.integers(1, 4, size=target.size).astype(float)
     for sample_weight in (None, weight):
-        bp = rp.ErrorBreakpoints.from_labels(
-            target, sample_weight=sample_weight, margin=0.25
-        )
+        bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=sample_weight, margin=0.25)
         value, gradient = value_and_gradient(
             rt.aum_loss,
             scores,
@@ -221,9 +215,7 @@ def test_the_smoothed_auc_approaches_the_partial_auc(max_fpr):
     rng = np.random.default_rng(2)
     target = np.repeat([0, 1], [100, 40])
     scores = rng.permutation(140) + 30.0 * target
-    loss = rt.smoothed_auc_loss(
-        torch.tensor(scores), torch.tensor(target), 1e-3, max_fpr=max_fpr
-    )
+    loss = rt.smoothed_auc_loss(torch.tensor(scores), torch.tensor(target), 1e-3, max_fpr=max_fpr)
     # Each of the highest-scoring negatives compared with all positives.
     counted = np.sort(scores[target == 0])[::-1][: round(max_fpr * 100)]
     ahead = scores[target == 1][:, None] - counted

@@ -25,9 +25,7 @@ def make_rows(n=500, seed=0):
 
 
 def updated(metric, scores, target, *rest, size=64):
-    for batch in zip(
-        *(one.split(size) for one in (scores, target, *rest)), strict=True
-    ):
+    for batch in zip(*(one.split(size) for one in (scores, target, *rest)), strict=True):
         metric.update(*batch)
     return metric
 
@@ -66,9 +64,7 @@ def test_weights_equal_repeated_rows_and_weight_zero_is_dropped():
     metric = updated(rt.BinaryAUC(), scores, target, weight.double(), size=7)
     index = torch.arange(60).repeat_interleave(weight)
     repeated = updated(rt.BinaryAUC(), scores[index], target[index])
-    assert metric.compute().item() == pytest.approx(
-        repeated.compute().item(), rel=1e-14
-    )
+    assert metric.compute().item() == pytest.approx(repeated.compute().item(), rel=1e-14)
 
 
 @pytest.mark.parametrize("standardized", [False, True])
@@ -155,10 +151,7 @@ def test_invalid_input_raises():
             "one BinaryAUC for each label",
         ),
         (lambda: rt.BinaryAUC().update(torch.tensor([math.nan]), one), "got nan at"),
-        (
-            lambda: rt.BinaryAUC(max_fpr=0.5, buckets=True).error_bound(),
-            "max_fpr must be None",
-        ),
+        (lambda: rt.BinaryAUC(max_fpr=0.5, buckets=True).error_bound(), "max_fpr must be None"),
     ]
     for call, message in invalid:
         with pytest.raises(ValueError, match=message):

@@ -76,10 +76,7 @@ def test_weights_of_rows_serve_all_labels(loss):
     assert one == each
 
 
-@pytest.mark.parametrize(
-    "module",
-    [rt.AUMLoss, rt.PairwiseSquaredHinge, rt.SmoothedAUCLoss],
-)
+@pytest.mark.parametrize("module", [rt.AUMLoss, rt.PairwiseSquaredHinge, rt.SmoothedAUCLoss])
 def test_modules_take_the_same_options(module):
     scores, target = make_batch()
     function = {
@@ -138,9 +135,7 @@ def test_the_second_derivative_of_aum_is_zero():
 @each_loss
 def test_soft_labels_raise_with_a_remedy(loss):
     scores = torch.zeros(2)
-    with pytest.raises(
-        ValueError, match=r"got 0.25 at index 1; AUC .* sample_weight p"
-    ):
+    with pytest.raises(ValueError, match=r"got 0.25 at index 1; AUC .* sample_weight p"):
         loss(scores, torch.tensor([1.0, 0.25]))
 
 

@@ -80,10 +80,7 @@ class LabeledSample:
         if self.weight is None:
             sizes = self.counts["n_positives"], self.counts["n_negatives"]
             return [1.0 - 1.0 / size for size in sizes if size]
-        return [
-            unbiased_part(self.weight[side])
-            for side in (self.is_positive, ~self.is_positive)
-        ]
+        return [unbiased_part(self.weight[side]) for side in (self.is_positive, ~self.is_positive)]
 
     def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
@@ -93,9 +90,7 @@ class LabeledSample:
         n_negative, n_positive = np.bincount(self.is_positive, self.weight)
         return [float(positive) / n_positive**2, float(negative) / n_negative**2]
 
-    def cluster_variance(
-        self, deviation: NDArray[np.float64]
-    ) -> ClusterVariance | None:
+    def cluster_variance(self, deviation: NDArray[np.float64]) -> ClusterVariance | None:
         """Return the clustered variance of an estimate, if rows are grouped."""
         if self.groups is None:
             return None
@@ -116,11 +111,7 @@ class Curve:
 
     @classmethod
     def of(
-        cls,
-        sample: LabeledSample,
-        score: NDArray[np.float64],
-        max_fpr: float,
-        confidence: float,
+        cls, sample: LabeledSample, score: NDArray[np.float64], max_fpr: float, confidence: float
     ) -> Curve:
         """Sort the scores."""
         blocks = place_rows(score, sample.is_positive, sample.weight, max_fpr)
@@ -138,9 +129,7 @@ class Curve:
         # Weights of one are their own squares.
         square_sums = blocks.tp, blocks.fp
         if weight is not None:
-            square_sums = class_sums(
-                self.sample.is_positive, weight**2, blocks.order, blocks.start
-            )
+            square_sums = class_sums(self.sample.is_positive, weight**2, blocks.order, blocks.start)
         return [
             # As a share of the largest area, as in the model's tables.
             ClassSpread.of(deviation / self.max_fpr, sums, squares, part)
@@ -212,9 +201,7 @@ class Curve:
         design, variance = None, None
         if self.cluster is not None:
             design = DesignEffect(
-                self._design_factor(self.cluster),
-                self.cluster.freedom,
-                self.center / self.max_fpr,
+                self._design_factor(self.cluster), self.cluster.freedom, self.center / self.max_fpr
             )
             variance = self.cluster.variance
         return interval_of_spreads(
@@ -235,9 +222,7 @@ class Curve:
         # A perfect ranking shows no variance: rows of a group may all be alike.
         code = self.sample.groups.code  # type: ignore[union-attr]
         rows = [code[self.sample.is_positive], code[~self.sample.is_positive]]
-        return max(
-            one.size * float(((np.bincount(one) / one.size) ** 2).sum()) for one in rows
-        )
+        return max(one.size * float(((np.bincount(one) / one.size) ** 2).sum()) for one in rows)
 
 
 def interval_of_spreads(
@@ -254,12 +239,7 @@ def interval_of_spreads(
     share = area / max_fpr
     positive, negative = spreads
     low, high = score_interval(
-        share,
-        positive,
-        negative,
-        confidence=confidence,
-        max_fpr=max_fpr,
-        design=design,
+        share, positive, negative, confidence=confidence, max_fpr=max_fpr, design=design
     )
     if variance is None:
         variance = max_fpr**2 * sum(class_variances(share, spreads, max_fpr))
@@ -274,9 +254,7 @@ def interval_of_spreads(
     )
 
 
-def class_variances(
-    share: float, spreads: list[ClassSpread], max_fpr: float
-) -> list[float]:
+def class_variances(share: float, spreads: list[ClassSpread], max_fpr: float) -> list[float]:
     """Return DeLong's variance by class; for a single row, the model's."""
     positive, negative = spreads
     expected = expected_spread(np.array(share), positive, negative, max_fpr)

@@ -22,10 +22,7 @@ _EQUAL_AREAS = 1e-14  # differences of equal areas by rounding
 
 
 def compared(
-    one: Curve,
-    two: Curve,
-    margin: float | None = None,
-    variance: float | None = None,
+    one: Curve, two: Curve, margin: float | None = None, variance: float | None = None
 ) -> AUCComparison:
     """Compare two scores of the same rows; DeLong's variance may be known already."""
     stable, freedom = None, np.inf
@@ -59,9 +56,7 @@ def compared(
 
 
 def _ranks_alike(
-    score: NDArray[np.float64],
-    other: NDArray[np.float64],
-    order: NDArray[np.unsignedinteger],
+    score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.unsignedinteger]
 ) -> bool:
     """Return whether both scores rank all rows alike; ``order`` sorts the first."""
     fall = -np.diff(score[order])
@@ -73,8 +68,7 @@ def _delong_variance(one: Curve, two: Curve, apart: NDArray[np.float64]) -> floa
     """Return DeLong's variance; for single rows, as if both AUCs were independent."""
     sample, max_fpr = one.sample, one.max_fpr
     of_means = [
-        class_variances(curve.blocks.area / max_fpr, curve.spreads, max_fpr)
-        for curve in (one, two)
+        class_variances(curve.blocks.area / max_fpr, curve.spreads, max_fpr) for curve in (one, two)
     ]
     total = 0.0
     squares = zip(sample.squared_influences(apart), sample.unbiased_parts, strict=True)

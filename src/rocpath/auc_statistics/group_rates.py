@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocpath.auc_statistics.operating_points import (
-    DEFAULT_CONFIDENCE,
-    OperatingPoint,
-    RankedRows,
-)
+from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, OperatingPoint, RankedRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,10 +37,7 @@ class GroupRates(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        is_positive: NDArray[np.bool_],
-        score: NDArray[np.float64],
-        groups: RowGroups,
+        cls, is_positive: NDArray[np.bool_], score: NDArray[np.float64], groups: RowGroups
     ) -> GroupRates:
         """Weight each row by the inverse size of its group and class."""
         n_codes = int(groups.code.max()) + 1
@@ -59,9 +52,7 @@ class GroupRates(NamedTuple):
             int(np.count_nonzero(size[:n_codes])),
         )
 
-    def choose(
-        self, targets: dict[str, Any], confidence: float | None
-    ) -> OperatingPoint:
+    def choose(self, targets: dict[str, Any], confidence: float | None) -> OperatingPoint:
         """Choose a threshold, or raise if a constraint has no valid bound here."""
         refused = [name for name in targets if name not in _ALLOWED]
         if refused:
@@ -83,9 +74,7 @@ class GroupRates(NamedTuple):
         place = int(places[0] if set(targets) == {"min_tpr"} else places[-1])
         return self._point(place, level or DEFAULT_CONFIDENCE)
 
-    def _region(
-        self, name: str, target: Any, confidence: float | None
-    ) -> NDArray[np.bool_]:
+    def _region(self, name: str, target: Any, confidence: float | None) -> NDArray[np.bool_]:
         """Return the places that satisfy a constraint."""
         if name == "top":
             return np.asarray(self.rows.n_called <= target)
@@ -128,9 +117,7 @@ class GroupRates(NamedTuple):
         )
 
 
-def hoeffding_bentkus(
-    mean: NDArray[np.float64], n_units: int, limit: float
-) -> NDArray[np.float64]:
+def hoeffding_bentkus(mean: NDArray[np.float64], n_units: int, limit: float) -> NDArray[np.float64]:
     """Test the hypothesis that the mean of losses in [0, 1] exceeds a limit."""
     low = np.minimum(mean, limit)
     # Relative entropy of two Bernoulli distributions; 0 log 0 is 0.

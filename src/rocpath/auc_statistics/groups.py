@@ -36,9 +36,7 @@ class RowGroups(NamedTuple):
     n_groups: int
 
     @classmethod
-    def of(
-        cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2
-    ) -> RowGroups:
+    def of(cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> RowGroups:
         """Encode labels of any type, or raise if there are fewer groups."""
         refuse_masked(name, labels)
         label = np.asarray(labels)
@@ -108,9 +106,7 @@ class GroupSums(NamedTuple):
         weighted = deviation if weight is None else weight * deviation
         total = summed(weight)
         square = total if weight is None else summed(weight**2)
-        return cls.from_sums(
-            total, square, summed(weighted), summed(weighted * deviation)
-        )
+        return cls.from_sums(total, square, summed(weighted), summed(weighted * deviation))
 
     @classmethod
     def from_sums(
@@ -123,12 +119,8 @@ class GroupSums(NamedTuple):
         """Check sums of weights, of their squares, and of both powers of deviations."""
         n_rows = total
         if square is not total:
-            n_rows = np.divide(
-                total**2, square, out=np.zeros_like(total), where=square > 0
-            )
-        for name, count in zip(
-            ("negative", "positive"), (total > 0).sum(axis=1), strict=True
-        ):
+            n_rows = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
+        for name, count in zip(("negative", "positive"), (total > 0).sum(axis=1), strict=True):
             if count < 2:
                 raise ValueError(
                     f"groups must have {name} rows in at least two groups, got {count}."
@@ -204,9 +196,7 @@ def _exchangeable_variance(
     return of_group if of_group.sum() > least.sum() else least
 
 
-def n_won_within_groups(
-    ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
-) -> float:
+def n_won_within_groups(ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]) -> float:
     """Count correctly ordered pairs of the same group, where no classes are tied.
 
     Rows are given from the largest score down.

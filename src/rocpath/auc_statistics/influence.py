@@ -58,9 +58,7 @@ class ScoreBlocks(NamedTuple):
         """Return the component of each row, from the largest score down."""
         size = np.diff(np.append(self.start, self.order.size))
         return np.where(
-            ranked_label,
-            np.repeat(self.positive, size),
-            np.repeat(self.negative, size),
+            ranked_label, np.repeat(self.positive, size), np.repeat(self.negative, size)
         )
 
 
@@ -118,9 +116,7 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
 
 
 def _block_starts(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    order: NDArray[np.unsignedinteger],
+    score: NDArray[np.float64], is_positive: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
 ) -> NDArray[np.intp]:
     """Start a block where the class changes, and before and after ties of both."""
     label = is_positive[order]

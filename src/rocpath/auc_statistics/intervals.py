@@ -210,11 +210,7 @@ def compare_auc_unpaired(
         Curve.of(sample, sample.scores(name, score), max_fpr, confidence)
         for sample, name, score in (
             (LabeledSample.of(y, None, positive, groups), "scores", scores),
-            (
-                LabeledSample.of(other_y, None, positive, other_groups),
-                "other_scores",
-                other_scores,
-            ),
+            (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
         )
     )
     errors = one.interval.standard_error**2, two.interval.standard_error**2
@@ -224,8 +220,7 @@ def compare_auc_unpaired(
         sum(errors),
         centers=(one.center, two.center),
         freedom=min(
-            curve.cluster.freedom if curve.cluster else float("inf")
-            for curve in (one, two)
+            curve.cluster.freedom if curve.cluster else float("inf") for curve in (one, two)
         ),
         margin=margin,
     )

@@ -146,10 +146,7 @@ def compare_aucs(
     confidence = share_between("confidence", confidence)
     max_fpr = rate_up_to_one("max_fpr", max_fpr)
     columns = named_columns(S, names, sample.is_positive.size)
-    curves = {
-        name: Curve.of(sample, score, max_fpr, confidence)
-        for name, score in columns.items()
-    }
+    curves = {name: Curve.of(sample, score, max_fpr, confidence) for name, score in columns.items()}
     covariance = _covariance(sample, list(curves.values()))
     found = []
     for (i, one), (j, two) in combinations(enumerate(curves), 2):
@@ -184,8 +181,7 @@ def named_columns(
     names = [str(k) for k in (range(len(columns)) if names is None else names)]
     if len(names) != len(columns) or len(set(names)) < len(names):
         raise ValueError(
-            f"names must be different, one for each of the {len(columns)} columns, "
-            f"got {names}."
+            f"names must be different, one for each of the {len(columns)} columns, got {names}."
         )
     if len(names) < 2:
         raise ValueError(f"S must have at least two columns, got {len(names)}.")

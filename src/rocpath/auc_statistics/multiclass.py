@@ -39,9 +39,7 @@ def multiclass_interval(
     size = np.bincount(code, weight, classes.size)
     if size.min() <= 0:
         empty = classes[int(size.argmin())]
-        raise ValueError(
-            f"sample_weight of class {empty!r} must sum to a positive number, got 0."
-        )
+        raise ValueError(f"sample_weight of class {empty!r} must sum to a positive number, got 0.")
     average = _pairs_average if is_pairwise else _classes_average
     value, influence = average(score, code, weight, np.asarray(size), is_weighted)
     n_groups = None
@@ -59,11 +57,7 @@ def multiclass_interval(
         freedom = max(float(square.sum()) ** 2 / largest, 1.0)
     smallest = int(np.bincount(code).min())
     low, high = scaled_interval(
-        value,
-        variance,
-        freedom,
-        (smallest, code.size - smallest),
-        confidence=confidence,
+        value, variance, freedom, (smallest, code.size - smallest), confidence=confidence
     )
     error = float(np.sqrt(variance))
     return AUCInterval(value, error, low, high, confidence, n_groups=n_groups)

@@ -103,8 +103,7 @@ class RankedRows(NamedTuple):
         fp = last + 1 - tp
         if weight is not None:
             tp, fp = (
-                np.cumsum(np.where(side, weight[order], 0.0))[last]
-                for side in (label, ~label)
+                np.cumsum(np.where(side, weight[order], 0.0))[last] for side in (label, ~label)
             )
         nothing = np.nextafter(ranked[0], np.inf)
         return cls(
@@ -169,19 +168,13 @@ def rates_of_any_place(rows: RankedRows, place: int) -> Callable[[float], Rates]
         # for all places at once.
         tpr = simultaneous_rates(rows.n_positive, level)
         fpr = simultaneous_rates(rows.n_negative, level)
-        return Rates(
-            (float(tpr[0][tp]), float(tpr[1][tp])),
-            (float(fpr[0][fp]), float(fpr[1][fp])),
-        )
+        return Rates((float(tpr[0][tp]), float(tpr[1][tp])), (float(fpr[0][fp]), float(fpr[1][fp])))
 
     return rates
 
 
 def operating_point(
-    rows: RankedRows,
-    place: int,
-    rates: Callable[[float], Rates],
-    confidence: float | None,
+    rows: RankedRows, place: int, rates: Callable[[float], Rates], confidence: float | None
 ) -> OperatingPoint:
     """Predict the rows at this place and above positive."""
     level = confidence or DEFAULT_CONFIDENCE

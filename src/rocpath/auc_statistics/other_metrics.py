@@ -50,11 +50,7 @@ class MetricInterval(Sentence):
     n_groups: int | None = None
 
     def __repr__(self) -> str:
-        rows = counted(
-            positives=self.n_positives,
-            negatives=self.n_negatives,
-            groups=self.n_groups,
-        )
+        rows = counted(positives=self.n_positives, negatives=self.n_negatives, groups=self.n_groups)
         return (
             f"{self.name} {self.value:.3f} ({percent(self.confidence)} CI "
             f"{self.low:.3f} to {self.high:.3f}), {rows}"
@@ -62,12 +58,7 @@ class MetricInterval(Sentence):
 
 
 def tpr_at_fpr(
-    y: ArrayLike,
-    scores: ArrayLike,
-    fpr: float,
-    *,
-    confidence: float = 0.95,
-    positive: Any = None,
+    y: ArrayLike, scores: ArrayLike, fpr: float, *, confidence: float = 0.95, positive: Any = None
 ) -> MetricInterval:
     """Compute the true positive rate at a false positive rate, with an interval.
 
@@ -105,12 +96,7 @@ def tpr_at_fpr(
 
 
 def fpr_at_tpr(
-    y: ArrayLike,
-    scores: ArrayLike,
-    tpr: float,
-    *,
-    confidence: float = 0.95,
-    positive: Any = None,
+    y: ArrayLike, scores: ArrayLike, tpr: float, *, confidence: float = 0.95, positive: Any = None
 ) -> MetricInterval:
     """Compute the false positive rate at a true positive rate, with an interval.
 
@@ -141,16 +127,11 @@ def fpr_at_tpr(
     # With the classes exchanged and scores negated, misses are false positives.
     value, low, high = _rate_at_rate(~sample.is_positive, -score, 1.0 - tpr, confidence)
     name = f"FPR at TPR {tpr:g}"
-    return MetricInterval(
-        name, 1.0 - value, 1.0 - high, 1.0 - low, confidence, **sample.counts
-    )
+    return MetricInterval(name, 1.0 - value, 1.0 - high, 1.0 - low, confidence, **sample.counts)
 
 
 def _rate_at_rate(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    fpr: float,
-    confidence: float,
+    is_positive: NDArray[np.bool_], score: NDArray[np.float64], fpr: float, confidence: float
 ) -> tuple[float, float, float]:
     rows = RankedRows.of(is_positive, score)
     n_above = int(np.floor(rows.n_negative * fpr * (1.0 + 1e-12)))
@@ -158,9 +139,7 @@ def _rate_at_rate(
     count, n_positive = int(rows.tp[place]), rows.n_positive
     # The false positive rate at the next negative, which the threshold is just above.
     node, weight = np.polynomial.legendre.leggauss(_NODES)
-    at = special.betaincinv(
-        n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0)
-    )
+    at = special.betaincinv(n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0))
     away = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
 
     def upper_tail(probit: float) -> float:
@@ -243,20 +222,13 @@ def average_precision_interval(
         # A perfect ranking shows no variance: the largest share of positives that may
         # still score below negatives.
         low = (1.0 - confidence) ** (1.0 / n_positives)
-        return MetricInterval(
-            "average precision", value, low, 1.0, confidence, **sample.counts
-        )
+        return MetricInterval("average precision", value, low, 1.0, confidence, **sample.counts)
     freedom = max(float(square.sum()) ** 2 / float(square @ square) - 1.0, 1.0)
     quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
     half = quantile * np.sqrt(variance) / (value * (1.0 - value))
     low, high = special.expit(special.logit(value) + np.array([-half, half]))
     return MetricInterval(
-        "average precision",
-        value,
-        float(low),
-        float(high),
-        confidence,
-        **sample.counts,
+        "average precision", value, float(low), float(high), confidence, **sample.counts
     )
 
 
@@ -346,17 +318,12 @@ def bootstrap_interval(
     low, high = np.quantile(value, [missing, 1.0 - missing])
     estimate = float(metric(label, score))
     name = getattr(metric, "__name__", "metric").replace("_", " ")
-    return MetricInterval(
-        name, estimate, float(low), float(high), confidence, **sample.counts
-    )
+    return MetricInterval(name, estimate, float(low), float(high), confidence, **sample.counts)
 
 
 def _resampled(sample: LabeledSample, rng: np.random.Generator) -> NDArray[np.intp]:
     if sample.groups is None:
-        sides = (
-            np.flatnonzero(sample.is_positive),
-            np.flatnonzero(~sample.is_positive),
-        )
+        sides = (np.flatnonzero(sample.is_positive), np.flatnonzero(~sample.is_positive))
         return np.concatenate([rng.choice(side, side.size) for side in sides])
     code = sample.groups.code
     order = np.argsort(code, kind="stable")

@@ -27,9 +27,7 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
 def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
     """Return the lower confidence bound of a rate."""
     count, n_rows = np.asarray(count), np.asarray(n_rows)
-    rate = special.betaincinv(
-        np.maximum(count, 1), n_rows - count + 1.0, 1.0 - confidence
-    )
+    rate = special.betaincinv(np.maximum(count, 1), n_rows - count + 1.0, 1.0 - confidence)
     return np.where(count > 0, rate, 0.0)
 
 

@@ -44,8 +44,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     width = [max(len(line[k]) for line in lines) for k in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.rjust(width[k]) if k else cell.ljust(width[k])
-            for k, cell in enumerate(line)
+            cell.rjust(width[k]) if k else cell.ljust(width[k]) for k, cell in enumerate(line)
         ).rstrip()
         for line in lines
     )
@@ -115,8 +114,7 @@ class AUCInterval(Sentence):
         digits = 3 if self.max_fpr is None else 4
         low, high = f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
         return (
-            f"{name} {self.value:.{digits}f} ({percent(self.confidence)} CI {low} to "
-            f"{high}){rows}"
+            f"{name} {self.value:.{digits}f} ({percent(self.confidence)} CI {low} to {high}){rows}"
         )
 
 

@@ -42,9 +42,7 @@ def roc_band(
         # Four one-sided families of bounds share the error probability.
         level = 1.0 - (1.0 - confidence) / 4.0
         bounds = [
-            bound[count]
-            for count, total in counts
-            for bound in simultaneous_rates(total, level)
+            bound[count] for count, total in counts for bound in simultaneous_rates(total, level)
         ]
         return ROCBand(*bounds)
     level = _bound_confidence(confidence)

@@ -105,10 +105,7 @@ class Expectation(NamedTuple):
 
 
 def expected_spread(
-    area: NDArray[np.float64],
-    positive: ClassSpread,
-    negative: ClassSpread,
-    max_fpr: float,
+    area: NDArray[np.float64], positive: ClassSpread, negative: ClassSpread, max_fpr: float
 ) -> Expectation:
     """Return the expected ``variance`` of each class, and the term shared by both."""
     table = binormal_table(max_fpr)
@@ -172,12 +169,7 @@ def score_interval(
 
 
 def scaled_interval(
-    area: float,
-    variance: float,
-    freedom: float,
-    sizes: tuple[int, int],
-    *,
-    confidence: float,
+    area: float, variance: float, freedom: float, sizes: tuple[int, int], *, confidence: float
 ) -> tuple[float, float]:
     """Return the limits for an average of AUCs with a known variance.
 
@@ -211,9 +203,7 @@ def _nearest_rejected(
     value = np.append(grid[:n_below], area)
     # The rejected value nearest to the area: the expected variance rises and falls, so
     # that values farther away might not be rejected, but do not belong to an interval.
-    excess = (
-        area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
-    )
+    excess = area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
     rejected = np.flatnonzero(excess > 0)
     if rejected.size == 0:
         return 0.0
@@ -300,9 +290,7 @@ def binormal_table(max_fpr: float) -> _BinormalTable:
         + (1.0 - 2.0 * max_fpr) * (max_fpr * (1.0 - last) - area)
         - area**2
     )
-    columns = [
-        np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)
-    ]
+    columns = [np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)]
     for column in columns:
         # At areas of 0 and 1 nothing varies; rounding would leave a residue.
         column[[0, -1]] = 0.0

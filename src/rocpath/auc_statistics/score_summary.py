@@ -100,9 +100,7 @@ def summarize_scores(
         requested = points_for_targets(
             targets,
             partial(point_for_target, is_positive, score),
-            partial(
-                point_counts, n_positives=rows.n_positive, n_negatives=rows.n_negative
-            ),
+            partial(point_counts, n_positives=rows.n_positive, n_negatives=rows.n_negative),
         )
     points = [*requested, *_common_points(is_positive, score, rows, targets)]
     return ScoreSummary(

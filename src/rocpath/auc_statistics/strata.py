@@ -44,9 +44,7 @@ def stratified_interval(
     is_used = inside.pairs > 0
     n_strata = int(np.count_nonzero(is_used))
     if n_strata == 0:
-        raise ValueError(
-            "strata must have a stratum with rows of both classes, got none."
-        )
+        raise ValueError("strata must have a stratum with rows of both classes, got none.")
     share = np.where(is_used, inside.pairs if weighting == "pairs" else 1.0, 0.0)
     share = share / share.sum()
     area = np.divide(inside.won, inside.pairs, out=np.zeros(share.size), where=is_used)
@@ -54,9 +52,7 @@ def stratified_interval(
     if sample.groups is None and n_strata >= MIN_SAMPLED_STRATA:
         # Strata are the sampled units: a ratio of two sums over strata.
         square = float(((share * (area - value)) ** 2).sum())
-        variance = _Variance(
-            square * n_strata / (n_strata - 1), 1.0 / float(share @ share) - 1.0
-        )
+        variance = _Variance(square * n_strata / (n_strata - 1), 1.0 / float(share @ share) - 1.0)
     else:
         variance = _within_variance(sample, code, inside, share, area)
     counts = sample.counts
@@ -102,9 +98,7 @@ def _within_variance(
     variance = squares * np.where(is_single, 1.0, n_rows / np.maximum(n_rows - 1.0, 1))
     # A single row shows no variance: that of two normal distributions instead.
     table = binormal_table(1.0)
-    model = [
-        np.interp(area, table.area, side) for side in (table.negative, table.positive)
-    ]
+    model = [np.interp(area, table.area, side) for side in (table.negative, table.positive)]
     shares = np.concatenate([share, share])
     variance = np.where(is_single, shares**2 * np.concatenate(model), variance)
     n_free = np.maximum(n_rows[shares > 0] - 1.0, 0.0).reshape(2, -1).sum(axis=1)

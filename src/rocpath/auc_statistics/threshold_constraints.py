@@ -27,9 +27,7 @@ class FeasibleRegion(NamedTuple):
     bound: Any = None
 
 
-def _few_false_positives(
-    rows: RankedRows, rate: float, confidence: float | None
-) -> FeasibleRegion:
+def _few_false_positives(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
     """Allow places above a negative of a rank that only their number decides."""
     # The fraction of the negatives above that rank has a Beta distribution (Wilks), and
     # so the bound holds for all higher thresholds at once.
@@ -43,9 +41,7 @@ def _few_false_positives(
     return FeasibleRegion(rows.fp <= count, count)
 
 
-def _many_true_positives(
-    rows: RankedRows, rate: float, confidence: float | None
-) -> FeasibleRegion:
+def _many_true_positives(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
     """Allow places at or below a positive of a rank that only their number decides."""
     if confidence is None:
         # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
@@ -80,9 +76,7 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
         is_feasible[places[low >= rate]] = True
     if not is_feasible.any():
         possible = float(_precision_bounds(rows, rank, missing)[1].max())
-        raise _out_of_reach(
-            "min_precision", rate, "largest", possible, rows, confidence
-        )
+        raise _out_of_reach("min_precision", rate, "largest", possible, rows, confidence)
 
     def bounds(place: int) -> tuple[float, float]:
         n_called = int(rows.tp[place] + rows.fp[place])
@@ -101,9 +95,7 @@ def _precision_bounds(
     return place, lowest_rate(rows.tp[place], called[place], each), each
 
 
-def _top_rows(
-    rows: RankedRows, n_rows: int, confidence: float | None
-) -> FeasibleRegion:
+def _top_rows(rows: RankedRows, n_rows: int, confidence: float | None) -> FeasibleRegion:
     """Allow places that predict at most so many rows positive."""
     return FeasibleRegion(rows.n_called <= n_rows)
 
@@ -152,12 +144,7 @@ class PlaceCosts(NamedTuple):
 
 
 def _out_of_reach(
-    name: str,
-    rate: float,
-    best: str,
-    possible: float,
-    rows: RankedRows,
-    confidence: float | None,
+    name: str, rate: float, best: str, possible: float, rows: RankedRows, confidence: float | None
 ) -> ValueError:
     sure = "" if confidence is None else f" with confidence {confidence:g}"
     # Rounded to the side that can be guaranteed.

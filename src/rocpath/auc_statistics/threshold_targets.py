@@ -72,21 +72,14 @@ class NamedPoint(NamedTuple):
     is_requested: bool = False
 
     @classmethod
-    def at(
-        cls,
-        is_positive: NDArray[np.bool_],
-        rule: str,
-        point: OperatingPoint,
-    ) -> NamedPoint:
+    def at(cls, is_positive: NDArray[np.bool_], rule: str, point: OperatingPoint) -> NamedPoint:
         """Count the rows that the point predicts positive."""
         n_positive = int(is_positive.sum())
         counts = point_counts(point, n_positive, is_positive.size - n_positive)
         return cls(rule, point, *counts)
 
 
-def point_counts(
-    point: OperatingPoint, n_positives: int, n_negatives: int
-) -> tuple[int, int]:
+def point_counts(point: OperatingPoint, n_positives: int, n_negatives: int) -> tuple[int, int]:
     """Return the true and false positives of a point, from its rates."""
     return round(point.tpr * n_positives), round(point.fpr * n_negatives)
 

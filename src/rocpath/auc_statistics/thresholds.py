@@ -26,16 +26,8 @@ from rocpath.auc_statistics.operating_points import (
     operating_point,
     rates_of_any_place,
 )
-from rocpath.auc_statistics.rate_bounds import (
-    highest_rate,
-    lowest_rate,
-    rate_bounds,
-)
-from rocpath.auc_statistics.threshold_constraints import (
-    REGIONS,
-    FeasibleRegion,
-    PlaceCosts,
-)
+from rocpath.auc_statistics.rate_bounds import highest_rate, lowest_rate, rate_bounds
+from rocpath.auc_statistics.threshold_constraints import REGIONS, FeasibleRegion, PlaceCosts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,11 +106,7 @@ def choose_threshold(
     (0.06, True)
     """
     targets = check_targets(
-        max_fpr=max_fpr,
-        min_tpr=min_tpr,
-        min_precision=min_precision,
-        top=top,
-        cost=cost,
+        max_fpr=max_fpr, min_tpr=min_tpr, min_precision=min_precision, top=top, cost=cost
     )
     if confidence is not None:
         confidence = share_between("confidence", confidence)
@@ -207,10 +195,7 @@ def choose_place(
     return replace(
         point,
         expected_cost=float(costs.seen[place]) / rows.n_rows,
-        expected_cost_interval=(
-            float(costs.lowest[place]),
-            float(costs.highest[place]),
-        ),
+        expected_cost_interval=(float(costs.lowest[place]), float(costs.highest[place])),
     )
 
 

@@ -13,13 +13,7 @@ from .labels import LabelErrors, Labels, label_errors
 from .learned_detector import LearnedDetector
 from .penalty_default import default_penalty
 from .penalty_regressor import PenaltyRegressor
-from .pieces import (
-    Piece,
-    SequencePieces,
-    array_pieces,
-    bed_labels,
-    bedgraph_pieces,
-)
+from .pieces import Piece, SequencePieces, array_pieces, bed_labels, bedgraph_pieces
 from .segmentation import segment, segment_penalty
 from .segmentation_results import Segmentation, Segmentations
 from .selection import ModelSelection, model_selection

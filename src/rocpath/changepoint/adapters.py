@@ -219,9 +219,7 @@ def _whole(changes: ArrayLike) -> Changes:
 
 
 def _selected_models(
-    find: Callable[[float], Changes],
-    cost: Callable[[Changes], float],
-    max_changes: int,
+    find: Callable[[float], Changes], cost: Callable[[Changes], float], max_changes: int
 ) -> list[Changes]:
     """Find the models that penalties select, one for each number of changes."""
     known = _ends(find, max_changes)
@@ -243,9 +241,7 @@ def _selected_models(
     return list(by_size.values())
 
 
-def _numbered_models(
-    model: Callable[[int], Changes], max_changes: int
-) -> list[Changes]:
+def _numbered_models(model: Callable[[int], Changes], max_changes: int) -> list[Changes]:
     """Find the models with 0, 1, 2, ... changes, as far as they exist."""
     from ruptures.exceptions import BadSegmentationParameters
 

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def covering(
-    changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int
-) -> float:
+def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int) -> float:
     """Return how well the detected segments cover the annotated ones.
 
     The covering of one annotation is the mean over its segments, weighted by their
@@ -58,11 +56,7 @@ def covering(
 
 
 def f1_score(
-    changes: ArrayLike,
-    annotations: ArrayLike | Sequence[ArrayLike],
-    *,
-    n: int,
-    margin: int = 5,
+    changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int, margin: int = 5
 ) -> float:
     """Return the F1 score of detected changes, with a margin of error.
 
@@ -100,9 +94,7 @@ def f1_score(
     return 2 * precision * recall / (precision + recall)
 
 
-def _n_matched(
-    annotated: NDArray[np.int64], found: NDArray[np.int64], margin: int
-) -> int:
+def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: int) -> int:
     """Return the largest number of pairs within the margin, each change used once."""
     n_matched = first = 0
     # In order, the earliest change that is near enough leaves the most for the rest.

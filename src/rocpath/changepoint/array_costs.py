@@ -60,13 +60,11 @@ def array_models(
     n_all = np.shape(x)[0]
     if penalty is None and max_changes >= len(value):
         raise ValueError(
-            f"max_changes must be below the length of x, {len(value)}, "
-            f"got {max_changes}."
+            f"max_changes must be below the length of x, {len(value)}, got {max_changes}."
         )
     if min_length > len(value):
         raise ValueError(
-            f"min_length must be at most the length of x, {len(value)}, got "
-            f"{min_length}."
+            f"min_length must be at most the length of x, {len(value)}, got {min_length}."
         )
     # Far from zero, differences of sums would cancel.
     origin = np.median(value, axis=0)
@@ -195,17 +193,12 @@ def _rows(
         raise ValueError("x must have an observation that is not NaN, got none.")
     value = value[index]
     if not np.abs(value).max() <= _LARGEST:
-        raise ValueError(
-            f"x must be at most {_LARGEST:g} in size, got {np.abs(value).max()}."
-        )
+        raise ValueError(f"x must be at most {_LARGEST:g} in size, got {np.abs(value).max()}.")
     return value, np.ascontiguousarray(weight[index]), index
 
 
 def robust_threshold(
-    x: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cost: str,
-    threshold: float | None = None,
+    x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, threshold: float | None = None
 ) -> float:
     """Return the given threshold, or that of the noise."""
     if threshold is not None:
@@ -226,10 +219,7 @@ def _variance_floor(x: NDArray[np.float64], weight: NDArray[np.float64]) -> floa
 
 
 def _column_fit(
-    x: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cost: str,
-    floor: NDArray[np.float64],
+    x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, floor: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     total = weight.sum()
     mean = weight @ x / total
@@ -240,9 +230,7 @@ def _column_fit(
     return float((total * (np.log(variance) - 1) + square / variance).sum()), mean
 
 
-def robust_loss(
-    distance: NDArray[np.float64], cost: str, threshold: float
-) -> NDArray[np.float64]:
+def robust_loss(distance: NDArray[np.float64], cost: str, threshold: float) -> NDArray[np.float64]:
     """Return the loss of distances from the center of a segment."""
     size = np.abs(distance)
     square = size**2
@@ -253,10 +241,7 @@ def robust_loss(
 
 
 def _robust_fit(
-    x: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cost: str,
-    threshold: float,
+    x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, threshold: float
 ) -> tuple[float, float]:
     """Return the smallest loss of a segment, and the center that attains it.
 
@@ -271,8 +256,7 @@ def _robust_fit(
     enter = (w, -2 * wx - slope)
     leave = (-w, 2 * wx - slope)
     square, linear = (
-        np.cumsum(np.concatenate(pair)[order])
-        for pair in zip(enter, leave, strict=True)
+        np.cumsum(np.concatenate(pair)[order]) for pair in zip(enter, leave, strict=True)
     )
     linear += slope.sum()
     place = place[order]
@@ -298,10 +282,7 @@ def _rough_losses(
     """Return losses at sorted centers from sums over the sorted data."""
     order = np.argsort(x, kind="stable")
     x, weight = x[order], weight[order]
-    sums = [
-        np.concatenate(([0.0], np.cumsum(one)))
-        for one in (weight, weight * x, weight * x**2)
-    ]
+    sums = [np.concatenate(([0.0], np.cumsum(one))) for one in (weight, weight * x, weight * x**2)]
     low = np.searchsorted(x, center - threshold, side="left")
     high = np.searchsorted(x, center + threshold, side="right")
     inside = [one[high] - one[low] for one in sums]
@@ -311,6 +292,4 @@ def _rough_losses(
     n_below, below = sums[0][low], sums[1][low]
     n_above, above = (one[-1] - one[high] for one in sums[:2])
     distance = (center * n_below - below) + (above - center * n_above)
-    return np.asarray(
-        near + threshold * (2 * distance - threshold * (n_below + n_above))
-    )
+    return np.asarray(near + threshold * (2 * distance - threshold * (n_below + n_above)))

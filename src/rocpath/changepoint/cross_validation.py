@@ -67,9 +67,7 @@ def choose_candidate(
     return CandidateChoice(int(is_as_good.argmax()), read_only(mean), read_only(error))
 
 
-def group_splits(
-    n_rows: int, groups: Any, n_folds: int, random_state: Any = None
-) -> list[Split]:
+def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = None) -> list[Split]:
     """Split rows into folds of whole groups, or of neighboring rows without groups.
 
     Neighboring rows of a file are often alike; folds of scattered rows would then
@@ -91,9 +89,7 @@ def group_splits(
     ]
 
 
-def _balanced(
-    size: NDArray[np.intp], n_folds: int, random_state: Any
-) -> NDArray[np.intp]:
+def _balanced(size: NDArray[np.intp], n_folds: int, random_state: Any) -> NDArray[np.intp]:
     """Assign each group to a fold, such that folds have about equal size."""
     if size.size <= n_folds:
         return np.arange(size.size)

@@ -95,9 +95,7 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
     return [(name[k], float(coef[k] * scale[k])) for k in used]
 
 
-def _reported(
-    detector: LearnedDetector, names: Sequence[str] | None
-) -> list[ReportedSequence]:
+def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[ReportedSequence]:
     evaluation = detector.evaluation_
     # The cross-validated penalty: the page shows the errors that the comparison counts.
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
@@ -120,9 +118,7 @@ def _reported(
                 labels=one.labels,
                 outcomes=label_outcomes(changes, one.labels, position),
                 changes=changes,
-                gain=change_gains(
-                    one.value, changes, cost=detector.cost, weights=one.weight
-                ),
+                gain=change_gains(one.value, changes, cost=detector.cost, weights=one.weight),
                 mean=mean,
                 errors=errors,
                 target=target_interval(errors),

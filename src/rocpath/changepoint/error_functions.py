@@ -70,9 +70,7 @@ class PenaltyErrors:
         fp, fn = whole_numbers("fp", self.fp), whole_numbers("fn", self.fn)
         same_length(min_penalty=penalty, fp=fp, fn=fn)
         if penalty.size == 0 or penalty[0] != 0 or not (np.diff(penalty) > 0).all():
-            raise ValueError(
-                f"min_penalty must increase from 0, got {describe(penalty.tolist())}."
-            )
+            raise ValueError(f"min_penalty must increase from 0, got {describe(penalty.tolist())}.")
         possible = {}
         for kind, errors in (("fp", fp), ("fn", fn)):
             most = getattr(self, f"possible_{kind}")
@@ -101,9 +99,7 @@ class PenaltyErrors:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that arrays stay read-only."""
-        make = partial(
-            PenaltyErrors, possible_fp=self.possible_fp, possible_fn=self.possible_fn
-        )
+        make = partial(PenaltyErrors, possible_fp=self.possible_fp, possible_fn=self.possible_fn)
         return make, (self.min_penalty, self.fp, self.fn)
 
     @property
@@ -339,9 +335,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     return float(lower[best]), float(upper[best])
 
 
-def checked_functions(
-    name: str, functions: Sequence[PenaltyErrors]
-) -> list[PenaltyErrors]:
+def checked_functions(name: str, functions: Sequence[PenaltyErrors]) -> list[PenaltyErrors]:
     """Return a list of at least one error function, or raise."""
     functions = list(functions)
     if not functions:

@@ -122,9 +122,7 @@ def feature_names() -> tuple[str, ...]:
 def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     if np.ndim(sequence) == 2 and isinstance(sequence, np.ndarray):
         # The mean over columns, which should have the same unit.
-        columns = [
-            _features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)
-        ]
+        columns = [_features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)]
         return np.asarray(np.mean(columns, axis=0))
     x, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")

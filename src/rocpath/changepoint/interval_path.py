@@ -75,9 +75,7 @@ def interval_path(
     )
 
 
-def largest_alpha(
-    X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float
-) -> float:
+def largest_alpha(X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float) -> float:
     """Return the smallest L1 weight for which all coefficients are zero."""
     low, high = _limits_within_margin(interval, margin)
     found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
@@ -102,9 +100,7 @@ def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> f
         return 0.0
     # The same solver with a constant column, so that only the intercept is fitted.
     no_features = np.zeros((len(interval), 1))
-    return float(
-        interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0]
-    )
+    return float(interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0])
 
 
 def _limits_within_margin(

@@ -138,10 +138,7 @@ class IntervalRegression(LogPenaltyModel):
             )
         if self.alpha is None:
             self.alphas_ = (
-                largest
-                * np.geomspace(1.0, self.alpha_ratio, self.n_alphas)[
-                    : self.cv_loss_.size
-                ]
+                largest * np.geomspace(1.0, self.alpha_ratio, self.n_alphas)[: self.cv_loss_.size]
             )
         self.alpha_ = float(largest * fraction[-1]) if largest else self.alpha or 0.0
         # scikit-learn requires at least one iteration, also for a constant.
@@ -176,9 +173,7 @@ class IntervalRegression(LogPenaltyModel):
             return np.array([max(1.0, fraction), fraction])
         path = np.geomspace(1.0, self.alpha_ratio, self.n_alphas)
 
-        def losses(
-            train: NDArray[np.intp], test: NDArray[np.intp]
-        ) -> NDArray[np.float64]:
+        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray[np.float64]:
             tol = max(self.tol, _FOLD_TOLERANCE)
             models = self._models(X[train], interval[train], path, tol)[0]
             loss = interval_losses(models.predict(X[test]), interval[test], self.margin)
@@ -203,12 +198,7 @@ class IntervalRegression(LogPenaltyModel):
         tol: float,
     ) -> tuple[LinearModels, float]:
         return interval_models(
-            X,
-            interval,
-            fraction,
-            margin=self.margin,
-            tol=tol,
-            max_steps=self.max_steps,
+            X, interval, fraction, margin=self.margin, tol=tol, max_steps=self.max_steps
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -71,9 +71,7 @@ class LabelPlaces:
         # A change at t requires t >= 1 and start < position[t] <= end. Observation t,
         # which ends where the next starts, overlaps a region if it starts before the
         # end of the region and the next one starts after its start.
-        first = np.where(
-            is_of_peaks, np.maximum(up_to_start - 1, 0), np.maximum(up_to_start, 1)
-        )
+        first = np.where(is_of_peaks, np.maximum(up_to_start - 1, 0), np.maximum(up_to_start, 1))
         last = np.where(is_of_peaks, below_end, up_to_end) - 1
         for row in np.flatnonzero(first > last):
             if KINDS[labels.kind[row]].least > 0:
@@ -86,9 +84,7 @@ class LabelPlaces:
         # In the order of the search; an empty region that requires nothing is dropped.
         order = np.argsort(labels.start, kind="stable")
         kept = order[(first <= last)[order]]
-        return LabelRules(
-            *(column[kept].astype(np.int32) for column in (first, last, kind))
-        )
+        return LabelRules(*(column[kept].astype(np.int32) for column in (first, last, kind)))
 
 
 def check_label_kinds(labels: object, constraint: Constraint) -> None:

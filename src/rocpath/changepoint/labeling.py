@@ -9,11 +9,7 @@ import numpy as np
 from rocpath.arguments import check_count, whole_number
 from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.observations import (
-    drawn_values,
-    observations,
-    possible_changes,
-)
+from rocpath.changepoint.observations import drawn_values, observations, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.changepoint.selection import model_selection
@@ -153,11 +149,7 @@ def labeling_page(
     place = [np.arange(len(one)) for one in values] if positions is None else positions
     weight = [None] * n if weights is None else list(weights)
     given = [None] * n if penalties is None else list(penalties)
-    for role, lists in (
-        ("positions", place),
-        ("weights", weight),
-        ("penalties", given),
-    ):
+    for role, lists in (("positions", place), ("weights", weight), ("penalties", given)):
         check_count(f"{role} must have an entry", len(lists), n, "sequences")
     rows = _checked_labels(labels, name)
     settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
@@ -190,17 +182,12 @@ def _page_sequence(
     drawn, mean = drawn_values(value, found.mean)
     models = [
         PageModel(float(lowest), found.changes[k], mean[k])
-        for k, lowest in zip(
-            selection.n_changes[::-1], selection.min_penalty[::-1], strict=True
-        )
+        for k, lowest in zip(selection.n_changes[::-1], selection.min_penalty[::-1], strict=True)
     ]
     n_larger = sum(one.min_penalty > float(penalty) for one in models)
     # The model with the most changes stands for all penalties below its own.
     note = ""
-    if (
-        n_larger >= len(models) - 1
-        and models[-1].changes.size == most < max_changes + 1
-    ):
+    if n_larger >= len(models) - 1 and models[-1].changes.size == most < max_changes + 1:
         best = segment_penalty(value, float(penalty), weights=weight, **settings)
         if best.n_changes > most:
             note = (
@@ -234,9 +221,7 @@ def _checked_labels(
     known = set(names)
     for row, (name, *_) in enumerate(labels):
         if name not in known:
-            raise ValueError(
-                f"labels must be of sequences in names, got {name!r} in row {row}."
-            )
+            raise ValueError(f"labels must be of sequences in names, got {name!r} in row {row}.")
     # Only the kinds are checked here, since limits may be times.
     place = np.arange(float(len(labels)))
     kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind

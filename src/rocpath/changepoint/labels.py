@@ -119,18 +119,14 @@ class Labels:
         end = finite_vector(f"end{where}", self.end)
         # As objects: NumPy would convert numbers among the strings.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
-        row = whole_numbers(
-            "row", np.arange(start.size) if self.row is None else self.row
-        )
+        row = whole_numbers("row", np.arange(start.size) if self.row is None else self.row)
         same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
         if start.size == 0:
             raise ValueError(f"labels{where} must have at least one row, got none.")
         for at, name in zip(row, kind, strict=True):
             if not isinstance(name, str) or _ALIASES.get(name, name) not in KINDS:
                 known = ", ".join(KIND_NAMES)
-                raise ValueError(
-                    f"kind{where} must be one of {known}; got {name!r} in row {at}."
-                )
+                raise ValueError(f"kind{where} must be one of {known}; got {name!r} in row {at}.")
         if not (start < end).all():
             worst = int((start < end).argmin())
             raise ValueError(
@@ -251,14 +247,10 @@ def label_errors(
         count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])
         fp[k] = (count > most).sum()
         fn[k] = (count < least).sum()
-    return LabelErrors(
-        read_only(fp), read_only(fn), labels.possible_fp, labels.possible_fn
-    )
+    return LabelErrors(read_only(fp), read_only(fn), labels.possible_fp, labels.possible_fn)
 
 
-def label_outcomes(
-    changes: ArrayLike, labels: Labels, position: ArrayLike
-) -> list[str]:
+def label_outcomes(changes: ArrayLike, labels: Labels, position: ArrayLike) -> list[str]:
     """Return ``"FP"``, ``"FN"`` or ``""`` for each label, given one model's changes."""
     outcomes = []
     # One by one, as `label_errors` returns only totals.
@@ -270,31 +262,23 @@ def label_outcomes(
     return outcomes
 
 
-def _counts(
-    change: NDArray[np.float64], labels: Labels
-) -> dict[str, NDArray[np.int64]]:
+def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np.int64]]:
     """Count changes, peak starts, peak ends and overlapping peaks in every region."""
     # Means go up first: segments 1, 3, ... are the peaks.
     peak_start, peak_end = change[::2], change[1::2]
     inside = {
         name: np.searchsorted(places, labels.end, side="right")
         - np.searchsorted(places, labels.start, side="right")
-        for name, places in (
-            ("change", change),
-            ("peak_start", peak_start),
-            ("peak_end", peak_end),
-        )
+        for name, places in (("change", change), ("peak_start", peak_start), ("peak_end", peak_end))
     }
     # Peaks that start before the end of the region, minus those that end before it.
-    inside["peak"] = np.searchsorted(
-        peak_start, labels.end, side="left"
-    ) - np.searchsorted(peak_end, labels.start, side="right")
+    inside["peak"] = np.searchsorted(peak_start, labels.end, side="left") - np.searchsorted(
+        peak_end, labels.start, side="right"
+    )
     return inside
 
 
-def _places(
-    n: int | None, position: ArrayLike | None, labels: Labels
-) -> NDArray[np.float64]:
+def _places(n: int | None, position: ArrayLike | None, labels: Labels) -> NDArray[np.float64]:
     """Return the position of each index; reject labels outside of the sequence."""
     where = labels._where()
     if position is None:
@@ -313,9 +297,7 @@ def _places(
     return place
 
 
-def refuse_outside(
-    labels: Labels, low: float, high: float, *, has_position: bool
-) -> None:
+def refuse_outside(labels: Labels, low: float, high: float, *, has_position: bool) -> None:
     """Raise if a label lies outside a sequence from low to high."""
     if has_position:
         # Regions may extend beyond the first and the last observation.
@@ -331,15 +313,11 @@ def refuse_outside(
         )
 
 
-def _checked_changes(
-    changes: ArrayLike, k: int, n: int, labels: Labels
-) -> NDArray[np.int64]:
+def _checked_changes(changes: ArrayLike, k: int, n: int, labels: Labels) -> NDArray[np.int64]:
     name = f"changes[{k}]{labels._where()}"
     # An empty list becomes a vector of floats.
     change = whole_numbers(name, np.asarray(changes))
-    if change.size and not (
-        change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()
-    ):
+    if change.size and not (change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()):
         raise ValueError(
             f"{name} must increase and lie from 1 to {n - 1}, the starts of new "
             f"segments, got {describe(change.tolist())}."

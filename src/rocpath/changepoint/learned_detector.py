@@ -206,23 +206,14 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _settings(self) -> dict[str, Any]:
-        return {
-            "cost": self.cost,
-            "constraint": self.constraint,
-            "min_length": self.min_length,
-        }
+        return {"cost": self.cost, "constraint": self.constraint, "min_length": self.min_length}
 
     def _errors(self, one: TrainingSequence) -> Any:
-        shared: dict[str, Any] = {
-            "max_changes": self.max_changes,
-            "position": one.position,
-        }
+        shared: dict[str, Any] = {"max_changes": self.max_changes, "position": one.position}
         if self.search is not None:
             return detector_errors(self.search, one.value, one.labels, **shared)
         x = noise_scaled(one.value, one.weight)[0] if one.value.ndim == 2 else one.value
-        return errors_by_penalty(
-            x, one.labels, weights=one.weight, **shared, **self._settings
-        )
+        return errors_by_penalty(x, one.labels, weights=one.weight, **shared, **self._settings)
 
     def _features(
         self, value: Sequence[NDArray[np.float64]], weights: Weights
@@ -231,10 +222,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         # Costs in squared units of the data; other searches have their own.
         has_unit = self.cost in ("normal", "biweight", "huber") and self.search is None
         return features_and_units(
-            value,
-            weights,
-            unit=self.unit if has_unit else None,
-            has_runs=self.has_runs_,
+            value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
         )
 
     @property
@@ -243,9 +231,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self._refuse_without_training("evaluation_")
         if self._evaluation is None:
             seed = 0 if self.random_state is None else self.random_state
-            self._evaluation = evaluate_penalties(
-                self._problem, self._unfitted, seed=seed
-            )
+            self._evaluation = evaluate_penalties(self._problem, self._unfitted, seed=seed)
         return self._evaluation
 
     @property
@@ -285,16 +271,11 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         from rocpath.changepoint.detector_report import detector_report
 
         self._refuse_without_training("report")
-        page = detector_report(
-            self, title=title, names=names, is_time=is_time, notes=notes
-        )
+        page = detector_report(self, title=title, names=names, is_time=is_time, notes=notes)
         Path(path).write_text(page, encoding="utf-8")
 
     def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        metadata: Mapping[str, Any] | None = None,
+        self, path: str | os.PathLike[str], *, metadata: Mapping[str, Any] | None = None
     ) -> None:
         """Save the fitted model, without its training data.
 
@@ -375,9 +356,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         """Detect the changes of each sequence: indices where new segments start."""
         return [found.changes for found in self.segment(sequences, weights=weights)]
 
-    def score(
-        self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]
-    ) -> float:
+    def score(self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]) -> float:
         """Return the fraction of labeled regions without an error."""
         sequences, labels = paired_labels(sequences, labels)
         n_errors = n_labels = 0
@@ -394,6 +373,5 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not hasattr(self, "_training"):
             raise AttributeError(
-                f"{name} needs the training data, which a saved model does not hold: "
-                "fit it again."
+                f"{name} needs the training data, which a saved model does not hold: fit it again."
             )

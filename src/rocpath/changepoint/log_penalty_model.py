@@ -8,11 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.changepoint.interval_path import (
-    best_interval_constant,
-    interval_path,
-    largest_alpha,
-)
+from rocpath.changepoint.interval_path import best_interval_constant, interval_path, largest_alpha
 from rocpath.matrices import Columns
 
 if TYPE_CHECKING:
@@ -108,12 +104,7 @@ def interval_models(
         )
         return models, 0.0
     path = interval_path(
-        scaled,
-        interval,
-        largest * fraction,
-        margin=margin,
-        tol=tol,
-        max_steps=max_steps,
+        scaled, interval, largest * fraction, margin=margin, tol=tol, max_steps=max_steps
     )
     models = LinearModels(
         features, path.coef, path.intercept, path.n_iter, float(path.violation[-1])

@@ -14,11 +14,7 @@ from rocpath.changepoint.error_functions import (
     target_interval,
 )
 from rocpath.changepoint.interval_path import best_interval_constant
-from rocpath.changepoint.log_penalty_model import (
-    FeatureRanges,
-    LinearModels,
-    interval_models,
-)
+from rocpath.changepoint.log_penalty_model import FeatureRanges, LinearModels, interval_models
 from rocpath.linear_model import minimize_aum
 from rocpath.roc import auc, aum
 
@@ -59,9 +55,7 @@ class ErrorSteps:
     def __init__(self, functions: Sequence[PenaltyErrors]) -> None:
         errors = [(f.fp + f.fn).astype(np.float64) for f in functions]
         self.first = float(sum(one[0] for one in errors))
-        self.example = np.repeat(
-            np.arange(len(functions)), [len(one) - 1 for one in errors]
-        )
+        self.example = np.repeat(np.arange(len(functions)), [len(one) - 1 for one in errors])
         self.value = np.concatenate([f.min_log_penalty[1:] for f in functions])
         self.rise = np.concatenate([np.diff(one) for one in errors])
 
@@ -134,10 +128,7 @@ class Candidates:
         return self._with_constants(sequences, models.features, models.coef, n_steps)
 
     def descent(
-        self,
-        sequences: LabeledSequences,
-        chosen: int,
-        n_steps: NDArray[np.int64],
+        self, sequences: LabeledSequences, chosen: int, n_steps: NDArray[np.int64]
     ) -> LinearModels:
         """Descend on AUM from a model of the path; one model for each number of steps.
 

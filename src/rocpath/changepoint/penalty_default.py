@@ -110,9 +110,7 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     return difference_variance(values, weight) if n > 1 else 0.0
 
 
-def _penalty_of_columns(
-    x: NDArray[np.float64], cost: str, weights: ArrayLike | None
-) -> float:
+def _penalty_of_columns(x: NDArray[np.float64], cost: str, weights: ArrayLike | None) -> float:
     table = x.reshape(len(x), -1)
     n = int((~np.isnan(table).any(axis=1)).sum())
     log_n = float(np.log(max(n, 1)))

@@ -121,9 +121,7 @@ class PenaltyEvaluation:
         """Compare the fitted model with a constant penalty, in two sentences."""
         comparison = self.comparison
         ours, constant = comparison[self.fitted_rule], comparison[CONSTANT]
-        finding = next(
-            one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. ")
-        )
+        finding = next(one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. "))
         return (
             f"Cross-validated label errors: {ours.value:,.0f} of {n_labels:,} with "
             f"learned penalties, {constant.value:,.0f} with a constant penalty. "
@@ -167,9 +165,7 @@ def evaluate_penalties(
     splits = group_splits(n_rows, problem.groups, _N_FOLDS, seed)
     if not splits:
         unit = "sequences" if problem.groups is None else "groups"
-        raise ValueError(
-            f"labels must cover at least two {unit} for cross-validation, got one."
-        )
+        raise ValueError(f"labels must cover at least two {unit} for cross-validation, got one.")
     rules = {
         type(regressor).__name__: regressor,
         INTERVAL: IntervalRegression(),

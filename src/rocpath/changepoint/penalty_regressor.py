@@ -15,15 +15,8 @@ from rocpath.arguments import (
     share_between,
     whole_number,
 )
-from rocpath.changepoint.cross_validation import (
-    CandidateChoice,
-    choose_candidate,
-    group_splits,
-)
-from rocpath.changepoint.error_functions import (
-    PenaltyErrors,
-    error_breakpoints,
-)
+from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
+from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.log_penalty_model import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
@@ -252,9 +245,7 @@ class PenaltyRegressor(LogPenaltyModel):
                 constraint=constraint,
                 min_length=min_length,
             )
-            for sequence, one, weight in zip(
-                sequences, penalty, every_weight, strict=True
-            )
+            for sequence, one, weight in zip(sequences, penalty, every_weight, strict=True)
         ]
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
@@ -282,8 +273,7 @@ def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
     for row, function in enumerate(functions):
         if not isinstance(function, PenaltyErrors):
             raise TypeError(
-                f"y must be a list of PenaltyErrors, got {describe(function)} in row "
-                f"{row}."
+                f"y must be a list of PenaltyErrors, got {describe(function)} in row {row}."
             )
     check_count("y must have an entry", len(functions), n_samples, "rows of X")
     return functions

@@ -102,10 +102,7 @@ def array_pieces(
 
 
 def bedgraph_pieces(
-    path: str | os.PathLike[str],
-    *,
-    chrom: str | None = None,
-    fill: float | None = None,
+    path: str | os.PathLike[str], *, chrom: str | None = None, fill: float | None = None
 ) -> SequencePieces:
     r"""Read a bedGraph file in pieces: every run of equal values is one observation.
 
@@ -264,11 +261,7 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
             # Most blocks contain a single chromosome.
             rows = None if only is None else _all_rows(text, only.encode() + b"\t")
             if rows is None:
-                split = [
-                    line.split(None, 1)
-                    for line in text.splitlines()
-                    if not _is_comment(line)
-                ]
+                split = [line.split(None, 1) for line in text.splitlines() if not _is_comment(line)]
                 names |= {row[0].decode() for row in split}
                 # The only chromosome; a second one later is an error.
                 if chrom is None and split:
@@ -328,9 +321,7 @@ def _the_chromosome(path: Path, names: set[str], chrom: str | None) -> str:
         return next(iter(names))
     if chrom is None or chrom not in names:
         listed = ", ".join(sorted(names)[:10])
-        raise ValueError(
-            f"chrom must be one of {path.name}, which has {listed}, got {chrom!r}."
-        )
+        raise ValueError(f"chrom must be one of {path.name}, which has {listed}, got {chrom!r}.")
     return chrom
 
 

@@ -20,10 +20,7 @@ _MOST_NAMED = 5
 
 
 def warn_of_unusual(
-    model: Any,
-    X: NDArray[np.float64],
-    found: Sequence[Segmentation],
-    names: Sequence[str],
+    model: Any, X: NDArray[np.float64], found: Sequence[Segmentation], names: Sequence[str]
 ) -> None:
     """Warn about features outside the training range, and about too many changes."""
     if hasattr(model, "low_"):

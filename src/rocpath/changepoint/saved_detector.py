@@ -35,9 +35,7 @@ class SavedDetector:
             )
 
     @classmethod
-    def from_detector(
-        cls, detector: LearnedDetector, metadata: Mapping[str, Any]
-    ) -> SavedDetector:
+    def from_detector(cls, detector: LearnedDetector, metadata: Mapping[str, Any]) -> SavedDetector:
         """Collect what a fitted detector needs to predict."""
         if detector.search is not None:
             raise ValueError(

@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from rocpath.arguments import (
-    available_memory,
-    nonnegative_number,
-    one_of,
-    read_only,
-    whole_number,
-)
+from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
 from rocpath.changepoint.array_costs import array_models, is_array_cost
-from rocpath.changepoint.segmentation_passes import (
-    checked_sequence,
-    fit,
-    search,
-)
+from rocpath.changepoint.segmentation_passes import checked_sequence, fit, search
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
 if TYPE_CHECKING:
@@ -135,8 +125,7 @@ def segment(
     )
     if max_changes >= sequence.n:
         raise ValueError(
-            f"max_changes must be below the length of x, {sequence.n}, "
-            f"got {max_changes}."
+            f"max_changes must be below the length of x, {sequence.n}, got {max_changes}."
         )
     min_length = _checked_min_length(min_length, sequence.n, max_changes + 1)
     _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
@@ -217,9 +206,7 @@ def segment_penalty(
             constraint=constraint,
             labels=labels,
         )
-        return Segmentation(
-            best.cost[0], best.changes[0], best.mean[0], penalty, best.n
-        )
+        return Segmentation(best.cost[0], best.changes[0], best.mean[0], penalty, best.n)
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels
     )
@@ -243,9 +230,7 @@ def _known_cost(cost: str) -> str:
 def _checked_min_length(min_length: int, n: int, n_states: int) -> int:
     min_length = whole_number("min_length", min_length, least=1)
     if min_length > n:
-        raise ValueError(
-            f"min_length must be at most the length of x, {n}, got {min_length}."
-        )
+        raise ValueError(f"min_length must be at most the length of x, {n}, got {min_length}.")
     if min_length > 1:
         _refuse_too_large(2 * n_states * min_length * _WAITING_BYTES)
     return min_length

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import (
-    LARGEST_VALUE,
-    one_of,
-    read_only,
-    refuse_any,
-    same_length,
-)
+from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any, same_length
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
@@ -188,9 +182,7 @@ def search(
     )
     n_read = 0
     for x, weight, _ in _centered(sequence):
-        segmenter.push(
-            _scaled(x, -sequence.exponent), _scaled(weight, -sequence.weight_exponent)
-        )
+        segmenter.push(_scaled(x, -sequence.exponent), _scaled(weight, -sequence.weight_exponent))
         n_read += x.size
         if progress is not None:
             progress(n_read, sequence.n)
@@ -204,10 +196,7 @@ def fit(
     # -1 marks numbers of changes that labels or the minimum length do not allow.
     is_model = found["n_changes"] >= 0
     fitter = _core.model_fitter(
-        sequence.cost,
-        found["change"],
-        found["is_tied"],
-        found["n_changes"][is_model],
+        sequence.cost, found["change"], found["is_tied"], found["n_changes"][is_model]
     )
     start, n_read = [], 0
     for x, weight, position in _centered(sequence):
@@ -239,9 +228,7 @@ def check_observations(
 
 
 def _as_pieces(
-    x: ArrayLike | SequencePieces,
-    weights: ArrayLike | None,
-    position: ArrayLike | None,
+    x: ArrayLike | SequencePieces, weights: ArrayLike | None, position: ArrayLike | None
 ) -> SequencePieces:
     if not isinstance(x, SequencePieces):
         return array_pieces(x, weights=weights, position=position)
@@ -253,9 +240,7 @@ def _as_pieces(
 
 def _centered(
     sequence: CheckedSequence,
-) -> Iterator[
-    tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]
-]:
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
     for piece in sequence.source.read():
         weight = np.ones(piece.x.size) if piece.weights is None else piece.weights
         yield piece.x - sequence.origin, weight, piece.position

@@ -76,17 +76,13 @@ class ModelSelection:
         if at.dtype.kind not in "buif":
             raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
         if not (at >= 0).all():
-            raise ValueError(
-                f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}."
-            )
+            raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
         # Of two equally good models, the one with fewer changes.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
 
-def model_selection(
-    cost: ArrayLike, n_changes: ArrayLike | None = None
-) -> ModelSelection:
+def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> ModelSelection:
     """Find the model with the least cost + penalty * changes, for every penalty.
 
     The selected models are the vertices of the lower convex hull of cost against
@@ -120,17 +116,14 @@ def model_selection(
     costs = finite_vector("cost", cost)
     if costs.size == 0:
         raise ValueError("cost must have at least one model, got none.")
-    changes = whole_numbers(
-        "n_changes", np.arange(costs.size) if n_changes is None else n_changes
-    )
+    changes = whole_numbers("n_changes", np.arange(costs.size) if n_changes is None else n_changes)
     same_length(cost=costs, n_changes=changes)
     refuse_any(changes < 0, "n_changes must not be negative", changes)
     order = np.argsort(changes, kind="stable")
     is_repeated = changes[order][1:] == changes[order][:-1]
     if is_repeated.any():
         raise ValueError(
-            "n_changes must not repeat, got "
-            f"{changes[order][1:][is_repeated][0]} twice."
+            f"n_changes must not repeat, got {changes[order][1:][is_repeated][0]} twice."
         )
     corners, penalties = _lower_hull(costs[order].tolist(), changes[order].tolist())
     model = order[corners][::-1]
@@ -145,9 +138,7 @@ def model_selection(
     )
 
 
-def _lower_hull(
-    cost: list[float], n_changes: list[int]
-) -> tuple[list[int], list[float]]:
+def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], list[float]]:
     """Return the vertices by increasing changes, and the penalties between them.
 
     A model whose two penalties round to the same number is dropped.

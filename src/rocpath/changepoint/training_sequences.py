@@ -43,9 +43,7 @@ class TrainingSequence:
         return self.weight is not None and bool((self.weight % 1 == 0).all())
 
 
-def training_sequences(
-    sequences: Any, labels: Any, **lists: Any
-) -> list[TrainingSequence]:
+def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[TrainingSequence]:
     """Collect the labeled sequences; ``lists`` are weights, positions and groups."""
     sequences, labels = paired_labels(sequences, labels)
     n = len(sequences)
@@ -55,9 +53,7 @@ def training_sequences(
         check_count(f"{name} must have an entry", len(column), n, "sequences")
         columns.append(column)
     training = [
-        TrainingSequence(
-            k, float_array(x), regions, float_array(w), float_array(at), group
-        )
+        TrainingSequence(k, float_array(x), regions, float_array(w), float_array(at), group)
         for k, (x, regions, w, at, group) in enumerate(
             zip(sequences, labels, *columns, strict=True)
         )
@@ -73,17 +69,14 @@ def float_array(values: Any) -> Any:
     return None if values is None else np.asarray(values, dtype=np.float64)
 
 
-def paired_labels(
-    sequences: Any, labels: Any
-) -> tuple[list[ArrayLike], list[Labels | None]]:
+def paired_labels(sequences: Any, labels: Any) -> tuple[list[ArrayLike], list[Labels | None]]:
     """Return sequences and their labels as lists of equal length, or raise."""
     sequences, labels = list(sequences), list(labels)
     check_count("labels must have an entry", len(labels), len(sequences), "sequences")
     for k, one in enumerate(labels):
         if one is not None and not isinstance(one, Labels):
             raise TypeError(
-                f"labels must be a list of Labels or None, got {describe(one)} for "
-                f"sequence {k}."
+                f"labels must be a list of Labels or None, got {describe(one)} for sequence {k}."
             )
     return sequences, labels
 

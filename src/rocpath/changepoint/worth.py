@@ -95,9 +95,7 @@ def change_worth(
         settings: dict[str, Any] = {"cost": cost, "weights": weights}
         settings |= {"constraint": constraint, "min_length": min_length}
         low, high = _persistence(segmentation, segment(value, most, **settings))
-    return ChangeWorth(
-        segmentation.changes, read_only(gain), read_only(low), read_only(high)
-    )
+    return ChangeWorth(segmentation.changes, read_only(gain), read_only(low), read_only(high))
 
 
 def change_gains(
@@ -112,9 +110,7 @@ def change_gains(
     edges = np.concatenate(([0], changes, [len(x)]))
     cost_of = segment_costs(x, weight, cost)
     triples = zip(edges[:-2], edges[1:-1], edges[2:], strict=True)
-    return np.array(
-        [cost_of(a, c) - cost_of(a, b) - cost_of(b, c) for a, b, c in triples]
-    )
+    return np.array([cost_of(a, c) - cost_of(a, b) - cost_of(b, c) for a, b, c in triples])
 
 
 def changes_worth(

@@ -52,9 +52,7 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _note  # type: ignore[assignment]
             code = app(
-                None if argv is None else list(argv),
-                prog_name="rocpath",
-                standalone_mode=False,
+                None if argv is None else list(argv), prog_name="rocpath", standalone_mode=False
             )
         # Here and not at exit, where a closed pipe could only be an error.
         sys.stdout.flush()

@@ -74,10 +74,7 @@ def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> s
     """Return the numbers of changes and sequences, in a sentence."""
     n_changes = sum(one.n_changes for one in found)
     rule = "default of each sequence" if penalty is None else f"{penalty:g}"
-    return (
-        f"{counted(n_changes, 'change')} in {counted(len(found), 'sequence')}; "
-        f"penalty: {rule}."
-    )
+    return f"{counted(n_changes, 'change')} in {counted(len(found), 'sequence')}; penalty: {rule}."
 
 
 def _result_names(table: LongTable) -> list[str]:
@@ -97,8 +94,7 @@ def summary_table(
         for one, model in zip(table.sequences, found, strict=True)
     ]
     rows += [
-        (one.sequence, None, None, None, f"{one.reason} in row {one.row}")
-        for one in table.skipped
+        (one.sequence, None, None, None, f"{one.reason} in row {one.row}") for one in table.skipped
     ]
     schema = {
         columns.name("sequence"): pl.String,

@@ -27,8 +27,7 @@ app = typer.Typer(
 @command(
     app,
     "rocpath changepoint segment signals.csv --out first-look",
-    "rocpath changepoint segment load.csv --sequence host --position time "
-    "--value latency_ms",
+    "rocpath changepoint segment load.csv --sequence host --position time --value latency_ms",
 )
 def segment(
     sequences: own.Sequences,
@@ -174,9 +173,7 @@ def predict(
 
     check_file(out, force=force, is_table=True)
     detector = read_saved(model, SavedDetector).detector()
-    table, columns = open_sequences(
-        sequences, cost=detector.cost, saved=detector.metadata_
-    )
+    table, columns = open_sequences(sequences, cost=detector.cost, saved=detector.metadata_)
     found = detector.segment(table.values, weights=table.weights, names=table.names)
     worth = detector.worth(table.values, found, weights=table.weights)
     write_table(changes_table(table, found, worth, columns), out, force=force)

@@ -27,35 +27,29 @@ class Sequences(NamedTuple):
         ),
     ]
     sequence: Annotated[str | None, _column("names of sequences", "sequence")] = None
-    position: Annotated[
-        str | None, _column("positions", "position or timestamp, if present")
-    ] = None
+    position: Annotated[str | None, _column("positions", "position or timestamp, if present")] = (
+        None
+    )
     value: Annotated[str | None, _column("values", "value")] = None
     weight: Annotated[str | None, _column("weights", "weight, if present")] = None
     fill: Annotated[
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Value of gaps between the runs of a bedGraph file; by default a gap "
-            "is an error.",
+            help="Value of gaps between the runs of a bedGraph file; by default a gap is an error.",
         ),
     ] = None
     repeated: Annotated[
         Literal["error", "mean", "keep"],
         typer.Option(
             help="Repeated positions: an error, their mean (weighted by the number of "
-            "rows), or keep every row.",
+            "rows), or keep every row."
         ),
     ] = "error"
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Each numeric column is a sequence.")
-    ] = False
+    wide: Annotated[bool, typer.Option("--wide", help="Each numeric column is a sequence.")] = False
     common: Annotated[
         bool,
-        typer.Option(
-            "--common",
-            help="All numeric columns are one sequence, with common changes.",
-        ),
+        typer.Option("--common", help="All numeric columns are one sequence, with common changes."),
     ] = False
 
     @property
@@ -70,8 +64,7 @@ class LabelTable(NamedTuple):
     labels: Annotated[
         str,
         typer.Argument(
-            metavar="LABELS",
-            help="Table with columns sequence, start, end, kind; or a BED file.",
+            metavar="LABELS", help="Table with columns sequence, start, end, kind; or a BED file."
         ),
     ]
     start: Annotated[str | None, _column("starts of labels", "start")] = None
@@ -115,16 +108,13 @@ class Page(NamedTuple):
 
 PenaltyOption = Annotated[
     float | None,
-    typer.Option(
-        min=0, help="Penalty of a change; by default from the noise of a sequence."
-    ),
+    typer.Option(min=0, help="Penalty of a change; by default from the noise of a sequence."),
 ]
 FirstLabelsOption = Annotated[
     str | None,
     typer.Option(
         metavar="LABELS",
-        help="Initial labels: a table with columns sequence, start, end and kind, or "
-        "a BED file.",
+        help="Initial labels: a table with columns sequence, start, end and kind, or a BED file.",
     ),
 ]
 GroupOption = Annotated[

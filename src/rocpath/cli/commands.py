@@ -27,9 +27,7 @@ app.add_typer(changepoint_commands.app, name="changepoint")
 )
 def start(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Exact ROC analysis, and models that maximize the area under the ROC curve."""
     if version:
@@ -54,9 +52,7 @@ def fit(
     roles: options.RowRoles = options.RowRoles(),
     test: Annotated[
         str | None,
-        typer.Option(
-            metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."
-        ),
+        typer.Option(metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."),
     ] = None,
     drop: options.DropOption = None,
     types: options.TypesOption = None,
@@ -76,11 +72,7 @@ def fit(
     saved. Columns may contain numbers, booleans, dates, categories and missing values.
     Writes model.skops, metrics.json and report.html into the folder.
     """
-    from rocpath.cli.early_checks import (
-        check_columns_exist,
-        check_folder,
-        parsed_types,
-    )
+    from rocpath.cli.early_checks import check_columns_exist, check_folder, parsed_types
 
     targets.check()
     check_folder(to.out, force=to.force)
@@ -108,8 +100,7 @@ def predict(
     table: options.TableArgument,
     out: options.TableFileOption = "-",
     id_column: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores."),
+        str | None, typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores.")
     ] = None,
     encoding: options.EncodingOption = None,
     where: options.Where = options.Where(),
@@ -134,9 +125,7 @@ def predict(
     is_lazy = many_files.runs_on_dask(table, *where)
     if is_lazy or many_files.is_many(table):
         cluster = many_files.Cluster(where.scheduler) if is_lazy else None
-        many_files.predict_files(
-            fitted, table, out, id_column, cluster=cluster, force=force
-        )
+        many_files.predict_files(fitted, table, out, id_column, cluster=cluster, force=force)
         return
     check_file(out, force=force, is_table=True)
     rows = read_table(table, text=fitted.text, codes=fitted.codes, encoding=encoding)
@@ -210,8 +199,7 @@ def compare(
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
     out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.html", help="Page with intervals, tests and bands."),
+        str | None, typer.Option(metavar="FILE.html", help="Page with intervals, tests and bands.")
     ] = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -321,20 +309,17 @@ def path(
         str | None, typer.Option(metavar="COLUMN", help="Predictions at step 0.")
     ] = None,
     direction: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Their change for a step of 1."),
+        str | None, typer.Option(metavar="COLUMN", help="Their change for a step of 1.")
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL",
-            help="Instead of two columns: a model, along minus its AUM gradient.",
+            metavar="MODEL", help="Instead of two columns: a model, along minus its AUM gradient."
         ),
     ] = None,
     positive: options.PositiveOption = None,
     out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.html", help="Page to explore the steps with."),
+        str | None, typer.Option(metavar="FILE.html", help="Page to explore the steps with.")
     ] = None,
     force: options.ForceOption = False,
 ) -> None:

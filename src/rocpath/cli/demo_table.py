@@ -58,16 +58,12 @@ def customer_table(random_state: int = 0) -> pl.DataFrame:
     )
 
 
-def _customers(
-    rng: np.random.Generator,
-) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """Draw what stays the same for a customer, and the random effects."""
     n = _N_CUSTOMERS
     plan = rng.choice(3, n, p=[0.5, 0.35, 0.15])
     # A tenth signed up less than 90 days before the first month.
-    n_days = np.where(
-        rng.random(n) < 0.1, rng.integers(1, 90, n), rng.integers(1, 1000, n)
-    )
+    n_days = np.where(rng.random(n) < 0.1, rng.integers(1, 90, n), rng.integers(1, 1000, n))
     region = rng.choice(_REGIONS, n, p=[0.3, 0.25, 0.2, 0.15, 0.06, 0.04])
     customers = {
         "customer": [f"C{10_000 + k}" for k in range(n)],
@@ -80,18 +76,13 @@ def _customers(
     return pl.DataFrame(customers), rng.normal(0.0, 0.7, n)
 
 
-def _usage(
-    rng: np.random.Generator, n: int
-) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+def _usage(rng: np.random.Generator, n: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """Draw what changes from month to month, and its part of the logit."""
     log_hours = rng.normal(1.5, 0.8, n)
     complaints, failed_payments = rng.poisson(0.4, n), rng.poisson(0.15, n)
     rating = np.clip(np.rint(rng.normal(7.0 - 0.8 * complaints, 1.8)), 1, 10)
     logit = (
-        0.5 * complaints
-        + 0.9 * failed_payments
-        - 0.6 * (log_hours - 1.5)
-        - 0.25 * (rating - 7.0)
+        0.5 * complaints + 0.9 * failed_payments - 0.6 * (log_hours - 1.5) - 0.25 * (rating - 7.0)
     )
     hours = np.exp(log_hours).round(1)
     usage = {
@@ -103,12 +94,8 @@ def _usage(
     return pl.DataFrame(usage), logit
 
 
-def _with_missing(
-    values: NDArray[np.generic], is_missing: NDArray[np.bool_]
-) -> pl.Series:
-    return pl.select(
-        pl.when(~pl.Series(is_missing)).then(pl.Series(values))
-    ).to_series()
+def _with_missing(values: NDArray[np.generic], is_missing: NDArray[np.bool_]) -> pl.Series:
+    return pl.select(pl.when(~pl.Series(is_missing)).then(pl.Series(values))).to_series()
 
 
 def server_table(random_state: int = 0) -> pl.DataFrame:
@@ -120,9 +107,7 @@ def server_table(random_state: int = 0) -> pl.DataFrame:
     """
     rng = np.random.default_rng(random_state)
     n, start = 288, datetime(2025, 3, 1)
-    time = pl.datetime_range(
-        start, interval="5m", end=start.replace(hour=23, minute=55)
-    )
+    time = pl.datetime_range(start, interval="5m", end=start.replace(hour=23, minute=55))
     frames = []
     for server, n_changes in enumerate((0, 1, 1, 2, 2, 3), start=1):
         noise = rng.choice([2.0, 5.0, 20.0])
@@ -133,9 +118,7 @@ def server_table(random_state: int = 0) -> pl.DataFrame:
         value = 100 + np.cumsum(jump) + rng.normal(0.0, noise, n)
         frames.append(
             pl.select(
-                sequence=pl.lit(f"server-{server}"),
-                position=time,
-                value=pl.Series(value.round(2)),
+                sequence=pl.lit(f"server-{server}"), position=time, value=pl.Series(value.round(2))
             )
         )
     return pl.concat(frames)

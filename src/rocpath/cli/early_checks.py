@@ -58,9 +58,7 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> N
         for name in wanted:
             if headers and not any(name in header for header in headers):
                 known = max(headers, key=len)
-                more = (
-                    f", ... ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
-                )
+                more = f", ... ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
                 raise ValueError(
                     f"{role} column {name!r} not found; columns are: "
                     f"{', '.join(known[:_MAX_LISTED])}{more}."
@@ -87,8 +85,7 @@ def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
     # A pipe or a device cannot be replaced by a file.
     if path.exists() and not path.is_file():
         raise ValueError(
-            f"{target!r} is not a regular file: name another with --out, or - for "
-            "standard output."
+            f"{target!r} is not a regular file: name another with --out, or - for standard output."
         )
     _check_target(path, force=force)
 
@@ -108,8 +105,7 @@ def _check_target(target: Path, *, force: bool) -> None:
         )
     if not os.access(parent, os.W_OK):
         raise ValueError(
-            f"{str(target)!r} cannot be written: no permission to write into "
-            f"{str(parent)!r}."
+            f"{str(target)!r} cannot be written: no permission to write into {str(parent)!r}."
         )
 
 

@@ -37,19 +37,13 @@ _WRITABLE = (*reading.SEPARATORS, *reading.PARQUET)
 
 
 def read_table(
-    source: str,
-    *,
-    text: Iterable[str] = (),
-    codes: Iterable[str] = (),
-    encoding: str | None = None,
+    source: str, *, text: Iterable[str] = (), codes: Iterable[str] = (), encoding: str | None = None
 ) -> pl.DataFrame:
     """Read a table from a file, or CSV from standard input."""
     if source != STANDARD_STREAM:
         return reading.read_table(source, text=text, codes=codes, encoding=encoding)
     content, name = sys.stdin.buffer.read(), shown_name(source)
-    table = reading.parse_table(
-        name, content, text=text, codes=codes, encoding=encoding
-    )
+    table = reading.parse_table(name, content, text=text, codes=codes, encoding=encoding)
     if table.height == 0:
         raise ValueError(f"{name} has a header but no rows.")
     return table
@@ -81,10 +75,7 @@ def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
 def _inert(table: pl.DataFrame) -> pl.DataFrame:
     """Quote text that a spreadsheet would run as a formula."""
     return table.with_columns(
-        pl.when(
-            text.str.contains(r"^[=+@\t\r-]")
-            & text.cast(pl.Float64, strict=False).is_null()
-        )
+        pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
         .then("'" + text)
         .otherwise(text)
         .alias(text.name)
@@ -103,10 +94,7 @@ def write_text(text: str, target: str, *, force: bool) -> None:
 
 
 def write_folder(
-    folder: str,
-    contents: Mapping[str, bytes | str | Callable[[Path], object]],
-    *,
-    force: bool,
+    folder: str, contents: Mapping[str, bytes | str | Callable[[Path], object]], *, force: bool
 ) -> None:
     """Write files into a new folder, or with force into an existing one.
 

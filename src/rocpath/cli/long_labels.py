@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from rocpath.changepoint import Labels, label_errors
-from rocpath.cli.long_tables import (
-    LongSequence,
-    LongTable,
-    SkippedSequence,
-    named_column,
-)
+from rocpath.cli.long_tables import LongSequence, LongTable, SkippedSequence, named_column
 from rocpath.cli.positions import parsed_positions, with_original_text
 from rocpath.tables.columns import complete, listed, refuse, text_of
 
@@ -37,10 +32,7 @@ class LabelColumns(NamedTuple):
 
 
 def labels_of(
-    table: pl.DataFrame,
-    known: LongTable,
-    columns: LabelColumns,
-    sequence_column: str | None,
+    table: pl.DataFrame, known: LongTable, columns: LabelColumns, sequence_column: str | None
 ) -> tuple[dict[str, Labels], list[SkippedSequence]]:
     """Collect labels by the name of their sequence, and name unknown sequences.
 
@@ -55,9 +47,7 @@ def labels_of(
     unknown = []
     readable = {sequence.name: sequence for sequence in known.sequences}
     skipped = {one.sequence for one in known.skipped}
-    for (key,), part in frame.partition_by(
-        "sequence", maintain_order=True, as_dict=True
-    ).items():
+    for (key,), part in frame.partition_by("sequence", maintain_order=True, as_dict=True).items():
         name = str(key)
         # Skipped sequences have been named already.
         if name in readable:
@@ -70,9 +60,7 @@ def labels_of(
     return labels, unknown
 
 
-def _ends(
-    table: pl.DataFrame, known: LongTable, columns: LabelColumns
-) -> list[pl.Series]:
+def _ends(table: pl.DataFrame, known: LongTable, columns: LabelColumns) -> list[pl.Series]:
     """Read starts and ends as numbers, and keep their text."""
     found = []
     for role in ("start", "end"):
@@ -108,9 +96,7 @@ def label_names(table: pl.DataFrame, given: str | None, known: LongTable) -> pl.
 
 
 def groups_of(
-    name: str,
-    used: Iterable[str],
-    tables: Iterable[tuple[pl.DataFrame, pl.Series]],
+    name: str, used: Iterable[str], tables: Iterable[tuple[pl.DataFrame, pl.Series]]
 ) -> list[str]:
     """Return the group of each sequence, from the first table with such a column.
 
@@ -148,13 +134,9 @@ def _groups(column: pl.Series, names: pl.Series, used: list[str]) -> list[str]:
     return [group[one] for one in used]
 
 
-def _checked_labels(
-    part: pl.DataFrame, sequence: LongSequence, is_time: bool
-) -> Labels:
+def _checked_labels(part: pl.DataFrame, sequence: LongSequence, is_time: bool) -> Labels:
     """Return labels; messages show times as they are written."""
-    row, start, end, kind = (
-        part[one].to_numpy() for one in ("row", "start", "end", "kind")
-    )
+    row, start, end, kind = (part[one].to_numpy() for one in ("row", "start", "end", "kind"))
     try:
         labels = Labels(start, end, tuple(kind), sequence=sequence.name, row=row)
         # Rejects labels outside of the sequence before any segmentation.
@@ -167,10 +149,7 @@ def _checked_labels(
         for numbers, texts in (
             (start, part["start_text"].to_list()),
             (end, part["end_text"].to_list()),
-            (
-                sequence.position[[0, -1]],
-                [str(sequence.text_of_position(k)) for k in (0, -1)],
-            ),
+            (sequence.position[[0, -1]], [str(sequence.text_of_position(k)) for k in (0, -1)]),
         ):
             shown |= {float(n): t for n, t in zip(numbers, texts, strict=True)}
         raise ValueError(with_original_text(str(error), shown)) from None

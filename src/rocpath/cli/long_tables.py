@@ -218,9 +218,7 @@ def _notes(found: LongTable, runs: tuple[str, str] | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _run_columns(
-    table: pl.DataFrame, columns: SequenceColumns
-) -> tuple[str, str] | None:
+def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, str] | None:
     """Return the names of the start and end of runs, unless a position was given."""
     if columns.position is not None or columns.weight is not None:
         return None
@@ -253,9 +251,7 @@ def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
     try:
         number = source.cast(pl.Float64, strict=False).fill_nan(None)
     except pl.exceptions.PolarsError:
-        raise ValueError(
-            f"column {series.name!r} must be numbers, got {series.dtype}."
-        ) from None
+        raise ValueError(f"column {series.name!r} must be numbers, got {series.dtype}.") from None
     is_text = number.is_null() & series.is_not_null()
     if series.dtype == pl.String:
         is_text &= ~source.str.to_lowercase().is_in(["", "nan", "na", "null"])
@@ -268,9 +264,7 @@ def _checked_numbers(series: pl.Series) -> tuple[pl.Series, list[_Check]]:
     ]
 
 
-def _split(
-    frame: pl.DataFrame, checks: list[_Check], *, is_time: bool, repeated: str
-) -> LongTable:
+def _split(frame: pl.DataFrame, checks: list[_Check], *, is_time: bool, repeated: str) -> LongTable:
     """Build the sequences; those with a row that breaks a rule are skipped."""
     # The first broken rule of each row: one reason is enough to act on.
     fault = pl.coalesce(
@@ -298,9 +292,7 @@ def _split(
     return table
 
 
-def _sequence(
-    name: str, part: pl.DataFrame, repeated: str
-) -> LongSequence | SkippedSequence:
+def _sequence(name: str, part: pl.DataFrame, repeated: str) -> LongSequence | SkippedSequence:
     row = int(part["row"][0])
     if part["value"].null_count() == part.height:
         return SkippedSequence(name, row, "all values are missing")
@@ -313,8 +305,7 @@ def _sequence(
         if is_repeated.any() and repeated == "error":
             at = int(is_repeated.argmax())
             reason = (
-                f"positions must not repeat, got {part['shown'][at]!r} again (see "
-                "--repeated mean)"
+                f"positions must not repeat, got {part['shown'][at]!r} again (see --repeated mean)"
             )
             return SkippedSequence(name, int(part["row"][at]), reason)
         if repeated == "mean" and is_repeated.any():

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from rocpath.arguments import available_memory
-from rocpath.cli.files import (
-    STANDARD_STREAM,
-    check_folder,
-    read_table,
-    write_table,
-)
+from rocpath.cli.files import STANDARD_STREAM, check_folder, read_table, write_table
 from rocpath.cli.terminal import say
 from rocpath.tables.columns import column, listed
 from rocpath.tables.model import TableModel
@@ -59,9 +54,7 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
         raise ValueError("--scheduler requires --engine dask, got --engine memory.")
     if engine == "dask" or scheduler is not None:
         if table == STANDARD_STREAM:
-            raise ValueError(
-                "standard input requires --engine memory, got --engine dask."
-            )
+            raise ValueError("standard input requires --engine memory, got --engine dask.")
         return True
     if engine == "memory" or not is_many(table):
         return False
@@ -78,20 +71,13 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
 
 
 def read_tables(
-    table: str,
-    *,
-    text: Iterable[str] = (),
-    codes: Iterable[str] = (),
-    encoding: str | None = None,
+    table: str, *, text: Iterable[str] = (), codes: Iterable[str] = (), encoding: str | None = None
 ) -> pl.DataFrame:
     """Read one file, or concatenate the rows of several files."""
     # Sets, because the first file would exhaust iterators.
     kept = set(text), set(codes)
     names = file_names(table)
-    tables = [
-        read_table(name, text=kept[0], codes=kept[1], encoding=encoding)
-        for name in names
-    ]
+    tables = [read_table(name, text=kept[0], codes=kept[1], encoding=encoding) for name in names]
     for name, one in zip(names, tables, strict=True):
         _check_columns(name, one.columns, tables[0].columns)
     return tables[0] if len(tables) == 1 else pl.concat(tables, how="vertical_relaxed")
@@ -134,9 +120,7 @@ def predict_files(
         passes.results("predicting", tasks)
 
 
-def predicted(
-    model: TableModel, rows: pl.DataFrame, id_column: str | None
-) -> pl.DataFrame:
+def predicted(model: TableModel, rows: pl.DataFrame, id_column: str | None) -> pl.DataFrame:
     """Return the scores of rows, with a column of identifiers."""
     scores = model.predictions(rows)
     if id_column is None:
@@ -176,9 +160,7 @@ def running_client(cluster: Cluster) -> Iterator[Any]:
         yield client
 
 
-def _predict_file(
-    name: str, target: str, state: tuple[TableModel, str | None, bool]
-) -> None:
+def _predict_file(name: str, target: str, state: tuple[TableModel, str | None, bool]) -> None:
     model, id_column, force = state
     rows = read_table(name, text=model.text, codes=model.codes)
     write_table(predicted(model, rows, id_column), target, force=force)

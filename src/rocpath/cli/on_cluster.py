@@ -30,10 +30,7 @@ def fit_on_cluster(request: FitRequest, cluster: many_files.Cluster) -> None:
 
     _check_supported(request)
     to, files = request.to, many_files.file_names(request.table)
-    with (
-        many_files.running_client(cluster) as client,
-        progress_line(is_shown=not to.quiet) as show,
-    ):
+    with many_files.running_client(cluster) as client, progress_line(is_shown=not to.quiet) as show:
         where: dict[str, Any] = {"client": client, "progress": show}
         sample = sample_files(
             files, request.label, text=request.text, encoding=request.encoding, **where

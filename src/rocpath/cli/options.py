@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import wraps
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -44,9 +37,7 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
     def register(run: Callable[..., None]) -> Callable[..., None]:
         parameters = inspect.signature(run, eval_str=True).parameters.values()
         groups = {
-            one.name: one.annotation
-            for one in parameters
-            if hasattr(one.annotation, "_fields")
+            one.name: one.annotation for one in parameters if hasattr(one.annotation, "_fields")
         }
 
         @wraps(run)
@@ -73,9 +64,7 @@ def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
     known = one.default._asdict() if is_given else group._field_defaults
     for name, kind in get_type_hints(group, include_extras=True).items():
         default = known.get(name, one.empty)
-        yield one.replace(
-            name=name, kind=one.KEYWORD_ONLY, default=default, annotation=kind
-        )
+        yield one.replace(name=name, kind=one.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 TableArgument = Annotated[
@@ -92,21 +81,16 @@ ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
 ]
 TableFileOption = Annotated[
-    str,
-    typer.Option(
-        "--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout."
-    ),
+    str, typer.Option("--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout.")
 ]
 LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
 ModelLabelOption = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit."),
+    str | None, typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit.")
 ]
 PositiveOption = Annotated[
     str | None,
     typer.Option(
-        metavar="VALUE",
-        help="Positive label; by default the last of two in sorted order.",
+        metavar="VALUE", help="Positive label; by default the last of two in sorted order."
     ),
 ]
 TypesOption = Annotated[
@@ -114,20 +98,15 @@ TypesOption = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="Type of a column: number, category, date, date:%d/%m/%Y or drop; may be "
-        "repeated.",
+        help="Type of a column: number, category, date, date:%d/%m/%Y or drop; may be repeated.",
     ),
 ]
 DropOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to drop; may be repeated."),
+    list[str] | None, typer.Option(metavar="COLUMN", help="Column to drop; may be repeated.")
 ]
-FastOption = Annotated[
-    bool, typer.Option("--fast", help="Fit one model, without a comparison.")
-]
+FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model, without a comparison.")]
 YesOption = Annotated[
-    bool,
-    typer.Option("--yes", help="Accept the default positive label, however frequent."),
+    bool, typer.Option("--yes", help="Accept the default positive label, however frequent.")
 ]
 ModelChoiceOption = Annotated[
     Literal["linear", "blend", "logistic", "boosting", "auto"],
@@ -140,44 +119,31 @@ MaxFprOption = Annotated[
     float | None,
     typer.Option(
         metavar="RATE",
-        help="Largest false positive rate: models are compared by the partial AUC up "
-        "to it.",
+        help="Largest false positive rate: models are compared by the partial AUC up to it.",
     ),
 ]
 EncodingOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1."),
+    str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1.")
 ]
 ScoresOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="A,B,...", help="Columns of scores; by default all but the labels."
-    ),
+    typer.Option(metavar="A,B,...", help="Columns of scores; by default all but the labels."),
 ]
 # On standard output, where notes and progress never go.
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON instead of a table.")
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 # The range of numpy's seeds.
-SeedOption = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")
-]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")]
 # Results may have taken long: nothing is overwritten without it.
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", help="Show no progress and no notes.")
-]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no notes.")]
 GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Group of each row, such as its customer: rows of a group stay in one "
-        "fold.",
+        help="Group of each row, such as its customer: rows of a group stay in one fold.",
     ),
 ]
-WeightOption = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Weight of each row.")
-]
+WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Weight of each row.")]
 
 
 class Targets(NamedTuple):
@@ -186,15 +152,11 @@ class Targets(NamedTuple):
     max_fpr: MaxFprOption = None
     min_precision: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE", help="Smallest precision of predicted positives."
-        ),
+        typer.Option(metavar="SHARE", help="Smallest precision of predicted positives."),
     ] = None
     top: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", min=1, help="Largest number of rows predicted positive."
-        ),
+        typer.Option(metavar="K", min=1, help="Largest number of rows predicted positive."),
     ] = None
 
     def check(self) -> None:
@@ -218,17 +180,14 @@ class RowRoles(NamedTuple):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Time of each row: models are trained on the past and evaluated on "
-            "the future.",
+            help="Time of each row: models are trained on the past and evaluated on the future.",
         ),
     ] = None
     weight: WeightOption = None
 
     def by_role(self) -> dict[str, list[str]]:
         """Return the columns that were given, by role."""
-        return {
-            role: [name] for role, name in self._asdict().items() if name is not None
-        }
+        return {role: [name] for role, name in self._asdict().items() if name is not None}
 
 
 class Where(NamedTuple):
@@ -236,15 +195,11 @@ class Where(NamedTuple):
 
     engine: Annotated[
         Literal["auto", "memory", "dask"],
-        typer.Option(
-            help="Where to read rows; auto uses Dask for files of over half the memory."
-        ),
+        typer.Option(help="Where to read rows; auto uses Dask for files of over half the memory."),
     ] = "auto"
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."
-        ),
+        typer.Option(metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."),
     ] = None
 
 

@@ -41,9 +41,7 @@ def score_table(
     excluded = {label, *others}
     names = names or [name for name in table.columns if name not in excluded]
     if len(set(names)) < len(names):
-        raise ValueError(
-            f"--scores must name each column once, got {', '.join(names)}."
-        )
+        raise ValueError(f"--scores must name each column once, got {', '.join(names)}.")
     if len(names) < 2:
         raise ValueError("--scores must name two columns or more, as --scores a,b.")
     score = {
@@ -73,10 +71,7 @@ def comparison_dict(
             {
                 "first": pair.first,
                 "second": pair.second,
-                **{
-                    key: getattr(pair.comparison, key)
-                    for key in ("difference", *_ENDS, "p_value")
-                },
+                **{key: getattr(pair.comparison, key) for key in ("difference", *_ENDS, "p_value")},
                 "holm_p_value": pair.holm_p_value,
             }
             for pair in found.pairs

@@ -63,11 +63,7 @@ class LabeledTable(NamedTuple):
 
 
 def open_sequences(
-    options: Sequences,
-    *,
-    cost: str,
-    saved: dict[str, Any] | None = None,
-    quiet: bool = False,
+    options: Sequences, *, cost: str, saved: dict[str, Any] | None = None, quiet: bool = False
 ) -> tuple[LongTable, SequenceColumns]:
     """Read sequences of a table or a bedGraph file, at least one of them usable.
 
@@ -81,12 +77,7 @@ def open_sequences(
 
 
 def open_labeled(
-    options: Sequences,
-    label_options: LabelTable,
-    group: str | None,
-    *,
-    cost: str,
-    quiet: bool,
+    options: Sequences, label_options: LabelTable, group: str | None, *, cost: str, quiet: bool
 ) -> LabeledTable:
     """Read sequences, their labels, and their groups if a column is named."""
     columns = _columns(options, {})
@@ -160,11 +151,7 @@ def _read(
         table = read_table(options.sequences, text=columns.names_as_text)
         if options.wide or options.common:
             found = wide_sequences(
-                table,
-                columns,
-                cost=cost,
-                repeated=options.repeated,
-                is_common=options.common,
+                table, columns, cost=cost, repeated=options.repeated, is_common=options.common
             )
             found.check_not_empty()
             return found, tables

@@ -13,9 +13,7 @@ from rocpath.tables.labels import binary_label
 from rocpath.tables.model import TableModel
 
 
-def model_lines(
-    model: str, table: str, label: str | None, positive: str | None
-) -> Lines:
+def model_lines(model: str, table: str, label: str | None, positive: str | None) -> Lines:
     """Return the lines of a model's predictions along minus its gradient of AUM."""
     # A model ranks one label high: the other would turn it upside down.
     if positive is not None:
@@ -26,11 +24,7 @@ def model_lines(
 
 
 def column_lines(
-    table: str,
-    label: str | None,
-    positive: str | None,
-    predictions: str,
-    direction: str,
+    table: str, label: str | None, positive: str | None, predictions: str, direction: str
 ) -> Lines:
     """Return the lines of the predictions in one column along another."""
     if label is None:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocpath.cli.files import shown_name, write_folder
 from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
-from rocpath.cli.table_output import (
-    chosen_positive,
-    note_columns,
-    show_evaluation,
-    show_fit,
-)
+from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
 from rocpath.cli.terminal import fit_progress, say
 from rocpath.tables.classifier import TableClassifier
 
@@ -79,11 +74,7 @@ def run_fit(request: FitRequest) -> None:
     with fit_progress(notes, quiet=to.quiet) as progress:
         model.set_params(progress=progress)
         model.fit(
-            rows,
-            request.label,
-            groups=roles.group,
-            time=roles.time,
-            sample_weight=roles.weight,
+            rows, request.label, groups=roles.group, time=roles.time, sample_weight=roles.weight
         )
     test = None
     if request.test is not None:
@@ -93,9 +84,7 @@ def run_fit(request: FitRequest) -> None:
 
 def _evaluate_on(model: TableClassifier, request: FitRequest) -> TableEvaluation:
     known, test = model.model_, str(request.test)
-    rows = read_tables(
-        test, text=known.text, codes=known.codes, encoding=request.encoding
-    )
+    rows = read_tables(test, text=known.text, codes=known.codes, encoding=request.encoding)
     # Test rows may lack the columns of groups and weights.
     group, weight = (
         name if name in rows.columns else None

@@ -41,9 +41,7 @@ def chosen_positive(
     return confirmed(binary_label(known, positive), positive, is_accepted=is_accepted)
 
 
-def confirmed(
-    label: KnownLabels, positive: str | None, *, is_accepted: bool
-) -> KnownLabels:
+def confirmed(label: KnownLabels, positive: str | None, *, is_accepted: bool) -> KnownLabels:
     """Return the classes, exchanged if the user says so."""
     if positive is not None or is_accepted or label.n_positive <= label.n_negative:
         return label
@@ -72,9 +70,7 @@ def confirmed(
 
 
 def note_columns(
-    label: KnownLabels,
-    columns: Sequence[ColumnAudit],
-    warnings: Sequence[TableWarning] = (),
+    label: KnownLabels, columns: Sequence[ColumnAudit], warnings: Sequence[TableWarning] = ()
 ) -> None:
     """Report decisions about labels and columns, and how to change them."""
     n_rows = label.n_positive + label.n_negative
@@ -85,8 +81,7 @@ def note_columns(
     kinds = Counter(one.kind for one in columns)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
     used = ", ".join(
-        f"{kinds[kind]} {kind if kinds[kind] == 1 else name}"
-        for kind, name in names.items()
+        f"{kinds[kind]} {kind if kinds[kind] == 1 else name}" for kind, name in names.items()
     )
     say(f"columns: {used}, {kinds['drop']} dropped (change with --type COLUMN=KIND).")
     for one in columns:

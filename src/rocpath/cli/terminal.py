@@ -37,9 +37,7 @@ def ask(question: str) -> bool | None:
             return answer.strip().lower().startswith("y")
 
 
-def show_table(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
-) -> None:
+def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Show a table on standard output, with every number whole.
 
     A table that is wider than the terminal is shown as one line per value.

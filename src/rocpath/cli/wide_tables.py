@@ -17,12 +17,7 @@ _COMMON = "all columns"
 
 
 def wide_sequences(
-    table: pl.DataFrame,
-    columns: SequenceColumns,
-    *,
-    cost: str,
-    repeated: str,
-    is_common: bool,
+    table: pl.DataFrame, columns: SequenceColumns, *, cost: str, repeated: str, is_common: bool
 ) -> LongTable:
     """Read each numeric column as a sequence, or all of them as one."""
     position = columns.optional(table, "position")
@@ -30,8 +25,7 @@ def wide_sequences(
     names = [one.name for one in table if one.name != at and one.dtype.is_numeric()]
     if not names:
         raise ValueError(
-            "sequences must have a numeric column; columns are: "
-            f"{listed(table.columns)}."
+            f"sequences must have a numeric column; columns are: {listed(table.columns)}."
         )
     index = [] if at is None else [at]
     # A long table, in which bad columns are skipped like other bad sequences.

@@ -111,10 +111,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         self
         """
         local = self._unfitted()
-        with (
-            progress_line(is_shown=self.verbose) as show,
-            Passes(self.client, show) as passes,
-        ):
+        with progress_line(is_shown=self.verbose) as show, Passes(self.client, show) as passes:
             partitions = make_partitions("X", X, y, sample_weight)
             partitions, summary = check_partitions(passes, "X", partitions)
             check_classification_targets(summary.classes)
@@ -126,9 +123,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                 local.feature_names_in_ = names
             all_rows = AllRows(passes, partitions, summary, self.max_fpr)
             class_weight = self._class_factors(summary) * summary.class_weights
-            searched = local._search(
-                some.X, summary.classes, some.class_index, some.weight, show
-            )
+            searched = local._search(some.X, summary.classes, some.class_index, some.weight, show)
             rankings = []
             for k, (_, candidate) in enumerate(searched):
                 coef = candidate.coef
@@ -276,9 +271,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             counts = summary.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
-        given = compute_class_weight(
-            self.class_weight, classes=summary.classes, y=summary.classes
-        )
+        given = compute_class_weight(self.class_weight, classes=summary.classes, y=summary.classes)
         factor = finite_vector("class_weight", given)
         if factor.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {factor.min()}.")

@@ -104,9 +104,7 @@ def certified_auc(passes: Passes, scores: Sequence[Any], tol: float) -> float | 
     return None
 
 
-def _bounds(
-    counts: NDArray[np.int64], edge: NDArray[np.float64]
-) -> tuple[float, float]:
+def _bounds(counts: NDArray[np.int64], edge: NDArray[np.float64]) -> tuple[float, float]:
     """Return an AUC, and the largest possible difference to the exact one."""
     negative, positive = (column.astype(object) for column in counts.T)
     below = np.concatenate(([0], np.cumsum(negative)[:-1]))
@@ -119,9 +117,7 @@ def _bounds(
     return doubled / (2 * n_pairs), 0.5 * (uncertain / n_pairs)
 
 
-def _bucket_counts(
-    scores: LabeledScores, edge: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _bucket_counts(scores: LabeledScores, edge: NDArray[np.float64]) -> NDArray[np.int64]:
     score, (is_positive, units) = scores
     index = 2 * np.searchsorted(edge, score, side="right") + is_positive
     size = 2 * edge.size + 2
@@ -174,9 +170,7 @@ def labeled_scores(
     positives, units = summary.classes[1:], None
     if summary.is_weighted:
         units = common_units(passes, partitions, positives)
-    tasks = passes.each(
-        partial(count_labels, "X"), partitions, state=(positives, units)
-    )
+    tasks = passes.each(partial(count_labels, "X"), partitions, state=(positives, units))
     return passes.keep(tasks), sum(summary.n_rows)
 
 

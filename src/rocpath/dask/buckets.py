@@ -81,9 +81,7 @@ class ClassScores(NamedTuple):
         ends = np.searchsorted(self.score, splitters).tolist()
         pieces = zip([0, *ends], [*ends, self.score.size], strict=True)
         return [
-            ClassScores(
-                self.score[a:b], None if self.repeats is None else self.repeats[a:b]
-            )
+            ClassScores(self.score[a:b], None if self.repeats is None else self.repeats[a:b])
             for a, b in pieces
         ]
 
@@ -132,9 +130,7 @@ class Buckets(NamedTuple):
         shared = delayed(edge, pure=False, traverse=False)
         pieces = [split(one, shared) for one in scores]
         join = delayed(_concatenate, pure=False)
-        tasks = passes.keep(
-            [join([piece[k] for piece in pieces]) for k in range(edge.size + 1)]
-        )
+        tasks = passes.keep([join([piece[k] for piece in pieces]) for k in range(edge.size + 1)])
         sizes = passes.results("sorting scores", passes.each(_sizes, tasks))
         return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
 
@@ -150,14 +146,10 @@ class Buckets(NamedTuple):
         return results
 
 
-def splitters(
-    passes: Passes, scores: Sequence[Any], n_buckets: int
-) -> NDArray[np.float64]:
+def splitters(passes: Passes, scores: Sequence[Any], n_buckets: int) -> NDArray[np.float64]:
     """Select distinct scores that split all scores into similar buckets."""
     n_sampled = max(_SAMPLES_PER_BUCKET * n_buckets // len(scores), 16)
-    samples = passes.results(
-        "sampling scores", passes.each(_sample, scores, state=n_sampled)
-    )
+    samples = passes.results("sampling scores", passes.each(_sample, scores, state=n_sampled))
     # All samples have the same size, so those of large partitions get more weight.
     score = np.concatenate([one for one, _ in samples])
     weight = np.concatenate([np.full(one.size, each) for one, each in samples])

@@ -31,9 +31,7 @@ class RankComponent(NamedTuple):
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
 
-    def of(
-        self, rows: Partition, is_positive: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def of(self, rows: Partition, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the components of the rows of a partition."""
         index = _bin_index(rows, self.name, self.edge)
         return np.where(is_positive, self.positive[index], self.negative[index])
@@ -47,9 +45,7 @@ class Deviation(NamedTuple):
     def __sub__(self, other: Deviation) -> Deviation:
         return Deviation((*self.terms, *other.terms))
 
-    def of(
-        self, rows: Partition, is_positive: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def of(self, rows: Partition, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the deviations of the rows of a partition."""
         first, *rest = (one.of(rows, is_positive) for one in self.terms)
         return first - rest[0] if rest else first
@@ -68,8 +64,7 @@ def shuffle_groups(passes: Passes, partitions: list[Any]) -> tuple[list[Any], in
         raise ValueError("groups must have at least two different values, got one.")
     if n_groups > _MAX_GROUPS:
         raise MemoryError(
-            f"groups must have at most {_MAX_GROUPS:,} different values, got "
-            f"{n_groups:,}."
+            f"groups must have at most {_MAX_GROUPS:,} different values, got {n_groups:,}."
         )
     return tasks, n_groups
 
@@ -115,9 +110,7 @@ def weight_powers(rows: Partition, positive: NDArray[Any]) -> NDArray[np.float64
     )
 
 
-def _bin_index(
-    rows: Partition, name: str, edge: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _bin_index(rows: Partition, name: str, edge: NDArray[np.float64]) -> NDArray[np.intp]:
     score = np.asarray(getattr(rows, name), dtype=np.float64)
     return np.searchsorted(edge, score, side="right")
 
@@ -134,9 +127,7 @@ def bin_sums(
     return np.asarray(sums, dtype=float).reshape(2, 2, n_bins).swapaxes(0, 1)
 
 
-def square_sums(
-    rows: Partition, state: tuple[Deviation, NDArray[Any]]
-) -> NDArray[np.float64]:
+def square_sums(rows: Partition, state: tuple[Deviation, NDArray[Any]]) -> NDArray[np.float64]:
     """Sum the squared influences of positives and of negatives."""
     deviation, positive = state
     is_positive = np.isin(rows.y, positive)
@@ -144,9 +135,7 @@ def square_sums(
     return np.asarray(np.bincount(is_positive, square, 2)[::-1], dtype=float)
 
 
-def sums_by_group(
-    rows: Partition, state: tuple[Deviation, NDArray[Any]]
-) -> NDArray[np.float64]:
+def sums_by_group(rows: Partition, state: tuple[Deviation, NDArray[Any]]) -> NDArray[np.float64]:
     """Return the sums of `GroupSums`, by class and group."""
     deviation, positive = state
     is_positive, weight = np.isin(rows.y, positive), _weights(rows)

@@ -83,14 +83,10 @@ def minimize_aum(
     with Passes(client) as passes:
         partitions = make_partitions("X", X, y, sample_weight)
         partitions, summary = check_partitions(passes, "X", partitions, is_binary=True)
-        samples = PartitionedSamples.from_partitions(
-            passes, partitions, summary, margin
-        )
+        samples = PartitionedSamples.from_partitions(passes, partitions, summary, margin)
         matrix = PartitionedMatrix(samples, (samples.n_rows, summary.n_columns))
         if coef is None:
             coef = matrix.difference_of_means()
         initial = checked_initial(coef, summary.n_columns, unit_norm=unit_norm)
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
-        return descend(
-            samples, model, initial, max_steps=max_steps, tol=tol, progress=progress
-        )
+        return descend(samples, model, initial, max_steps=max_steps, tol=tol, progress=progress)

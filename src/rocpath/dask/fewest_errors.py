@@ -23,9 +23,7 @@ class _Intervals(NamedTuple):
     high: NDArray[np.float64]
 
 
-def fewest_errors_in_buckets(
-    buckets: Buckets, units: tuple[float, float, float]
-) -> float:
+def fewest_errors_in_buckets(buckets: Buckets, units: tuple[float, float, float]) -> float:
     """Find the constant added to all predictions that minimizes FP + FN.
 
     Scores are minus the thresholds.

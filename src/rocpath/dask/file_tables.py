@@ -30,12 +30,7 @@ from rocpath.dask.thresholds import choose_threshold
 from rocpath.table_files.reading import read_table
 from rocpath.tables.columns import column, listed
 from rocpath.tables.evaluation import TableEvaluation
-from rocpath.tables.labels import (
-    KnownLabels,
-    known_positives,
-    label_kinds,
-    label_text,
-)
+from rocpath.tables.labels import KnownLabels, known_positives, label_kinds, label_text
 from rocpath.tables.model import TableModel
 
 if TYPE_CHECKING:
@@ -280,9 +275,7 @@ def _points(
     """Choose a threshold for each target, as is done in memory."""
 
     def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
-        return choose_threshold(
-            y, scores, **asdict(one), confidence=confidence, client=client
-        )
+        return choose_threshold(y, scores, **asdict(one), confidence=confidence, client=client)
 
     n_positives, n_negatives = area.n_positives or 0, area.n_negatives or 0
     count = partial(point_counts, n_positives=n_positives, n_negatives=n_negatives)
@@ -310,9 +303,7 @@ def _sample_file(
     return table[row.astype(np.int64)], Counter(dict(counts.iter_rows()))
 
 
-def _encode_file(
-    name: str, state: tuple[TableModel, str | None]
-) -> tuple[Any, NDArray[np.bool_]]:
+def _encode_file(name: str, state: tuple[TableModel, str | None]) -> tuple[Any, NDArray[np.bool_]]:
     # As for the sample: a file in which all values of a column look like numbers must
     # be read like the others.
     model, encoding = state

@@ -17,14 +17,8 @@ import numpy as np
 from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import Curve
 from rocpath.auc_statistics.differences import compared
-from rocpath.auc_statistics.groups import (
-    ClusterVariance,
-    GroupSums,
-)
-from rocpath.auc_statistics.influence import (
-    ScoreBlocks,
-    block_components,
-)
+from rocpath.auc_statistics.groups import ClusterVariance, GroupSums
+from rocpath.auc_statistics.influence import ScoreBlocks, block_components
 from rocpath.auc_statistics.intervals import checked_margin
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.auc_pairs import add_arrays, count_labels, exact_auc, partial_auc
@@ -143,15 +137,9 @@ def compare_auc(
     confidence = share_between("confidence", confidence)
     margin = checked_margin(margin)
     with Passes(client) as passes:
-        columns = {
-            "sample_weight": sample_weight,
-            "other_scores": other_scores,
-            "groups": groups,
-        }
+        columns = {"sample_weight": sample_weight, "other_scores": other_scores, "groups": groups}
         sample = _Sample.from_collections(passes, y, scores, columns)
-        one, two = (
-            sample.curve(name, limit, confidence) for name in ("X", "other_scores")
-        )
+        one, two = (sample.curve(name, limit, confidence) for name in ("X", "other_scores"))
         return compared(one, two, margin)
 
 
@@ -184,9 +172,7 @@ class _Sample:
             groups, n_groups = shuffle_groups(passes, tasks)
             if n_groups == n_rows:  # independent rows
                 groups, n_groups = None, None
-        return cls(
-            passes, tasks, positive, n_rows, is_weighted, total, groups, n_groups
-        )
+        return cls(passes, tasks, positive, n_rows, is_weighted, total, groups, n_groups)
 
     def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
         """Compute the exact area of one score, and its components by bins."""
@@ -206,9 +192,7 @@ class _Sample:
         sums = self.passes.total("counting scores", tasks, add_arrays)[..., ::-1]
         _, positive, negative = block_components(sums[1, 0], sums[0, 0], max_fpr)
         nothing: Any = np.zeros(0, dtype=np.intp)
-        blocks = ScoreBlocks(
-            area, positive, negative, sums[1, 0], sums[0, 0], nothing, nothing
-        )
+        blocks = ScoreBlocks(area, positive, negative, sums[1, 0], sums[0, 0], nothing, nothing)
         return _PartitionedCurve(
             self,  # type: ignore[arg-type]
             np.zeros(0),
@@ -224,11 +208,7 @@ class _Sample:
     def counts(self) -> dict[str, int | None]:
         """Numbers of rows and groups, by the names of the results."""
         n_positives, n_negatives = (int(n) for n in self.powers[:, 0])
-        return {
-            "n_positives": n_positives,
-            "n_negatives": n_negatives,
-            "n_groups": self.n_groups,
-        }
+        return {"n_positives": n_positives, "n_negatives": n_negatives, "n_groups": self.n_groups}
 
     @cached_property
     def unbiased_parts(self) -> list[float]:

@@ -75,9 +75,7 @@ class DataSummary(NamedTuple):
         """Combine the summaries of all partitions, and check that they agree."""
         n_rows = [one.n_rows for one in summaries]
         if sum(n_rows) == 0:
-            raise ValueError(
-                "X must have at least one row with a positive weight, got none."
-            )
+            raise ValueError("X must have at least one row with a positive weight, got none.")
         # Empty partitions may have no columns, for example after a filter.
         nonempty = [one for one in summaries if one.n_rows]
         columns = {one.n_columns for one in nonempty}
@@ -91,9 +89,7 @@ class DataSummary(NamedTuple):
         labels = [one.labels for one in nonempty]
         # Concatenation would convert numbers to text.
         if len({one.dtype.kind in "buifc" for one in labels}) > 1:
-            raise ValueError(
-                "y must have the same type in all partitions, got numbers and text."
-            )
+            raise ValueError("y must have the same type in all partitions, got numbers and text.")
         classes, index, _ = _sorted_labels(np.concatenate(labels))
         if is_binary:
             check_two_classes(classes)
@@ -206,9 +202,7 @@ def check_partitions(
     return (kept if left >= 0 else partitions), summary
 
 
-def _partition(
-    name: str, number: int, X: Any, others: list[str], *columns: Any
-) -> Partition:
+def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any) -> Partition:
     block, found = as_block(name, X), {}
     for other, given in zip(others, columns, strict=True):
         refuse_masked(other, given)
@@ -251,8 +245,7 @@ def _summarize(rows: Partition, number: int, name: str) -> PartitionSummary:
     labels, index, counts = _sorted_labels(y)
     if labels.size > _MAX_CLASSES:
         raise ValueError(
-            f"y must be class labels, got {labels.size} distinct values in partition "
-            f"{number}."
+            f"y must be class labels, got {labels.size} distinct values in partition {number}."
         )
     return PartitionSummary(
         y.size,
@@ -277,9 +270,7 @@ def _check_labels(y: NDArray[Any], number: int) -> None:
     _refuse_any(is_missing(y), "y must be finite and complete", y, number)
 
 
-def _refuse_any(
-    is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], number: int
-) -> None:
+def _refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], number: int) -> None:
     if is_bad.any():
         row = int(is_bad.argmax())
         raise ValueError(f"{rule}, got {values[row]} in partition {number}, row {row}.")
@@ -292,9 +283,7 @@ def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     expected = dd.DataFrame if n_dimensions == 2 else dd.Series
     if not isinstance(rows, (da.Array, expected)):
         kind = "data frame" if n_dimensions == 2 else "series"
-        raise TypeError(
-            f"{name} must be a Dask array or {kind}, got {type(rows).__name__}."
-        )
+        raise TypeError(f"{name} must be a Dask array or {kind}, got {type(rows).__name__}.")
     if rows.ndim != n_dimensions:
         kind = "two-dimensional" if n_dimensions == 2 else "one-dimensional"
         raise ValueError(f"{name} must be {kind}, got {rows.ndim} dimensions.")

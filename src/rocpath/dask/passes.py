@@ -16,13 +16,7 @@ import dask.config
 from dask.base import compute, persist
 from dask.delayed import delayed
 from dask.utils import parse_timedelta
-from distributed import (
-    CancelledError,
-    Client,
-    KilledWorker,
-    default_client,
-    futures_of,
-)
+from distributed import CancelledError, Client, KilledWorker, default_client, futures_of
 
 from rocpath.arguments import available_memory
 
@@ -55,9 +49,7 @@ class Passes:
     """
 
     def __init__(
-        self,
-        client: Client | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        self, client: Client | None = None, progress: Callable[[str, int, int], None] | None = None
     ) -> None:
         self.client = _running_client(client)
         self.n_passes = 0
@@ -139,9 +131,7 @@ class Passes:
         self._held.clear()
         return found
 
-    def _compute(
-        self, client: Client, name: str, tasks: Sequence[Any], each: Any
-    ) -> Any:
+    def _compute(self, client: Client, name: str, tasks: Sequence[Any], each: Any) -> Any:
         with _explained_errors(client):
             futures = client.compute(list(tasks))
             # A closing client accepts tasks but never reports that they ended.
@@ -273,9 +263,7 @@ class _WorkerWatch:
             )
 
 
-def _completed_batches(
-    client: Client, futures: list[Any]
-) -> Iterator[tuple[int, list[Any]]]:
+def _completed_batches(client: Client, futures: list[Any]) -> Iterator[tuple[int, list[Any]]]:
     """Yield the number of completed futures and the newly completed ones."""
     waiting, pause, watch = list(futures), _MIN_PAUSE, _WorkerWatch(client)
     while waiting:
@@ -340,9 +328,7 @@ def _running_client(client: Client | None) -> Client | None:
         except ValueError:
             return None
     if not isinstance(client, Client):
-        raise TypeError(
-            f"client must be a distributed.Client, got {type(client).__name__}."
-        )
+        raise TypeError(f"client must be a distributed.Client, got {type(client).__name__}.")
     _check_connected(client)
     return client
 
@@ -350,8 +336,7 @@ def _running_client(client: Client | None) -> Client | None:
 def _check_connected(client: Client) -> None:
     if client.status != "running":
         raise RuntimeError(
-            f"client must be connected to its scheduler, got one that is "
-            f"{client.status}."
+            f"client must be connected to its scheduler, got one that is {client.status}."
         )
 
 

@@ -14,12 +14,7 @@ from rocpath.dask.auc_pairs import exact_auc, partial_auc
 from rocpath.dask.buckets import Buckets, LabeledScores
 from rocpath.dask.weights import common_units, counted_labels
 from rocpath.matrices import Columns, row_products
-from rocpath.ranking.convex_problem import (
-    MOST_COLUMNS_FOR_NEWTON,
-    ConvexProblem,
-    LossSums,
-    newton,
-)
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, LossSums, newton
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,9 +34,7 @@ class AllRows(NamedTuple):
     summary: DataSummary
     max_fpr: float | None = None
 
-    def refine(
-        self, is_class: NDArray[np.bool_], candidate: Candidate
-    ) -> NDArray[np.float64]:
+    def refine(self, is_class: NDArray[np.bool_], candidate: Candidate) -> NDArray[np.float64]:
         """Return the coef of scaled columns after the ascent or the refitted one."""
         columns, start = candidate.columns, candidate.initial_coef
         if candidate.history.chosen > 0:
@@ -61,9 +54,7 @@ class AllRows(NamedTuple):
         )
         return self._newton(problem, start * scale) / scale
 
-    def _row_weights(
-        self, is_class: NDArray[np.bool_], model: InitialModel
-    ) -> tuple[float, float]:
+    def _row_weights(self, is_class: NDArray[np.bool_], model: InitialModel) -> tuple[float, float]:
         """Return the weights of a negative and a positive row; all sum to one."""
         weights = self.summary.class_weights
         negative, positive = weights[~is_class].sum(), weights[is_class].sum()
@@ -87,9 +78,7 @@ class AllRows(NamedTuple):
             return exact_auc(buckets)
         return partial_auc(buckets, self.max_fpr)
 
-    def _newton(
-        self, problem: _Problem, start: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _newton(self, problem: _Problem, start: NDArray[np.float64]) -> NDArray[np.float64]:
         def sums(coef: NDArray[np.float64]) -> LossSums:
             tasks = self.passes.each(_loss_sums, self.partitions, state=(problem, coef))
             name = "refitting to all rows"
@@ -110,9 +99,7 @@ class _Problem(NamedTuple):
     model: InitialModel
 
 
-def _loss_sums(
-    rows: Partition, state: tuple[_Problem, NDArray[np.float64]]
-) -> LossSums:
+def _loss_sums(rows: Partition, state: tuple[_Problem, NDArray[np.float64]]) -> LossSums:
     """Sum the loss and its derivatives over the rows of a partition."""
     problem, coef = state
     is_positive = np.isin(rows.y, problem.positives)

@@ -18,13 +18,7 @@ import rocpath._core as _core
 from rocpath.dask.auc_pairs import exact_auc
 from rocpath.dask.buckets import Buckets, LabeledScores
 from rocpath.dask.fewest_errors import fewest_errors_in_buckets
-from rocpath.dask.weights import (
-    ClassUnit,
-    CountedLabels,
-    WeightUnits,
-    common_units,
-    counted_labels,
-)
+from rocpath.dask.weights import ClassUnit, CountedLabels, WeightUnits, common_units, counted_labels
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.step_choice import ChosenStep
 
@@ -135,11 +129,7 @@ class PartitionedMatrix(NamedTuple):
         samples = self.samples
         state = samples.jumps, samples.level(predictions)
         tasks = samples.passes.each(
-            _gradient_sums,
-            samples.partitions,
-            samples.labels,
-            predictions.tasks,
-            state=state,
+            _gradient_sums, samples.partitions, samples.labels, predictions.tasks, state=state
         )
         # Sums of pairs hardly depend on the order, and not at all for whole numbers.
         return add_pairs(samples.passes.results("gradient", tasks, reads_x=True))
@@ -204,9 +194,7 @@ class PartitionedSamples(NamedTuple):
         predictions: PartitionedVector = state.predictions[0]
         return predictions
 
-    def choose_step(
-        self, state: State, direction: State, added: Quadratic
-    ) -> ChosenStep:
+    def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Return the step with the smallest AUM."""
         here, change = state.predictions[0], direction.predictions[0]
         sample = self.jumps.lines(self.sampled_labels, here.sample, change.sample)
@@ -218,11 +206,7 @@ class PartitionedSamples(NamedTuple):
         # sums of the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
             tasks = self.passes.each(
-                _collapsed,
-                self.labels,
-                here.tasks,
-                change.tasks,
-                state=(self.jumps, box),
+                _collapsed, self.labels, here.tasks, change.tasks, state=(self.jumps, box)
             )
             return _concatenate(self.passes.results("best step", tasks))
 
@@ -263,9 +247,7 @@ class PartitionedSamples(NamedTuple):
 
     def _buckets(self, predictions: PartitionedVector) -> Buckets:
         if predictions.buckets is None:
-            scores = self.passes.each(
-                _score, self.labels, predictions.tasks, state=self.jumps
-            )
+            scores = self.passes.each(_score, self.labels, predictions.tasks, state=self.jumps)
             predictions.buckets = Buckets.shuffle(self.passes, scores, self.n_rows)
         return predictions.buckets
 
@@ -304,9 +286,7 @@ def _labels(rows: Partition, state: tuple[NDArray[Any], WeightUnits]) -> Counted
     return counted_labels(rows, *state)
 
 
-def _take_labels(
-    labels: CountedLabels, index: NDArray[np.int64], _: None
-) -> CountedLabels:
+def _take_labels(labels: CountedLabels, index: NDArray[np.int64], _: None) -> CountedLabels:
     return labels.take(index)
 
 
@@ -349,9 +329,7 @@ def _near_level(
 
 
 def _at_level(
-    labels: CountedLabels,
-    prediction: NDArray[np.float64],
-    state: tuple[LabelJumps, Level],
+    labels: CountedLabels, prediction: NDArray[np.float64], state: tuple[LabelJumps, Level]
 ) -> tuple[float, NDArray[np.float64]]:
     jumps, level = state
     return _core.at_level(
@@ -364,9 +342,7 @@ def _at_level(
 
 
 def _partial_aum(
-    labels: CountedLabels,
-    prediction: NDArray[np.float64],
-    state: tuple[LabelJumps, Level],
+    labels: CountedLabels, prediction: NDArray[np.float64], state: tuple[LabelJumps, Level]
 ) -> float:
     return _at_level(labels, prediction, state)[0]
 

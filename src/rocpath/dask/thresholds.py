@@ -65,11 +65,7 @@ def choose_threshold(
     0.1
     """
     targets = check_targets(
-        max_fpr=max_fpr,
-        min_tpr=min_tpr,
-        min_precision=min_precision,
-        top=top,
-        cost=cost,
+        max_fpr=max_fpr, min_tpr=min_tpr, min_precision=min_precision, top=top, cost=cost
     )
     if confidence is not None:
         confidence = share_between("confidence", confidence)
@@ -93,9 +89,7 @@ class _Bins(NamedTuple):
     fp: NDArray[np.int64]
 
     @classmethod
-    def from_scores(
-        cls, passes: Passes, labeled: list[Any], edge: NDArray[np.float64]
-    ) -> _Bins:
+    def from_scores(cls, passes: Passes, labeled: list[Any], edge: NDArray[np.float64]) -> _Bins:
         """Count scores in bins that begin at the edges, in one pass."""
         tasks = passes.each(_count, labeled, state=edge)
         bins: _Bins = passes.total("counting scores", tasks, _combine)
@@ -115,9 +109,7 @@ class _Bins(NamedTuple):
         near = np.arange(max(n_above - 1, 0), min(n_above + 1, self.low.size))
         return near[self.low[near] < self.high[near]]
 
-    def split(
-        self, passes: Passes, labeled: list[Any], wide: NDArray[np.intp]
-    ) -> _Bins:
+    def split(self, passes: Passes, labeled: list[Any], wide: NDArray[np.intp]) -> _Bins:
         """Split bins into bins of one score each, in one pass."""
         ranges = np.column_stack((self.low[wide], self.high[wide]))
         tasks = passes.each(_scores_inside, labeled, state=ranges)
@@ -142,9 +134,7 @@ def _combine(bins: list[_Bins]) -> _Bins:
     return _Bins(low.min(axis=0), high.max(axis=0), tp.sum(axis=0), fp.sum(axis=0))
 
 
-def _scores_inside(
-    labeled: LabeledScores, ranges: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _scores_inside(labeled: LabeledScores, ranges: NDArray[np.float64]) -> NDArray[np.float64]:
     score = labeled.score
     inside = [score[(score >= low) & (score <= high)] for low, high in ranges]
     return np.unique(np.concatenate(inside))

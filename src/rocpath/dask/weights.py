@@ -87,9 +87,7 @@ class WeightUnits(NamedTuple):
         """Whether float64 represents the units of rates exactly."""
         return max(self._common) <= _MAX_UNIT
 
-    def labels(
-        self, is_positive: NDArray[np.bool_], weight: NDArray[np.float64]
-    ) -> CountedLabels:
+    def labels(self, is_positive: NDArray[np.bool_], weight: NDArray[np.float64]) -> CountedLabels:
         """Count rows in these units."""
         counts = np.empty(weight.size, dtype=np.int64)
         # Each class separately: in units of the other, counts may exceed 64 bits.
@@ -108,9 +106,7 @@ def counted_labels(
     return units.labels(is_positive, rows.weight)
 
 
-def common_units(
-    passes: Passes, partitions: list[Any], positives: NDArray[Any]
-) -> WeightUnits:
+def common_units(passes: Passes, partitions: list[Any], positives: NDArray[Any]) -> WeightUnits:
     """Find units for the rows of the positive classes and for the others."""
     weights = passes.keep(passes.each(_by_class, partitions, state=positives))
     units = _units(passes, weights, [1.0, 1.0])
@@ -165,10 +161,5 @@ def _are_multiples(
     ]
 
 
-def _count_sums(
-    weights: list[NDArray[np.float64]], units: list[ClassUnit]
-) -> list[int]:
-    return [
-        int(unit.counts(weight).sum())
-        for weight, unit in zip(weights, units, strict=True)
-    ]
+def _count_sums(weights: list[NDArray[np.float64]], units: list[ClassUnit]) -> list[int]:
+    return [int(unit.counts(weight).sum()) for weight, unit in zip(weights, units, strict=True)]

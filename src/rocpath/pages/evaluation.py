@@ -77,17 +77,11 @@ def evaluation_report(
     if not columns:
         raise ValueError("scores must have at least one entry, got an empty dict.")
     labels = np.asarray(y)
-    classes = [
-        str(labels[side][0]) for side in (~sample.is_positive, sample.is_positive)
-    ]
+    classes = [str(labels[side][0]) for side in (~sample.is_positive, sample.is_positive)]
     comparison = None
     if len(columns) > 1:
         comparison = compare_aucs(
-            sample.is_positive,
-            columns,
-            groups=groups,
-            confidence=confidence,
-            positive=True,
+            sample.is_positive, columns, groups=groups, confidence=confidence, positive=True
         )
     page = page_html(
         "evaluation.html",
@@ -103,10 +97,7 @@ def evaluation_report(
         charts={
             "n_positive": sample.counts["n_positives"],
             "n_negative": sample.counts["n_negatives"],
-            "models": [
-                _chart(sample, name, score, confidence)
-                for name, score in columns.items()
-            ],
+            "models": [_chart(sample, name, score, confidence) for name, score in columns.items()],
         },
     )
     target = Path(path)
@@ -145,8 +136,7 @@ def _models(
     for row in rows:
         area = row["auc"]
         row["bar"] = {
-            key: (getattr(area, key) - low) / (1.0 - low)
-            for key in ("low", "value", "high")
+            key: (getattr(area, key) - low) / (1.0 - low) for key in ("low", "value", "high")
         }
     return rows
 
@@ -169,10 +159,7 @@ def _findings(comparison: AUCComparisons | None) -> list[str]:
 
 
 def _chart(
-    sample: LabeledSample,
-    name: str,
-    score: NDArray[np.float64],
-    confidence: float,
+    sample: LabeledSample, name: str, score: NDArray[np.float64], confidence: float
 ) -> dict[str, Any]:
     """Return the data of the charts of one score."""
     rows = RankedRows.of(sample.is_positive, score)

@@ -16,11 +16,7 @@ _TITLE = "Line search explorer"
 
 
 def explorer_html(
-    lines: Lines,
-    *,
-    title: str = _TITLE,
-    max_lines: int = 2000,
-    max_step: float | None = None,
+    lines: Lines, *, title: str = _TITLE, max_lines: int = 2000, max_step: float | None = None
 ) -> str:
     """Make a page that shows a line search at any step.
 
@@ -56,9 +52,7 @@ def explorer_html(
     True
     """
     shown = explorer_values(lines, title, max_lines=max_lines, max_step=max_step)
-    return page_html(
-        "explorer_page.html", title=title, scripts=["explorer"], explorer=shown
-    )
+    return page_html("explorer_page.html", title=title, scripts=["explorer"], explorer=shown)
 
 
 def explorer_values(

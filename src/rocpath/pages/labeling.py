@@ -22,16 +22,7 @@ if TYPE_CHECKING:
 
 TITLE = "Label changes"
 # In order: each script uses the shared object of those before it.
-_SCRIPTS = (
-    "signal",
-    "labels",
-    "models",
-    "drawing",
-    "overview",
-    "edits",
-    "input",
-    "page",
-)
+_SCRIPTS = ("signal", "labels", "models", "drawing", "overview", "edits", "input", "page")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,9 +95,7 @@ def labeling_html(
     --------
     rocpath.changepoint.labeling_page : Compute the segmentations too.
     """
-    rows = [
-        [one if isinstance(one, str) else float(one) for one in row] for row in labels
-    ]
+    rows = [[one if isinstance(one, str) else float(one) for one in row] for row in labels]
     coded = [_sequence(one) for one in sequences]
     data = {
         "sequences": coded,

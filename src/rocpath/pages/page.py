@@ -93,8 +93,7 @@ def _needed(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"pages need {module.partition('.')[0]}; install it with: "
-            "pip install 'rocpath[report]'"
+            f"pages need {module.partition('.')[0]}; install it with: pip install 'rocpath[report]'"
         ) from error
 
 

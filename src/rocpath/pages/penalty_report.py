@@ -149,8 +149,7 @@ def penalty_report_html(report: PenaltyReport) -> str:
         "roc": [_curve(name, curve) for name, curve in report.roc.items()],
         # Plotly reads names as HTML.
         "errors": [
-            [escape(one.name), one.value, one.low, one.high]
-            for one in report.comparison.scores
+            [escape(one.name), one.value, one.low, one.high] for one in report.comparison.scores
         ],
         "coefficients": [[escape(name), value] for name, value in ordered],
         "path": None if path is None else path[:4],
@@ -169,9 +168,7 @@ def penalty_report_html(report: PenaltyReport) -> str:
     )
 
 
-def _sequences(
-    sequences: Sequence[ReportedSequence], is_time: bool
-) -> list[dict[str, Any]]:
+def _sequences(sequences: Sequence[ReportedSequence], is_time: bool) -> list[dict[str, Any]]:
     # All sequences share a number of points, so that the size of a page is bounded.
     n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
     n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))

@@ -140,9 +140,7 @@ def _curves(fit: TableFit) -> list[dict[str, Any]]:
     return curves
 
 
-def _charts(
-    curves: list[dict[str, Any]], summary: ScoreSummary | None
-) -> dict[str, Any]:
+def _charts(curves: list[dict[str, Any]], summary: ScoreSummary | None) -> dict[str, Any]:
     """Return the data of the script."""
     if summary is None:
         return {"curves": curves}

@@ -114,9 +114,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
 
 def _auc_at(lines: Lines, step: float) -> float:
     """Compute AUC at a step; lines that meet there may be told apart by rounding."""
-    bp = ErrorBreakpoints(
-        np.arange(len(lines)), lines.intercept, lines.fp_diff, lines.fn_diff
-    )
+    bp = ErrorBreakpoints(np.arange(len(lines)), lines.intercept, lines.fp_diff, lines.fn_diff)
     return auc(bp, -step * lines.slope)
 
 
@@ -167,9 +165,7 @@ def along_curve(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.in
     return extremes(length / (length[-1] or 1.0), y)
 
 
-def drawn_curve(
-    name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]
-) -> dict[str, Any]:
+def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> dict[str, Any]:
     """Return a ROC curve for a script, thinned, with a name as HTML."""
     kept = along_curve(fpr, tpr)
     # Plotly reads the names as HTML.

@@ -43,18 +43,14 @@ def axes_grid(
     return axes
 
 
-def draw_steps(
-    ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any
-) -> None:
+def draw_steps(ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any) -> None:
     """Draw a function with value[i] from edge[i] to edge[i + 1]."""
     # Each value is repeated at both ends of its interval: unlike a step style, this
     # needs no value beyond the last edge.
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
-def legend_outside(
-    ax: Axes, loc: str, anchor: tuple[float, float], **options: Any
-) -> None:
+def legend_outside(ax: Axes, loc: str, anchor: tuple[float, float], **options: Any) -> None:
     """Place the legend outside the axes, where it covers no data."""
     style: dict[str, Any] = {"loc": loc, "bbox_to_anchor": anchor, "frameon": False}
     style |= {"fontsize": 8.5, "columnspacing": 1.2, "handlelength": 1.4}

@@ -78,13 +78,7 @@ class LineSearchDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        max_step: float | None = None,
-        ax: Any = None,
+        cls, estimator: Any, X: Any, y: Any, *, max_step: float | None = None, ax: Any = None
     ) -> LineSearchDisplay:
         """Create the display of a step of a linear model along its AUM gradient.
 
@@ -121,9 +115,7 @@ class LineSearchDisplay:
             color, dashes, width = canvas.VARIANT_STYLES[one.name]
             label = f"{one.name} ({one.step:.3g})"
             for axes in self.ax_:
-                axes.axvline(
-                    one.step, color=color, ls=dashes, lw=width, zorder=1.5, label=label
-                )
+                axes.axvline(one.step, color=color, ls=dashes, lw=width, zorder=1.5, label=label)
             size = 4 + width
             self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
             self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)

@@ -93,9 +93,7 @@ def plot_roc(
         )
         if band is not None:
             if sample.groups is not None:
-                limits = grouped_roc_band(
-                    sample.is_positive, score, sample.groups, confidence
-                )
+                limits = grouped_roc_band(sample.is_positive, score, sample.groups, confidence)
             else:
                 is_all = band == "simultaneous"
                 limits = roc_band(rows, confidence, is_simultaneous=is_all)
@@ -127,10 +125,7 @@ def _mark(ax: Axes, point: OperatingPoint) -> None:
     """Mark an operating point with the bounds of both rates."""
     ends = [
         [[max(rate - low, 0.0)], [max(high - rate, 0.0)]]
-        for rate, (low, high) in (
-            (point.fpr, point.fpr_interval),
-            (point.tpr, point.tpr_interval),
-        )
+        for rate, (low, high) in ((point.fpr, point.fpr_interval), (point.tpr, point.tpr_interval))
     ]
     ax.errorbar(
         point.fpr,

@@ -106,9 +106,7 @@ class ROCErrorDisplay:
         fpr, tpr = self.curve.fpr, self.curve.tpr
         ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=1)
         marker = "o" if fpr.size <= len(_LETTERS) else None
-        ax.plot(
-            fpr, tpr, color=canvas.MIN_COLOR, marker=marker, markersize=4, label="ROC"
-        )
+        ax.plot(fpr, tpr, color=canvas.MIN_COLOR, marker=marker, markersize=4, label="ROC")
         areas = f"AUC {self.curve.auc:.4g}, AUM {self.curve.aum:.4g}"
         ax.set_title(f"{self.name}\n{areas}" if self.name else areas, fontsize=11)
         ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
@@ -180,8 +178,7 @@ def errors_and_predictions(
     predictions = np.asarray(estimator.decision_function(X))
     if predictions.ndim != 1:
         raise ValueError(
-            "estimator must be a classifier of two classes, got one of "
-            f"{predictions.shape[1]}."
+            f"estimator must be a classifier of two classes, got one of {predictions.shape[1]}."
         )
     is_positive = np.asarray(y) == estimator.classes_[1]
     return ErrorBreakpoints.from_labels(is_positive), predictions

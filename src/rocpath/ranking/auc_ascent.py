@@ -71,10 +71,7 @@ class Stage(NamedTuple):
     fraction: float
 
     def between(
-        self,
-        initial: NDArray[np.float64],
-        end: NDArray[np.float64],
-        rows: LabeledRows,
+        self, initial: NDArray[np.float64], end: NDArray[np.float64], rows: LabeledRows
     ) -> NDArray[np.float64]:
         """Interpolate between models whose predictions have the same spread."""
         # Otherwise the longer one of two vectors would dominate.
@@ -127,15 +124,13 @@ def tried_stages(
         for number in range(len(steps[0])):
             stages = [Stage(kind, number + 1, fraction) for fraction in _FRACTIONS]
             ends[:2] = [
-                of_fold[number](coef)
-                for of_fold, coef in zip(steps[:2], ends, strict=False)
+                of_fold[number](coef) for of_fold, coef in zip(steps[:2], ends, strict=False)
             ]
             tried = _evaluated(folds, stages, initial, ends[:2])
             # A smaller gain on two folds is rarely significant on all.
             if max(stage.gain - 0.5 * stage.error for stage in tried) > 0:
                 ends[2:] = [
-                    of_fold[number](coef)
-                    for of_fold, coef in zip(steps[2:], ends[2:], strict=True)
+                    of_fold[number](coef) for of_fold, coef in zip(steps[2:], ends[2:], strict=True)
                 ]
                 tried = _evaluated(folds, stages, initial, ends)
             yield from tried
@@ -145,9 +140,7 @@ def tried_stages(
             best = gain
 
 
-def _is_promising(
-    folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
-) -> bool:
+def _is_promising(folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]) -> bool:
     """Whether coordinate ascent on few rows of one fold gains a standard error."""
     if ascent.n_rounds == 0:
         return False

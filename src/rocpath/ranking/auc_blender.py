@@ -246,9 +246,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
             of_member = [class_scores(model, X) for model in self.estimators_]
             scores = np.stack(of_member, axis=-1)
         else:
-            X = validate_data(
-                self, X, dtype=np.float64, ensure_all_finite=False, reset=False
-            )
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
             scores = X[:, None, :]
         _check_finite(scores, self.member_names_)
         odds = [blend.log_odds(scores[:, k]) for k, blend in enumerate(self._blends)]
@@ -303,9 +301,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
 
     def _check_settings(self) -> None:
         if self.estimators is not None:
-            is_pair = [
-                isinstance(one, tuple) and len(one) == 2 for one in self.estimators
-            ]
+            is_pair = [isinstance(one, tuple) and len(one) == 2 for one in self.estimators]
             if not is_pair or not all(is_pair):
                 raise ValueError(
                     "estimators must be a list of (name, estimator), got "
@@ -323,17 +319,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
             raise ValueError(f"timeout must be positive, got {self.timeout}.")
 
-    def _named_estimators(
-        self, X: Any, rng: np.random.RandomState
-    ) -> Sequence[tuple[str, Any]]:
+    def _named_estimators(self, X: Any, rng: np.random.RandomState) -> Sequence[tuple[str, Any]]:
         if self.estimators is not None:
             return self.estimators
         seed = rng.randint(2**31 - 1)
         return portfolio(*X.shape, is_dense=not sparse.issparse(X), random_state=seed)
 
-    def _report_excluded(
-        self, excluded: Sequence[ExcludedModel], *, is_any_left: bool
-    ) -> None:
+    def _report_excluded(self, excluded: Sequence[ExcludedModel], *, is_any_left: bool) -> None:
         """Warn of every excluded model, or raise if none is left."""
         self.excluded_ = {one.name: one.reason for one in excluded}
         if not is_any_left:
@@ -341,9 +333,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
             raise ValueError(f"every model failed: {reasons}") from excluded[0].error
         for one in excluded:
             warnings.warn(
-                f"the blend excludes {one.name!r}: {one.reason}",
-                UserWarning,
-                stacklevel=3,
+                f"the blend excludes {one.name!r}: {one.reason}", UserWarning, stacklevel=3
             )
 
     def _blend(

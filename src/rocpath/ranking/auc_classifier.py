@@ -160,15 +160,10 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """
         refuse_masked("X", X)
         refuse_masked("y", y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
         y = np.asarray(y)
-        weight, group = (
-            row_weights(sample_weight, y.size),
-            group_numbers(groups, y.size),
-        )
+        weight, group = (row_weights(sample_weight, y.size), group_numbers(groups, y.size))
         is_counted = weight > 0
         # Not kept with a weight of 0: they would still affect quantiles and folds.
         if not is_counted.all():
@@ -207,9 +202,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         rng = check_random_state(self.random_state)
         for k in range(self._n_rankings):
             is_positive = self._is_positive(k)[index]
-            rows = LabeledRows.with_random_ranks(
-                X, is_positive, weight, rng, max_fpr, group
-            )
+            rows = LabeledRows.with_random_ranks(X, is_positive, weight, rng, max_fpr, group)
             given = None if before is None else before[k]
             yield rows, search_ranking(rows, self._settings(k, rng, progress), given)
 
@@ -218,9 +211,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         positive = k if self._n_rankings > 1 else 1
         return np.asarray(np.arange(self.classes_.size) == positive)
 
-    def _class_weights(
-        self, class_weight: NDArray[np.float64], k: int
-    ) -> tuple[float, float]:
+    def _class_weights(self, class_weight: NDArray[np.float64], k: int) -> tuple[float, float]:
         """Sum the weights of the negative and of the positive classes of ranking k."""
         is_positive = self._is_positive(k)
         return class_weight[~is_positive].sum(), class_weight[is_positive].sum()
@@ -235,9 +226,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """Predict log-odds of the second class, or of each class against the rest."""
         check_is_fitted(self)
         refuse_masked("X", X)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = [
             weighted_sums(X, coef) + intercept
             for coef, intercept in zip(self.coef_, self.intercept_, strict=True)
@@ -256,16 +245,13 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
     def _factors(self, classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
         factor = finite_vector(
-            "class_weight",
-            compute_class_weight(self.class_weight, classes=classes, y=y),
+            "class_weight", compute_class_weight(self.class_weight, classes=classes, y=y)
         )
         if factor.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {factor.min()}.")
         return factor
 
-    def _coef_before(
-        self, classes: NDArray[Any], n_features: int
-    ) -> NDArray[np.float64] | None:
+    def _coef_before(self, classes: NDArray[Any], n_features: int) -> NDArray[np.float64] | None:
         """Return the weights of the previous fit, if they are to be used."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
@@ -273,10 +259,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return self.coef_ if is_same and self.coef_.shape[1] == n_features else None
 
     def _settings(
-        self,
-        k: int,
-        rng: np.random.RandomState,
-        progress: Callable[[str], None] | None,
+        self, k: int, rng: np.random.RandomState, progress: Callable[[str], None] | None
     ) -> Settings:
         def show(message: str) -> None:
             if progress is not None:
@@ -285,9 +268,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
         widths = finite_vector("widths", self.widths)
         if not (widths >= _SMALLEST_WIDTH).all():
-            raise ValueError(
-                f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}."
-            )
+            raise ValueError(f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}.")
         return Settings(
             n_folds=whole_number("n_folds", self.n_folds, least=2),
             ascent=Ascent(

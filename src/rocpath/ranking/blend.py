@@ -106,9 +106,7 @@ class Scale(NamedTuple):
         """Return standardized ranks: the share of rows with lower scores."""
         # Equal scores have the mean of their ranks. Shares of the sample weight, not of
         # rows: a row of weight 2 must be equivalent to two rows.
-        columns = zip(
-            self.sorted_score.T, self.share_below.T, _rounded(scores).T, strict=True
-        )
+        columns = zip(self.sorted_score.T, self.share_below.T, _rounded(scores).T, strict=True)
         middles = [
             below[np.searchsorted(measured, score, side="left")]
             + below[np.searchsorted(measured, score, side="right")]
@@ -142,13 +140,9 @@ def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     """
     scores, n_models = rows.X, rows.X.shape[1]
     columns = Columns.as_given(n_models)
-    problem = ConvexProblem(
-        scores, columns, np.inf, rows.sign, rows.sample_weight, "logistic"
-    )
+    problem = ConvexProblem(scores, columns, np.inf, rows.sign, rows.sample_weight, "logistic")
 
-    def loss(
-        parameters: NDArray[np.float64],
-    ) -> tuple[float, NDArray[np.float64]]:
+    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         weights = parameters[:-1]
         value, slope, _ = problem.derivatives(scores @ weights + parameters[-1])
         value += 0.5 * l2 * float(weights @ weights)
@@ -159,9 +153,7 @@ def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     # To convergence: otherwise the weights would depend on the order of summation, and
     # a row of weight 2 would not be equivalent to two rows.
     precise = {"ftol": 1e-14, "gtol": 1e-8}
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=precise
-    )
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=precise)
     weights = np.asarray(found.x[:-1])
     # All are 0 where no score ranks better than chance.
     if not weights.sum() > 0:
@@ -247,10 +239,7 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     """Find the weights of scores, which are the columns of the rows."""
     fold = joined_folds(fold, rows)
     # The ranks are those within a class, so these are the rows that are kept.
-    few, few_fold = (
-        rows.subsampled(_ENOUGH_TO_ASCEND),
-        fold[rows.rank < _ENOUGH_TO_ASCEND],
-    )
+    few, few_fold = (rows.subsampled(_ENOUGH_TO_ASCEND), fold[rows.rank < _ENOUGH_TO_ASCEND])
     # Thousands of rows determine a scale as well as all of them, which take long to
     # sort.
     scale = Scale.from_scores(few.X, few.sample_weight, are_probabilities(rows.X))
@@ -260,9 +249,7 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     scaled = replace(scaled, X=trial.scale.transform(scaled.X))
     # Candidates are averaged: a choice between near equals would follow noise.
     weights = share @ np.array(list(candidates(scaled).values()))
-    held_out = trial.folds.held_out_scores(
-        [share @ of_fold for of_fold in trial.weights]
-    )
+    held_out = trial.folds.held_out_scores([share @ of_fold for of_fold in trial.weights])
     negative, positive = np.bincount(rows.is_positive, rows.sample_weight)
     model = held_out.log_odds(scaled.standardized(weights), (negative, positive))
     return Blend(trial.scale, weights, model, _history(rows, trial, share))
@@ -288,9 +275,7 @@ class _Trial(NamedTuple):
     evaluated: CrossValidatedAUC
 
     @classmethod
-    def cross_validated(
-        cls, rows: LabeledRows, fold: NDArray[np.intp], scale: Scale
-    ) -> _Trial:
+    def cross_validated(cls, rows: LabeledRows, fold: NDArray[np.intp], scale: Scale) -> _Trial:
         scaled = replace(rows, X=scale.transform(rows.X))
         train = [scaled.take(fold != k) for k in np.unique(fold)]
         folds = Folds(scaled, fold, train)
@@ -300,9 +285,7 @@ class _Trial(NamedTuple):
         return cls(scale, list(found[0]), folds, weights, evaluated)
 
 
-def _history(
-    rows: LabeledRows, trial: _Trial, share: NDArray[np.float64]
-) -> BlendHistory:
+def _history(rows: LabeledRows, trial: _Trial, share: NDArray[np.float64]) -> BlendHistory:
     evaluated = trial.evaluated
     _, error = evaluated.gain(int(evaluated.auc.argmax()))
     member_auc = np.array([auc(rows.breakpoints, score) for score in rows.X.T])

@@ -17,13 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy import optimize, sparse
 
-from rocpath.matrices import (
-    Columns,
-    LinearModel,
-    Matrix,
-    sums_over_rows,
-    weighted_sums,
-)
+from rocpath.matrices import Columns, LinearModel, Matrix, sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -122,9 +116,7 @@ class ConvexProblem(NamedTuple):
         loss, gradient = 0.0, np.zeros(coef.size)
         hessian = np.zeros((coef.size, coef.size))
         for rows, block in blocks:
-            some = self._replace(
-                sign=self.sign[rows], sample_weight=self.sample_weight[rows]
-            )
+            some = self._replace(sign=self.sign[rows], sample_weight=self.sample_weight[rows])
             value, slope, curvature = some.derivatives(block @ coef)
             loss += value
             gradient += block.T @ slope
@@ -219,11 +211,7 @@ def _quasi_newton(
         return value + 0.5 * float(ridge @ at**2), gradient
 
     found = optimize.minimize(
-        objective,
-        coef,
-        jac=True,
-        method="L-BFGS-B",
-        options=_PRECISE if is_precise else _ROUGH,
+        objective, coef, jac=True, method="L-BFGS-B", options=_PRECISE if is_precise else _ROUGH
     )
     return np.asarray(found.x)
 

@@ -40,10 +40,7 @@ class CrossValidatedAUC:
 
     @classmethod
     def from_scores(
-        cls,
-        score: NDArray[np.float64],
-        rows: LabeledRows,
-        fold: NDArray[np.intp],
+        cls, score: NDArray[np.float64], rows: LabeledRows, fold: NDArray[np.intp]
     ) -> CrossValidatedAUC:
         """Evaluate columns of held-out scores; every fold must have both classes."""
         folds = np.unique(fold)
@@ -89,9 +86,7 @@ class HeldOutScores(NamedTuple):
     rows: LabeledRows
     score: NDArray[np.float64]
 
-    def log_odds(
-        self, model: LinearModel, class_weight: tuple[float, float]
-    ) -> LinearModel:
+    def log_odds(self, model: LinearModel, class_weight: tuple[float, float]) -> LinearModel:
         """Turn a model of such scores into one of log-odds (Platt scaling).
 
         ``class_weight`` holds the total weights of negatives and of positives.
@@ -127,9 +122,7 @@ class Folds(NamedTuple):
         n_fitted = 2 if rows.X.size > _MANY_ENTRIES else int(fold.max()) + 1
         return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
 
-    def evaluate(
-        self, coefs: Sequence[Sequence[NDArray[np.float64]]]
-    ) -> CrossValidatedAUC:
+    def evaluate(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> CrossValidatedAUC:
         """Evaluate models, given their fits to the training rows of the first folds."""
         is_out = self.fold < len(coefs)
         score = np.zeros((len(self.rows), len(coefs[0])))

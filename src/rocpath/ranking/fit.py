@@ -156,9 +156,7 @@ class Candidate(NamedTuple):
         is_common = model.has_common_scale
         return self.relative_scale if is_common else np.ones(self.coef.size)
 
-    def ranking(
-        self, coef: NDArray[np.float64], class_weight: tuple[float, float]
-    ) -> Ranking:
+    def ranking(self, coef: NDArray[np.float64], class_weight: tuple[float, float]) -> Ranking:
         """Scale predictions to log-odds, given the weights of negatives and positives.
 
         The log-odds fit held-out scores: a model is too confident on its own rows.
@@ -168,9 +166,7 @@ class Candidate(NamedTuple):
 
 
 def search_ranking(
-    all_rows: LabeledRows,
-    settings: Settings,
-    given: NDArray[np.float64] | None = None,
+    all_rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None = None
 ) -> Candidate:
     """Fit a linear ranking; a given coef replaces the initial models."""
     with _blas_threads(all_rows):
@@ -218,9 +214,7 @@ def _fit_scaled(
     models = (
         []
         if given is not None
-        else initial_models(
-            rows.X.shape[1], has_common_scale=bool((scale != 1.0).any())
-        )
+        else initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
     )
     folds = Folds.from_rows(few, min(settings.n_folds, few.n_unique_minority))
     settings.progress("cross-validating initial models")
@@ -232,8 +226,7 @@ def _fit_scaled(
     share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     settings.progress("cross-validating the ascent on AUC")
     averages = [
-        average(coefs, share, train)
-        for coefs, train in zip(fitted, folds.train, strict=True)
+        average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [TriedStage(None, averages, 0.0, 0.0)]
     tried += tried_stages(folds, ascent, averages)

@@ -60,9 +60,7 @@ _COMMON_L2S = (30.0, 3.0, 0.3, 0.03)
 # For too few rows to cross-validate. With 7 to 20 positives on 54 tables
 # (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
 # .0016 ± .0012.
-DEFAULT_INITIAL_MODEL = InitialModel(
-    "logistic", is_balanced=True, is_clipped=False, l2=0.01
-)
+DEFAULT_INITIAL_MODEL = InitialModel("logistic", is_balanced=True, is_clipped=False, l2=0.01)
 
 
 def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialModel]:
@@ -108,9 +106,7 @@ def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         size = np.hypot(1.0, columns.center / deviation)
     size *= np.sqrt(X.shape[0] / np.maximum(n_nonzero, 1))
-    return np.where(
-        is_varying & (n_nonzero < 0.5 * X.shape[0]), np.maximum(1.0, 0.5 * size), 1.0
-    )
+    return np.where(is_varying & (n_nonzero < 0.5 * X.shape[0]), np.maximum(1.0, 0.5 * size), 1.0)
 
 
 def fit_initial_models(
@@ -200,15 +196,11 @@ def _solved(
         if is_clipped not in blocks and rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON:
             blocks[is_clipped] = problem.blocks()
         l2s = [model.l2 for model in of_kind]
-        yield from problem.solutions(
-            l2s, near, blocks.get(is_clipped), is_precise=is_precise
-        )
+        yield from problem.solutions(l2s, near, blocks.get(is_clipped), is_precise=is_precise)
 
 
 def average(
-    coefs: Sequence[NDArray[np.float64]],
-    share: NDArray[np.float64],
-    rows: LabeledRows,
+    coefs: Sequence[NDArray[np.float64]], share: NDArray[np.float64], rows: LabeledRows
 ) -> NDArray[np.float64]:
     """Average models, scaled such that their predictions have the same spread."""
     # A model with less regularization has larger predictions, but is not better.
@@ -221,10 +213,7 @@ def average(
 
 
 def refit_initial_model(
-    rows: LabeledRows,
-    columns: Columns,
-    model: InitialModel,
-    coef: NDArray[np.float64],
+    rows: LabeledRows, columns: Columns, model: InitialModel, coef: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Refit a model to all rows, one block of scaled rows at a time.
 

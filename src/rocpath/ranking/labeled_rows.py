@@ -11,14 +11,7 @@ from scipy import sparse
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.matrices import (
-    Columns,
-    LinearModel,
-    Matrix,
-    copied_rows,
-    equal_rows,
-    weighted_sums,
-)
+from rocpath.matrices import Columns, LinearModel, Matrix, copied_rows, equal_rows, weighted_sums
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON
 
 if TYPE_CHECKING:
@@ -122,9 +115,7 @@ class LabeledRows:
         """Error functions of the rows."""
         # A smaller weight would be lost by rounding in the sum of its class.
         weight = np.maximum(self.sample_weight, 1e-12 * self._class_weight)
-        return ErrorBreakpoints.from_labels(
-            self.is_positive, sample_weight=weight, positive=True
-        )
+        return ErrorBreakpoints.from_labels(self.is_positive, sample_weight=weight, positive=True)
 
     @property
     def sign(self) -> NDArray[np.float64]:

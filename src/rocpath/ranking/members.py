@@ -126,9 +126,7 @@ def scored_members(
             excluded.append(ExcludedModel(name, reason, error))
         # Any exception may come from a third-party model.
         except Exception as error:
-            excluded.append(
-                ExcludedModel(name, f"{type(error).__name__}: {error}", error)
-            )
+            excluded.append(ExcludedModel(name, f"{type(error).__name__}: {error}", error))
         else:
             members.append(Member(name, fitted, score))
     return members, excluded
@@ -174,9 +172,7 @@ def _weight_parameter(estimator: Any) -> str | None:
 
 def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
     if score.shape[1] != n_columns:
-        raise ValueError(
-            f"it returned {score.shape[1]} scores per row instead of {n_columns}"
-        )
+        raise ValueError(f"it returned {score.shape[1]} scores per row instead of {n_columns}")
     is_bad = ~np.isfinite(score).all(axis=1)
     if is_bad.any():
         row = int(is_bad.argmax())

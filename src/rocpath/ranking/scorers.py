@@ -53,22 +53,14 @@ def partial_auc_score(
     >>> rp.partial_auc_score([0, 0, 1, 1], [1, 3, 2, 4], max_fpr=0.5)
     0.6666666666666666
     """
-    bp = ErrorBreakpoints.from_labels(
-        y_true, sample_weight=sample_weight, positive=pos_label
-    )
+    bp = ErrorBreakpoints.from_labels(y_true, sample_weight=sample_weight, positive=pos_label)
     is_partial = max_fpr is not None or min_tpr is not None
     return auc(
-        bp,
-        y_score,
-        max_fpr=max_fpr,
-        min_tpr=min_tpr,
-        standardized=standardized and is_partial,
+        bp, y_score, max_fpr=max_fpr, min_tpr=min_tpr, standardized=standardized and is_partial
     )
 
 
-def partial_auc_scorer(
-    *, max_fpr: float | None = None, min_tpr: float | None = None
-) -> Any:
+def partial_auc_scorer(*, max_fpr: float | None = None, min_tpr: float | None = None) -> Any:
     """Return a scorer for ``scoring=`` of scikit-learn's model selection.
 
     Parameters

@@ -16,29 +16,15 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import (
-    _check_method_params,
-    check_is_fitted,
-    column_or_1d,
-    indexable,
-)
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, indexable
 
 from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import OperatingPoint
 from rocpath.auc_statistics.thresholds import check_targets, choose_threshold
-from rocpath.ranking.scores import (
-    MARGIN_FIRST,
-    class_scores,
-    score_columns,
-    score_method,
-)
+from rocpath.ranking.scores import MARGIN_FIRST, class_scores, score_columns, score_method
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -225,11 +211,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return tags
 
     def _held_out(
-        self,
-        X: Matrix,
-        label: NDArray[Any],
-        groups: Any,
-        params: dict[str, Any],
+        self, X: Matrix, label: NDArray[Any], groups: Any, params: dict[str, Any]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Fit the classifier; return rows that it was not fitted to, with scores."""
         every = np.arange(label.size)
@@ -308,6 +290,4 @@ def _refuse_empty_class(label: NDArray[Any], sample_weight: ArrayLike | None) ->
     if sample_weight is None:
         return
     if np.unique(label[np.asarray(sample_weight) != 0]).size < 2:
-        raise ValueError(
-            "sample_weight must be positive in both classes, got zeros in one class."
-        )
+        raise ValueError("sample_weight must be positive in both classes, got zeros in one class.")

@@ -31,11 +31,7 @@ _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
 def parsed_csv(
-    source: str,
-    content: bytes,
-    separator: str | None,
-    text: set[str],
-    codes: Iterable[str] = (),
+    source: str, content: bytes, separator: str | None, text: set[str], codes: Iterable[str] = ()
 ) -> pl.DataFrame:
     """Parse CSV; numbers may be in quotes and have spaces around them.
 
@@ -70,9 +66,7 @@ def parsed_csv(
     kept = {names[int(place)] for place in is_text}
     table.columns = names
     return table.with_columns(
-        _typed(column)
-        for column in table
-        if column.dtype == pl.String and column.name not in kept
+        _typed(column) for column in table if column.dtype == pl.String and column.name not in kept
     )
 
 
@@ -91,9 +85,7 @@ def _as_utf8(source: str, content: bytes) -> bytes:
     if nul >= 0:
         row = content.count(b"\n", 0, nul)
         place = f"row {row}" if row else "the header"
-        raise ValueError(
-            f"{source} has a NUL byte in {place}: it is damaged, or not text."
-        )
+        raise ValueError(f"{source} has a NUL byte in {place}: it is damaged, or not text.")
     return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
@@ -138,9 +130,7 @@ def _parsed(
     )
 
 
-def _header_and_rows(
-    source: str, content: bytes, separator: str
-) -> tuple[list[str], str]:
+def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[str], str]:
     """Return the names of the columns, and the text after them."""
     try:
         lines = io.StringIO(content.decode("utf-8"), newline="")
@@ -157,14 +147,11 @@ def _header_and_rows(
         raise ValueError(f"{source} has no readable header: {error}.") from None
     if len(names) > _MAX_COLUMNS:
         raise ValueError(
-            f"{source} has {len(names):,} columns, more than the {_MAX_COLUMNS:,} that "
-            "can be read."
+            f"{source} has {len(names):,} columns, more than the {_MAX_COLUMNS:,} that can be read."
         )
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(
-            f"{source} has more than one column {repeated[0]!r}: rename them."
-        )
+        raise ValueError(f"{source} has more than one column {repeated[0]!r}: rename them.")
     # One column is fine, unless its name looks like several columns.
     if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(

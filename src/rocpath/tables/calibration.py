@@ -68,9 +68,7 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
 
 def platt_parameters(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    sample_weight: NDArray[np.float64],
+    score: NDArray[np.float64], is_positive: NDArray[np.bool_], sample_weight: NDArray[np.float64]
 ) -> LinearModel:
     """Fit the slope and the intercept that turn held-out scores into log-odds."""
     nothing = np.zeros((score.size, 0))

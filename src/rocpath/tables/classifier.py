@@ -142,13 +142,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        groups: Any = None,
-        time: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any, *, groups: Any = None, time: Any = None, sample_weight: Any = None
     ) -> Self:
         """Compare models on held-out rows, and fit the selected one to all rows.
 
@@ -195,9 +189,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             if name != "progress" and value is not None
         }
         parameters["drop"] = list(self.drop)
-        self.fit_: TableFit = replace(
-            fit, model=replace(fit.model, parameters=parameters)
-        )
+        self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
         self.classes_ = _original_labels(y, self.classes_)
         self.comparison_: ModelComparison | None = fit.comparison
@@ -257,9 +249,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "model_")
         table = as_table(X)
-        roles = Roles(
-            self.model_.label if y is None else y, groups, None, sample_weight
-        )
+        roles = Roles(self.model_.label if y is None else y, groups, None, sample_weight)
         label, design = read_roles(table, roles)
         known = known_label(label, self.model_.positive, self.model_.negative)
         score = self.model_.scores(table)

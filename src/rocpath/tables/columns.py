@@ -91,8 +91,7 @@ class TableFeatures(NamedTuple):
             )
         plain = _plain_numbers(table, self.number, set(self.sentinel))
         numbers = [
-            plain[name] if name in plain else self._number(table[name])
-            for name in self.number
+            plain[name] if name in plain else self._number(table[name]) for name in self.number
         ]
         return pl.DataFrame(numbers + [text_of(table[name]) for name in self.category])
 
@@ -128,9 +127,7 @@ def _plain_numbers(
     large is left to `numbers_of`, which names it.
     """
     schema = table.schema
-    numeric = [
-        name for name in names if name not in others and schema[name].is_numeric()
-    ]
+    numeric = [name for name in names if name not in others and schema[name].is_numeric()]
     if not numeric:
         return {}
     columns = table.select(pl.col(numeric).cast(pl.Float64))
@@ -146,9 +143,7 @@ def _plain_numbers(
 def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
     """Return a column, or raise with the names that exist."""
     if name not in table.columns:
-        raise ValueError(
-            f"{role} column {name!r} not found; columns are: {listed(table.columns)}."
-        )
+        raise ValueError(f"{role} column {name!r} not found; columns are: {listed(table.columns)}.")
     return table[name]
 
 
@@ -202,9 +197,7 @@ def feature_columns(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    features = TableFeatures(
-        number, category, style, unreadable, sentinel, min_frequency
-    )
+    features = TableFeatures(number, category, style, unreadable, sentinel, min_frequency)
     return features, audits
 
 
@@ -225,11 +218,7 @@ def _read(
 
 
 def _audit(
-    series: pl.Series,
-    read: pl.Series,
-    kind: str | None,
-    style: str | None,
-    min_frequency: int,
+    series: pl.Series, read: pl.Series, kind: str | None, style: str | None, min_frequency: int
 ) -> ColumnAudit:
     """Decide on the type of a column, given what was read from its text."""
     n_missing = series.null_count()
@@ -261,9 +250,7 @@ def _audit(
     return ColumnAudit(series.name, "date" if is_date else "number", why, **counts)
 
 
-def _with_codes(
-    audit: ColumnAudit, series: pl.Series, codes: tuple[float, ...]
-) -> ColumnAudit:
+def _with_codes(audit: ColumnAudit, series: pl.Series, codes: tuple[float, ...]) -> ColumnAudit:
     if not codes or audit.kind == "drop":
         return audit
     n_codes = audit.n_unreadable
@@ -289,10 +276,7 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
             ) from None
         refuse(series, number.is_null() & source.is_not_null(), "must be numbers")
         number = number.fill_nan(None)
-    rule = (
-        f"must be finite and at most {LARGEST_NUMBER:g} in size; leave unknown values "
-        "empty"
-    )
+    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size; leave unknown values empty"
     refuse(series, number.abs() > LARGEST_NUMBER, rule)
     return number if may_miss else complete(number)
 
@@ -311,9 +295,7 @@ def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
     """Raise with the first row that breaks a rule, if any does."""
     if is_bad.any():
         row = _first_row(is_bad)
-        raise ValueError(
-            f"column {series.name!r} {rule}, got {series[row - 1]!r} in row {row}."
-        )
+        raise ValueError(f"column {series.name!r} {rule}, got {series[row - 1]!r} in row {row}.")
 
 
 def text_of(series: pl.Series) -> pl.Series:
@@ -337,9 +319,7 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names[:_MAX_LISTED]) + more
 
 
-def _useless(
-    series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool
-) -> str:
+def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
     """Return the reason why nothing can be learned from a column, if there is one.
 
     A column whose type was given by the user only has to vary.
@@ -379,9 +359,7 @@ def _numbers_rows(series: pl.Series, n_values: int) -> bool:
 
 def is_plain(series: pl.Series) -> bool:
     """Return whether values are single numbers or words."""
-    return not (
-        series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown)
-    )
+    return not (series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown))
 
 
 def _is_number(series: pl.Series) -> bool:

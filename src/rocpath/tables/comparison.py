@@ -62,10 +62,7 @@ class CrossValidatedScores(NamedTuple):
 
 
 def compare_models(
-    held_out: CrossValidatedScores,
-    *,
-    candidates: Sequence[str],
-    max_fpr: float | None = None,
+    held_out: CrossValidatedScores, *, candidates: Sequence[str], max_fpr: float | None = None
 ) -> tuple[ModelComparison, dict[str, dict[str, float]]]:
     """Compare models by AUC, or partial AUC, and select the simplest good one.
 
@@ -90,9 +87,7 @@ def compare_models(
     names = list(held_out.score)
     columns = [_mean_over_folds(held_out, name, width) for name in names]
     value = {name: area / width for name, (area, _) in zip(names, columns, strict=True)}
-    influence = {
-        name: by_unit / width for name, (_, by_unit) in zip(names, columns, strict=True)
-    }
+    influence = {name: by_unit / width for name, (_, by_unit) in zip(names, columns, strict=True)}
 
     def error(name: str, other: str | None = None) -> float:
         change = influence[name] - (influence[other] if other is not None else 0.0)
@@ -124,8 +119,7 @@ def compare_models(
         sample_size=held_out.sample_size,
     )
     return comparison, {
-        one.name: _metrics(held_out, one, is_partial=max_fpr is not None)
-        for one in scores
+        one.name: _metrics(held_out, one, is_partial=max_fpr is not None) for one in scores
     }
 
 
@@ -169,11 +163,7 @@ def _small_sample(
 
 
 def _interval(
-    held_out: CrossValidatedScores,
-    name: str,
-    value: float,
-    error: float,
-    max_fpr: float | None,
+    held_out: CrossValidatedScores, name: str, value: float, error: float, max_fpr: float | None
 ) -> tuple[float, float]:
     """Return an interval with the shape of that of the pooled scores.
 
@@ -224,7 +214,5 @@ def _metrics(
     return metrics
 
 
-def _at(
-    weight: NDArray[np.float64] | None, rows: NDArray[np.intp]
-) -> NDArray[np.float64] | None:
+def _at(weight: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
     return None if weight is None else weight[rows]

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.auc_statistics.threshold_targets import (
-    NO_TARGETS,
-    ThresholdTargets,
-    describe_target,
-)
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets, describe_target
 from rocpath.tables.folds import INDEPENDENT_ROWS
 from rocpath.tables.thresholds import target_points
 
@@ -59,9 +55,7 @@ class TableEvaluation:
         """Targets that no threshold reaches on these rows."""
         rules = [describe_target(*one) for one in self.targets.given.items()]
         reached = [one.rule for one in self.points]
-        return [
-            rule for rule in rules if not any(one.startswith(rule) for one in reached)
-        ]
+        return [rule for rule in rules if not any(one.startswith(rule) for one in reached)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, for JSON."""

@@ -115,24 +115,18 @@ def fit_table(prepared: PreparedTable, settings: FitSettings) -> TableFit:
         is_blend = settings.model == "scores"
         cross_validate = _score_blends if is_blend else _score_methods
         held_out = cross_validate(prepared, folds, names, settings, steps)
-        comparison, metrics = compare_models(
-            held_out, candidates=candidates, max_fpr=max_fpr
-        )
+        comparison, metrics = compare_models(held_out, candidates=candidates, max_fpr=max_fpr)
         method = comparison.selected
     steps.start(f"{method}, all rows")
     fitted, inner = _fit_all_rows(prepared, method, settings)
     if held_out is None and inner is not None:
         held_out = inner
-        comparison, metrics = compare_models(
-            held_out, candidates=[method], max_fpr=max_fpr
-        )
+        comparison, metrics = compare_models(held_out, candidates=[method], max_fpr=max_fpr)
     steps.start("summarizing the results")
     return _result(prepared, settings, fitted, method, comparison, metrics, held_out)
 
 
-def _plan(
-    prepared: PreparedTable, settings: FitSettings
-) -> tuple[tuple[str, ...], list[Fold]]:
+def _plan(prepared: PreparedTable, settings: FitSettings) -> tuple[tuple[str, ...], list[Fold]]:
     """Return the methods to cross-validate, and the folds.
 
     A fast fit has one method. If that reports the scores of the inner folds of its
@@ -164,9 +158,7 @@ class _Steps:
 
 def _folds(prepared: PreparedTable, settings: FitSettings) -> list[Fold]:
     label, design = prepared.label, prepared.design
-    folds = split_rows(
-        label.is_positive, design, settings.n_folds, settings.random_state
-    )
+    folds = split_rows(label.is_positive, design, settings.n_folds, settings.random_state)
     if folds:
         return folds
     is_positive_rare = label.n_positive < label.n_negative
@@ -178,8 +170,7 @@ def _folds(prepared: PreparedTable, settings: FitSettings) -> list[Fold]:
         )
     how = "groups" if design.time is None else "windows of time"
     raise ValueError(
-        f"rows of {rarer!r} must be in at least two {how}, one for training and one "
-        "for evaluation."
+        f"rows of {rarer!r} must be in at least two {how}, one for training and one for evaluation."
     )
 
 
@@ -340,9 +331,7 @@ def with_threshold(
     if targets.n_given == 0:
         return model, ""
     y, design, reason = held_out.is_positive, held_out.design, ""
-    for confidence in (
-        (None,) if list(targets.given) == ["top"] else (DEFAULT_CONFIDENCE, None)
-    ):
+    for confidence in (None,) if list(targets.given) == ["top"] else (DEFAULT_CONFIDENCE, None):
         try:
             point = target_point(y, score, targets, design, confidence)
         except ValueError as error:

@@ -104,10 +104,7 @@ INDEPENDENT_ROWS = RowDesign()
 
 
 def split_rows(
-    is_positive: NDArray[np.bool_],
-    design: RowDesign,
-    n_folds: int,
-    random_state: int | None,
+    is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int, random_state: int | None
 ) -> list[Fold]:
     """Split rows into folds whose training and held-out rows contain both classes.
 
@@ -128,10 +125,7 @@ def split_rows(
 
 
 def _fold_of_rows(
-    is_positive: NDArray[np.bool_],
-    design: RowDesign,
-    n_folds: int,
-    random_state: int | None,
+    is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int, random_state: int | None
 ) -> NDArray[np.intp]:
     """Return the fold of each row, with units in one fold."""
     if design.unit is None:
@@ -149,9 +143,7 @@ def _fold_of_rows(
         return fold[unit]
     fold = np.zeros(unit.size, dtype=np.intp)
     if n_units >= n_folds:
-        splitter = StratifiedGroupKFold(
-            n_folds, shuffle=True, random_state=random_state
-        )
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
         for k, (_, test) in enumerate(splitter.split(unit, is_positive, unit)):
             fold[test] = k
     return fold

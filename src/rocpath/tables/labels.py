@@ -65,14 +65,10 @@ def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
     text = label_text(series)
     values = text.unique().sort().to_list()
     positive, negative = label_kinds(series.name, values, positive)
-    return BinaryLabel.of(
-        series.name, positive, negative, (text == positive).to_numpy()
-    )
+    return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
 
 
-def label_kinds(
-    name: str, values: Sequence[str], positive: str | None
-) -> tuple[str, str]:
+def label_kinds(name: str, values: Sequence[str], positive: str | None) -> tuple[str, str]:
     """Return the positive and the negative class of sorted values, or raise."""
     if len(values) < 2:
         shown = f"only the value {values[0]!r}" if values else "no value"
@@ -106,9 +102,7 @@ def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:
     return BinaryLabel.of(series.name, positive, negative, is_positive)
 
 
-def known_positives(
-    series: pl.Series, positive: str, negative: str
-) -> NDArray[np.bool_]:
+def known_positives(series: pl.Series, positive: str, negative: str) -> NDArray[np.bool_]:
     """Return which rows are positive, or raise if one is of neither class."""
     text = label_text(series)
     is_positive = (text == positive).to_numpy()
@@ -129,7 +123,6 @@ def label_text(series: pl.Series) -> pl.Series:
     """Return labels as text, or raise."""
     if not is_plain(series):
         raise ValueError(
-            f"label column {series.name!r} must be text, numbers or booleans, got "
-            f"{series.dtype}."
+            f"label column {series.name!r} must be text, numbers or booleans, got {series.dtype}."
         )
     return complete(text_of(series), "label column")

@@ -31,12 +31,8 @@ def suspect_leaks(
     if min(is_positive.sum(), (~is_positive).sum()) < _MIN_ROWS:
         return audits
     frame = features.of(table)
-    areas = dict(
-        zip(features.number, _number_aucs(frame, features, is_positive), strict=True)
-    )
-    areas |= {
-        name: _category_auc(frame[name], is_positive) for name in features.category
-    }
+    areas = dict(zip(features.number, _number_aucs(frame, features, is_positive), strict=True))
+    areas |= {name: _category_auc(frame[name], is_positive) for name in features.category}
     # Marked, not dropped: only the user knows when the values become known.
     return [_marked(audit, areas.get(audit.column, 0.0)) for audit in audits]
 
@@ -46,8 +42,7 @@ def _marked(audit: ColumnAudit, area: float) -> ColumnAudit:
         return audit
     why = f"{audit.why}; possible leak: its AUC alone is {area:.3f}"
     note = (
-        f"possible leak: its AUC alone is {area:.3f}; drop it if it is known only "
-        "after the label"
+        f"possible leak: its AUC alone is {area:.3f}; drop it if it is known only after the label"
     )
     return audit._replace(why=why, is_suspect=True, note=note)
 

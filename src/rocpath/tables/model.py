@@ -99,11 +99,7 @@ class TableModel:
 
     @classmethod
     def from_pipeline(
-        cls,
-        pipeline: Pipeline,
-        features: TableFeatures,
-        frame: pl.DataFrame,
-        label: KnownLabels,
+        cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: KnownLabels
     ) -> TableModel:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars make no array of no columns.
@@ -141,11 +137,7 @@ class TableModel:
         if not self.category:
             return set()
         levels = steps["category"].categories_
-        return {
-            name
-            for name, known in zip(self.category, levels, strict=True)
-            if "NA" in known
-        }
+        return {name for name, known in zip(self.category, levels, strict=True) if "NA" in known}
 
     def far_values(self, table: pl.DataFrame) -> list[str]:
         """Describe numbers far outside the range of the training rows."""
@@ -176,9 +168,7 @@ class TableModel:
         """Predict score, probability and label of every row."""
         score = self.scores(table)
         label = np.where(self.is_positive(score), self.positive, self.negative)
-        return pl.DataFrame(
-            {"score": score, "probability": expit(score), "prediction": label}
-        )
+        return pl.DataFrame({"score": score, "probability": expit(score), "prediction": label})
 
     def is_positive(self, score: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which scores are predicted positive."""
@@ -234,9 +224,7 @@ class TableModel:
             lost[name] = float(whole - roc_auc_score(y, score))
         return sorted(lost.items(), key=lambda pair: -pair[1])
 
-    def descent_lines(
-        self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
-    ) -> Lines:
+    def descent_lines(self, table: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Lines:
         """Return the lines of a step along minus the gradient of AUM."""
         frame = self.frame(table)
         return Lines.down_gradient(
@@ -260,9 +248,7 @@ def fit_pipeline(
 def table_inputs(features: TableFeatures, *, is_dense: bool) -> ColumnTransformer:
     """Impute medians, add indicators of missing values, and one-hot encode."""
     # That a value is missing may be more informative than the value would be.
-    number = SimpleImputer(
-        strategy="median", add_indicator=True, keep_empty_features=True
-    )
+    number = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     category = OneHotEncoder(
         min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )

@@ -77,8 +77,7 @@ def prepare_table(
     if labeled is not None:
         table = table.filter(labeled)
         series = {
-            name: None if one is None else one.filter(labeled)
-            for name, one in series.items()
+            name: None if one is None else one.filter(labeled) for name, one in series.items()
         }
     label = binary_label(series["y"], positive)
     features, audits = feature_columns(table, used | set(drop), types or {})
@@ -116,9 +115,7 @@ def prepare_table(
     if n_rarer < MIN_ROWS_OF_A_CLASS:
         message = f"one class has only {n_rarer} rows, too few to estimate an AUC"
         warnings.append(TableWarning("few rows", message))
-    return PreparedTable(
-        table, label, features, audits, design, warnings, series["time"]
-    )
+    return PreparedTable(table, label, features, audits, design, warnings, series["time"])
 
 
 def read_roles(table: pl.DataFrame, roles: Roles) -> tuple[pl.Series, RowDesign]:
@@ -139,8 +136,7 @@ def _role(table: pl.DataFrame, values: Any, name: str) -> pl.Series:
     series = as_series(name, values)
     if series.len() != table.height:
         raise ValueError(
-            f"{name} must have one value for each of the {table.height} rows, got "
-            f"{series.len()}."
+            f"{name} must have one value for each of the {table.height} rows, got {series.len()}."
         )
     return series
 
@@ -166,9 +162,7 @@ def _codes(groups: pl.Series | None) -> Any:
         )
     codes = np.unique(text_of(groups).to_numpy(), return_inverse=True)[1]
     if codes.max() == 0:
-        raise ValueError(
-            f"groups column {groups.name!r} must have at least two values, got one."
-        )
+        raise ValueError(f"groups column {groups.name!r} must have at least two values, got one.")
     return codes
 
 
@@ -181,9 +175,7 @@ def _weights(sample_weight: pl.Series | None) -> Any:
         return None
     weight = numbers_of(sample_weight, may_miss=False).to_numpy()
     if weight.min() < 0 or weight.max() <= 0:
-        raise ValueError(
-            f"sample_weight must be non-negative and not all 0, got {weight.min():g}."
-        )
+        raise ValueError(f"sample_weight must be non-negative and not all 0, got {weight.min():g}.")
     return weight
 
 

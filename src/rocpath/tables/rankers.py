@@ -100,9 +100,7 @@ class RankerTask(NamedTuple):
     def fit_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit`` that describe the design of the rows."""
         weight = self.design.sample_weight
-        return self.design.clusters | (
-            {} if weight is None else {"sample_weight": weight}
-        )
+        return self.design.clusters | ({} if weight is None else {"sample_weight": weight})
 
     def folds(self) -> list[Fold]:
         """Split the rows for tuning; not at all where a class has one row."""
@@ -136,9 +134,7 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
         if method == BLEND:
             # The audit of the columns has reported them before.
             warnings.filterwarnings("ignore", message=".* ranks all rows held out")
-            blend = AUCBlender(
-                _members(X, seed), max_fpr=task.max_fpr, random_state=seed
-            )
+            blend = AUCBlender(_members(X, seed), max_fpr=task.max_fpr, random_state=seed)
             return FittedRanker([("ranking", blend.fit(X, y, **task.fit_arguments))])
         # Threads wait for each other by spinning: ten times slower, or more, where
         # another program needs a core.
@@ -182,9 +178,7 @@ def _tuned_logistic(
     for train, test in folds:
         inside, outside = rows.take(train), rows.take(test)
         # From the strongest L2 penalty to the weakest, each from the last solution.
-        model = LogisticRegression(
-            max_iter=300, class_weight=class_weight, warm_start=True
-        )
+        model = LogisticRegression(max_iter=300, class_weight=class_weight, warm_start=True)
         for place, C in enumerate(grid):
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
             standard = inside.standardized(model.coef_[0])
@@ -223,9 +217,7 @@ def dense(X: Matrix) -> NDArray[np.float64]:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-def _informative_columns(
-    X: NDArray[np.float64], y: NDArray[np.int_]
-) -> NDArray[np.intp] | None:
+def _informative_columns(X: NDArray[np.float64], y: NDArray[np.int_]) -> NDArray[np.intp] | None:
     """Return the columns whose class means differ most; None if all are few enough."""
     if X.shape[1] <= _MAX_BOOSTED:
         return None
@@ -241,9 +233,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
     kept = _informative_columns(Z, task.y)
     steps: list[tuple[str, Any]] = []
     if kept is not None:
-        columns = ColumnTransformer(
-            [("informative", "passthrough", kept)], sparse_threshold=0
-        )
+        columns = ColumnTransformer([("informative", "passthrough", kept)], sparse_threshold=0)
         steps.append(("informative", columns.fit(task.X)))
         Z = Z[:, kept]
     model.fit(Z, task.y, task.weight)

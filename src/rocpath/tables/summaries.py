@@ -35,9 +35,7 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
         f"{fit.comparison.sample_size}). The top 10% of scores contain "
         f"{100 * lift.share:.0f}% of all positives."
     )
-    suspected = [
-        name for one in fit.warnings if one.kind == "groups" for name in one[2]
-    ]
+    suspected = [name for one in fit.warnings if one.kind == "groups" for name in one[2]]
     if suspected:
         text += (
             f" Rows with the same {suspected[0]!r} may not be independent: for new "
@@ -46,9 +44,7 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
     return text
 
 
-def metrics_dict(
-    fit: TableFit, title: str, test: TableEvaluation | None = None
-) -> dict[str, Any]:
+def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None) -> dict[str, Any]:
     """Return all numbers of the report, for JSON."""
     design = None if fit.held_out is None else fit.held_out.design
     group = None if design is None else design.group
@@ -76,9 +72,7 @@ def metrics_dict(
         "columns": {
             "number": fit.model.number,
             "category": fit.model.category,
-            "dropped": {
-                one.column: one.why for one in fit.columns if one.kind == "drop"
-            },
+            "dropped": {one.column: one.why for one in fit.columns if one.kind == "drop"},
             "audit": [one._asdict() for one in fit.columns],
         },
         "log_odds_per_standard_deviation": fit.coefficients,

@@ -10,22 +10,11 @@ DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
 _MIN_READABLE = 0.95  # share of readable values for a column not to be text
 _MAX_UNREADABLE = 20  # distinct texts of such a column that are treated as missing
 # Dates with dots begin with the day everywhere; those with slashes or dashes do not.
-_DATES = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-)
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _SIGNS = r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\b"
 _SPACES = " '\u2019\u00a0\u202f"  # a space, an apostrophe, and their typeset forms
 # Separators of thousands, and of decimals.
-_SEPARATORS = {
-    DECIMAL_POINT: (f"[,{_SPACES}]", r"\."),
-    DECIMAL_COMMA: (f"[.{_SPACES}]", ","),
-}
+_SEPARATORS = {DECIMAL_POINT: (f"[,{_SPACES}]", r"\."), DECIMAL_COMMA: (f"[.{_SPACES}]", ",")}
 
 
 class TextReading(NamedTuple):
@@ -94,15 +83,11 @@ def has_leading_zeros(series: pl.Series) -> bool:
     """Return whether all values are digits and some begin with a zero, as zip codes."""
     known = series.drop_nulls().str.strip_chars()
     return bool(
-        len(known)
-        and known.str.contains(r"^0\d").any()
-        and known.str.contains(r"^\d+$").all()
+        len(known) and known.str.contains(r"^0\d").any() and known.str.contains(r"^\d+$").all()
     )
 
 
-def _readings(
-    text: pl.Series, kind: str | None
-) -> tuple[list[TextReading], list[TextReading]]:
+def _readings(text: pl.Series, kind: str | None) -> tuple[list[TextReading], list[TextReading]]:
     """Try every format of the kind, those that read most values first."""
     numbers, dates = [DECIMAL_POINT, DECIMAL_COMMA], list(_DATES)
     if kind is not None:

@@ -107,8 +107,7 @@ def aum_loss(
     score = checked_scores(scores)
     if score.ndim > 1:
         raise ValueError(
-            "scores must have one column with breakpoints, got shape "
-            f"{tuple(scores.shape)}."
+            f"scores must have one column with breakpoints, got shape {tuple(scores.shape)}."
         )
     columns = breakpoint_tensors(breakpoints, score)
     known = aum_of_breakpoints(score.detach(), *columns)
@@ -177,11 +176,7 @@ class AUMLoss(LabelLoss):
         """Compute the loss of a batch."""
         if self.positive_share is None:
             return aum_loss(
-                scores,
-                target,
-                margin=self.margin,
-                sample_weight=sample_weight,
-                **self.options,
+                scores, target, margin=self.margin, sample_weight=sample_weight, **self.options
             )
         options = LabelOptions(**self.options)
         batch = checked_batch(scores, target, sample_weight, options)

@@ -28,12 +28,7 @@ def aum_of_labels(
         if score.shape[-1] <= _FEW:
             return _aum_of_rows(Batch(score, is_positive, weight), margin)
         rows = [
-            aum_of_labels(
-                score[k],
-                is_positive[k],
-                weight if weight is None else weight[k],
-                margin,
-            )
+            aum_of_labels(score[k], is_positive[k], weight if weight is None else weight[k], margin)
             for k in range(score.shape[0])
         ]
         area, slope = zip(*rows, strict=True)
@@ -44,9 +39,9 @@ def _aum_by_selection(
     score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
 ) -> tuple[Tensor, Tensor]:
     # In place from here on: allocating memory costs more than writing to it.
-    threshold = torch.where(
-        is_positive, score.new_tensor(margin), score.new_tensor(-margin)
-    ).sub_(score)
+    threshold = torch.where(is_positive, score.new_tensor(margin), score.new_tensor(-margin)).sub_(
+        score
+    )
     low, high = (bound.item() for bound in threshold.aminmax())
     if not math.isfinite(high - low):
         return _nan_area(score)
@@ -206,9 +201,7 @@ def _share_of_class(
     return share, scale
 
 
-def _find_level(
-    threshold: Tensor, jump: Tensor, enough: Tensor, low: float, high: float
-) -> Tensor:
+def _find_level(threshold: Tensor, jump: Tensor, enough: Tensor, low: float, high: float) -> Tensor:
     """Find the smallest threshold at which the cumulative jumps reach ``enough``.
 
     If the sums are equal, rounding may select a neighbor. AUM and its gradient are
@@ -256,10 +249,7 @@ def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, 
 
 
 def _mean_change(
-    before: tuple[Tensor, Tensor],
-    after: tuple[Tensor, Tensor],
-    fp: Tensor,
-    tp: Tensor,
+    before: tuple[Tensor, Tensor], after: tuple[Tensor, Tensor], fp: Tensor, tp: Tensor
 ) -> Tensor:
     """Return the change of min(FP, FN) at one line of a tied group.
 

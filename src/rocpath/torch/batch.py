@@ -29,9 +29,7 @@ class LabelOptions(NamedTuple):
         """Raise unless the options are valid; the label weights are checked later."""
         one_of("reduction", self.reduction, ("mean", "sum", "none"))
         if self.ignore_index in (0, 1):
-            raise ValueError(
-                f"ignore_index must not be a label, 0 or 1, got {self.ignore_index}."
-            )
+            raise ValueError(f"ignore_index must not be a label, 0 or 1, got {self.ignore_index}.")
 
 
 class Batch(NamedTuple):
@@ -52,10 +50,7 @@ class LabelLoss(nn.Module):
     label_weight: Tensor | None
 
     def __init__(
-        self,
-        label_weight: Tensor | None,
-        ignore_index: int | None,
-        reduction: Reduction,
+        self, label_weight: Tensor | None, ignore_index: int | None, reduction: Reduction
     ) -> None:
         super().__init__()
         LabelOptions(label_weight, ignore_index, reduction).check()
@@ -133,9 +128,7 @@ def checked_scores(scores: Tensor) -> Tensor:
             f"{tuple(scores.shape)}."
         )
     if scores.numel() == 0:
-        raise ValueError(
-            f"scores must have at least one entry, got shape {tuple(scores.shape)}."
-        )
+        raise ValueError(f"scores must have at least one entry, got shape {tuple(scores.shape)}.")
     # In float32, sums of a million shares would lose the small ones; but Apple's GPUs
     # do not support float64.
     has_float64 = scores.device.type != "mps"
@@ -222,9 +215,7 @@ def single_thread(device: torch.device) -> Iterator[None]:
 
 # An operator, so that torch.compile does not trace checks that depend on values.
 @torch.library.custom_op("rocpath::checked_labels", mutates_args=())
-def checked_labels(
-    target: Tensor, weight: Tensor | None, label_weight: Tensor | None
-) -> Tensor:
+def checked_labels(target: Tensor, weight: Tensor | None, label_weight: Tensor | None) -> Tensor:
     """Return which rows are positive, or raise."""
     with single_thread(target.device):
         is_positive = target.to(torch.bool, copy=True)

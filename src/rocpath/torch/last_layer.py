@@ -49,8 +49,7 @@ class _LastLayer:
         self._length = float(np.linalg.norm(scaled))
         if not self._length > 0:
             raise ValueError(
-                "model must have nonzero weights in its last layer, got scores that "
-                "are all equal."
+                "model must have nonzero weights in its last layer, got scores that are all equal."
             )
         self.initial = scaled / self._length
 
@@ -59,9 +58,7 @@ class _LastLayer:
         network = copy.deepcopy(self._network)
         named = {module: name for name, module in self._network.named_modules()}
         layer = cast("nn.Linear", network.get_submodule(named[self._layer]))
-        weight, bias = self._columns.unscaled(
-            self._length * parameters, self._length * constant
-        )
+        weight, bias = self._columns.unscaled(self._length * parameters, self._length * constant)
         # The weight of a constant input is not identified, so it is kept.
         kept = np.where(np.isinf(self._columns.scale), self._weight, 0.0)
         with torch.no_grad():
@@ -127,9 +124,7 @@ def refine_last_layer(
     samples = [_checked_sample("X", X, y)]
     if validation is not None:
         if not isinstance(validation, tuple) or len(validation) != 2:
-            raise TypeError(
-                f"validation must be a tuple of X and y, got {describe(validation)}."
-            )
+            raise TypeError(f"validation must be a tuple of X and y, got {describe(validation)}.")
         samples.append(_checked_sample("validation X", *validation))
     inputs, bps = zip(*samples, strict=True)
     layer = _LastLayer(model, *inputs)
@@ -161,8 +156,7 @@ def _checked_sample(
         y = ErrorBreakpoints.from_labels(labels.reshape(len(labels)))
     if X.shape[0] != y.n_examples:
         raise ValueError(
-            f"{name} must have one row for each of the {y.n_examples} labels, got "
-            f"{X.shape[0]}."
+            f"{name} must have one row for each of the {y.n_examples} labels, got {X.shape[0]}."
         )
     return X, y
 

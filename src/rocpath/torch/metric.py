@@ -97,9 +97,7 @@ class BinaryAUC(Metric):
             # The weight, negative for negatives: one byte per example without weights.
             self.add_state("signed_weight", [], dist_reduce_fx="cat")
 
-    def update(
-        self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
-    ) -> None:
+    def update(self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch.
 
         Parameters
@@ -160,9 +158,7 @@ class BinaryAUC(Metric):
         # raise.
         if is_positive.any() and not is_positive.all():
             bp = ErrorBreakpoints.from_labels(
-                is_positive,
-                sample_weight=weight,
-                denominator="count" if weight is None else "rate",
+                is_positive, sample_weight=weight, denominator="count" if weight is None else "rate"
             )
             value = auc(bp, score, max_fpr=self.max_fpr, standardized=self.standardized)
         has_float64 = self.device.type != "mps"
@@ -183,17 +179,11 @@ class BinaryAUC(Metric):
             Interval of :func:`rocpath.auc_interval`; ``standardized`` is not applied.
         """
         if self.buckets:
-            raise ValueError(
-                "buckets must be False for an interval: counts do not keep the rows."
-            )
+            raise ValueError("buckets must be False for an interval: counts do not keep the rows.")
         with self.sync_context(dist_sync_fn=getattr(self, "dist_sync_fn", None)):
             score, is_positive, weight = self._rows()
         return auc_interval(
-            is_positive,
-            score,
-            confidence=confidence,
-            max_fpr=self.max_fpr,
-            sample_weight=weight,
+            is_positive, score, confidence=confidence, max_fpr=self.max_fpr, sample_weight=weight
         )
 
     def error_bound(self) -> float:
@@ -214,9 +204,7 @@ class BinaryAUC(Metric):
             return 0.0
         return 0.5 * float(negative @ positive / n_pairs)
 
-    def _rows(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
+    def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
         """Return scores, labels and weights; in buckets, one row for each count."""
         if self.buckets:
             counts = self.bucket_weight.cpu().numpy()

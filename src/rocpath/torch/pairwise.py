@@ -125,11 +125,7 @@ class PairwiseSquaredHinge(LabelLoss):
     ) -> Tensor:
         """Compute the loss of a batch."""
         return pairwise_squared_hinge(
-            scores,
-            target,
-            margin=self.margin,
-            sample_weight=sample_weight,
-            **self.options,
+            scores, target, margin=self.margin, sample_weight=sample_weight, **self.options
         )
 
     def extra_repr(self) -> str:

@@ -45,9 +45,7 @@ class Metric(nn.Module):
     @property
     def device(self) -> torch.device:
         """The device of the states."""
-        tensors = [
-            one for state in self.metric_state.values() for one in _listed(state)
-        ]
+        tensors = [one for state in self.metric_state.values() for one in _listed(state)]
         return tensors[0].device if tensors else torch.device("cpu")
 
     def reset(self) -> None:

@@ -164,11 +164,7 @@ def _positive(name: str, number: float) -> float:
 
 
 def _wrong_pairs(
-    score: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    width: float,
-    max_fpr: float | None,
+    score: Tensor, positive: Tensor, negative: Tensor, width: float, max_fpr: float | None
 ) -> Tensor:
     if max_fpr is not None:
         # The order selects the negatives, and has no gradient.
@@ -182,11 +178,7 @@ def _wrong_pairs(
 
 
 def _wrong_on_grid(
-    score: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    width: float,
-    max_fpr: float | None,
+    score: Tensor, positive: Tensor, negative: Tensor, width: float, max_fpr: float | None
 ) -> Tensor:
     low, high = score.detach().nan_to_num(0.0, 0.0, 0.0).aminmax()
     cell = (high - low) / (_CELLS - 2 * _KERNEL_CELLS - 2)
@@ -214,9 +206,7 @@ def _wrong_on_grid(
         counted = torch.where(mass > 0, counted / mass, 0.0)
         negative = negative * counted[near] / max_fpr
     mass = spread(negative)
-    density = functional.conv1d(
-        mass[None, None], _kernel(score), padding=_KERNEL_CELLS
-    )[0, 0]
+    density = functional.conv1d(mass[None, None], _kernel(score), padding=_KERNEL_CELLS)[0, 0]
     # Negatives above each cell and half of those in it outrank its positives.
     above = density.flip(0).cumsum(0).flip(0) - 0.5 * density
     return spread(positive) @ above
@@ -229,9 +219,7 @@ def _kernel(like: Tensor) -> Tensor:
     and a pair has two rows.
     """
     variance = _CELLS_IN_WIDTH**2 - 1.0 / 3.0
-    distance = torch.arange(
-        -_KERNEL_CELLS, _KERNEL_CELLS + 1, dtype=like.dtype, device=like.device
-    )
+    distance = torch.arange(-_KERNEL_CELLS, _KERNEL_CELLS + 1, dtype=like.dtype, device=like.device)
     density = torch.exp(-0.5 * distance**2 / variance)
     return (density / density.sum())[None, None]
 
