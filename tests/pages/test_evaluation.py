@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rocpath as rp
+from tests.pages.browsing import find, wait_until
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -57,3 +58,40 @@ def test_no_script_or_style_comes_from_elsewhere(tmp_path):
     y, scores = two_scores()
     page = rp.evaluation_report(y, scores, path=tmp_path / "e.html").read_text()
     assert not re.search(r'<(script|link|img)[^>]+(src|href)="http', page)
+
+
+MOVE = """
+const slider = document.querySelector("input.place");
+slider.value = arguments[0];
+slider.dispatchEvent(new Event("input"));
+"""
+SHOWN = """
+const shown = (name) => [...document.querySelectorAll(`[data-${name}]`)].map(
+  (one) => [one.dataset[name], one.textContent]);
+const dot = document.querySelector(".roc-comparison").data.at(-1);
+return { ...Object.fromEntries([...shown("cell"), ...shown("rate")]), dot: [dot.x[0], dot.y[0]] };
+"""
+
+
+def test_the_slider_shows_the_rows_predicted_positive(browser, tmp_path):
+    y, scores = two_scores()
+    path = rp.evaluation_report(y, scores, path=tmp_path / "e.html")
+    browser.get(path.as_uri())
+    wait_until(browser, "return document.querySelector('.roc-comparison').dataset.ready")
+    models = charts_of(path.read_text())["models"]
+    for number, score in enumerate(scores.values()):
+        find(browser, f".model option[value='{number}']").click()
+        has_calibration = bool(models[number]["calibration"])
+        assert find(browser, ".calibrated").is_displayed() == has_calibration
+        for place in (0, 7, len(models[number]["threshold"]) - 1):
+            browser.execute_script(MOVE, place)
+            called = score >= models[number]["threshold"][place]
+            tp, fp = called[y == 1].sum(), called[y == 0].sum()
+            shown = browser.execute_script(SHOWN)
+            assert (shown["tp"], shown["fp"]) == (str(tp), str(fp))
+            assert (shown["fn"], shown["tn"]) == (str(100 - tp), str(100 - fp))
+            assert (shown["tpr"], shown["fpr"]) == (f"{tp:.1f}%", f"{fp:.1f}%")
+            precision = f"{100 * tp / (tp + fp):.1f}%" if tp + fp else "\N{EN DASH}"
+            assert shown["precision"] == precision
+            assert shown["dot"] == pytest.approx([fp / 100, tp / 100])
+    assert browser.get_log("browser") == []

@@ -1,25 +1,84 @@
-/* What all charts share: colors, font, tools, axes and layouts of plotly. */
+/* What all charts share: colors, font, tools, axes and layouts of plotly; ROC curves with a
+   movable threshold, and calibration. Names are escaped HTML. */
 globalThis.rocpathCharts = (function () {
   "use strict";
   const INK = "#1b1f24";
   const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: INK };
-  return {
-    // Of the palette of Okabe and Ito, which the color-blind can tell apart; dashes too,
-    // for print without colors.
-    COLORS: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"],
-    DASHES: ["solid", "dash", "dot", "dashdot", "longdash"],
+  const axis = (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",
+    zeroline: false, ...more });
+  const layout = (more) => ({ font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 },
+    hovermode: "closest", ...more });
+  const tools = (...more) => ({ responsive: true, displaylogo: false,
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", ...more, "resetScale2d"]] });
+  const diagonal = (end) => ({ x: [0, end], y: [0, end], mode: "lines", hoverinfo: "skip",
+    showlegend: false, line: { color: "#c5ccd3", width: 1 } });
+  const percent = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)}%` : "–");
+  const legendInside = { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
+    bgcolor: "rgba(255,255,255,0.85)" };
+
+  // Of the palette of Okabe and Ito, which the color-blind can tell apart; dashes too,
+  // for print without colors.
+  const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
+
+  function filled(x, y, color) {
+    return { x, y, mode: "lines", fill: "toself", fillcolor: color, line: { width: 0 },
+      hoverinfo: "skip", showlegend: false };
+  }
+
+  /* Draws ROC curves, the chosen one on top, over filled areas; the last trace is the dot that
+     moveThreshold moves. */
+  function drawRoc(chart, curves, chosen, areas) {
+    const traces = curves.map((curve, k) => ({ x: curve.fpr, y: curve.tpr, name: curve.name,
+      mode: "lines", legendrank: k, line: { color: COLORS[k % COLORS.length],
+        width: k === chosen ? 2.6 : 1.4, dash: DASHES[k % DASHES.length] } }));
+    traces.push(...traces.splice(chosen, 1));
+    const dot = { x: [], y: [], mode: "markers", hoverinfo: "skip", showlegend: false,
+      cliponaxis: false, marker: { color: "#d1242f", size: 12, line: { color: "#fff", width: 2 } } };
+    const range = [-0.01, 1.01];
+    return Plotly.react(chart, [diagonal(1), ...areas, ...traces, dot], layout({
+      legend: legendInside, xaxis: axis("false positive rate", { range }),
+      yaxis: axis("true positive rate", { range }) }), tools());
+  }
+
+  /* Shows the rates of a threshold, moves the dot there, and returns the rates as text. */
+  function moveThreshold(chart, tp, fp, nPositive, nNegative) {
+    const rates = { tpr: percent(tp, nPositive), fpr: percent(fp, nNegative),
+      precision: percent(tp, tp + fp) };
+    Object.entries(rates).forEach(([name, text]) => {
+      document.querySelector(`[data-rate=${name}]`).textContent = text;
+    });
+    // Only the dot is drawn again, so that dragging is smooth.
+    Plotly.restyle(chart, { x: [[fp / nNegative]], y: [[tp / nPositive]] },
+      [chart.data.length - 1]);
+    return `TPR ${rates.tpr}, FPR ${rates.fpr}, precision ${rates.precision}`;
+  }
+
+  function drawCalibration(chart, groups) {
+    const take = (name) => groups.map((one) => one[name]);
+    // For a rare class all values are near 0: the axes end with the data.
+    const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
+    const range = [-0.01 * end, end];
+    return Plotly.react(chart, [diagonal(end), { x: take("probability"), y: take("share"),
+      mode: "markers+lines", showlegend: false, line: { color: "#0072B2", width: 1 },
+      marker: { size: 9, color: "#0072B2" },
+      text: groups.map((one) => `${one.n_rows} rows`),
+      hovertemplate: "predicted %{x:.3f}, observed %{y:.3f}, %{text}<extra></extra>",
+      error_y: { type: "data", symmetric: false, color: "#0072B2", thickness: 1.2, width: 4,
+        array: groups.map((one) => one.high - one.share),
+        arrayminus: groups.map((one) => one.share - one.low) } }], layout({
+      xaxis: axis("mean predicted probability", { range }),
+      yaxis: axis("observed share of positives", { range }) }), tools());
+  }
+
+  return { COLORS, DASHES, axis, layout, tools, legendInside, diagonal, filled, drawRoc,
+    moveThreshold, drawCalibration,
     INK, FP: "#D55E00", FN: "#0072B2", GRAY: "#767676",
-    tools: (...more) => ({ responsive: true, displaylogo: false,
-      modeBarButtons: [["toImage", "zoom2d", "pan2d", ...more, "resetScale2d"]] }),
-    axis: (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",
-      zeroline: false, ...more }),
-    layout: (more) => ({ font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 },
-      hovermode: "closest", ...more }),
     legendAbove: { orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
-    legendInside: { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
-      bgcolor: "rgba(255,255,255,0.85)" },
-    diagonal: (end) => ({ x: [0, end], y: [0, end], mode: "lines", hoverinfo: "skip",
-      showlegend: false, line: { color: "#c5ccd3", width: 1 } }),
+    /* The band between the upper left and the lower right corners of the bounds. */
+    band: ({ fpr_low, fpr_high, tpr_low, tpr_high }, color) => filled(
+      fpr_low.concat(fpr_high.slice().reverse()), tpr_high.concat(tpr_low.slice().reverse()),
+      color),
     clamped: (value, low, high) => Math.min(Math.max(value, low), high),
   };
 })();
