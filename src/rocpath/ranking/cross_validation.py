@@ -146,15 +146,23 @@ class Folds(NamedTuple):
 
 def stratified_folds(rows: LabeledRows, n_folds: int) -> NDArray[np.intp]:
     """Assign clusters to folds with about equal numbers of rows of both classes."""
-    _, first, cluster = np.unique(rows.clusters, return_index=True, return_inverse=True)
-    if first.size == len(rows):
+    if np.unique(rows.clusters).size == len(rows):
         # Ranks are random within a class: each fold gets its share of both.
         return np.asarray(rows.rank % n_folds)
-    n_positive = np.bincount(cluster, rows.is_positive)
-    n_negative = np.bincount(cluster, ~rows.is_positive)
-    # From the largest cluster to the smallest, and back and forth over the folds; the
-    # rank of the first row makes the order of equal clusters random.
-    order = np.lexsort((rows.rank[first], -n_negative, -n_positive))
+    return balanced_folds(rows.is_positive, rows.clusters, rows.rank, n_folds)
+
+
+def balanced_folds(
+    is_positive: NDArray[np.bool_], cluster: NDArray[np.intp], rank: NDArray[np.intp], n_folds: int
+) -> NDArray[np.intp]:
+    """Assign clusters to folds: from the largest to the smallest, and back and forth.
+
+    Clusters of the same size are in the order of the ranks of their first rows.
+    """
+    _, first, cluster = np.unique(cluster, return_index=True, return_inverse=True)
+    n_positive = np.bincount(cluster, is_positive)
+    n_negative = np.bincount(cluster, ~is_positive)
+    order = np.lexsort((rank[first], -n_negative, -n_positive))
     there_and_back = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])
     fold = np.empty(first.size, dtype=np.intp)
     fold[order] = np.resize(there_and_back, first.size)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_random_state
+
+from rocpath.ranking.cross_validation import balanced_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-# Scikit-learn assigns groups one by one, which takes 10 s for 50,000 of them; of many
-# groups, folds are as balanced when groups with positives are dealt out by themselves.
-_MAX_GROUPS_ONE_BY_ONE = 3_000
 # Standard errors from 30 block means have 29 degrees of freedom, and neighbors are
 # correlated only over a small part of a block.
 _N_TIME_BLOCKS = 30
@@ -113,50 +112,17 @@ def split_rows(
     """
     if design.time is not None:
         return list(_forward_folds(is_positive, design, n_folds))
-    n_possible = min(n_folds, *np.bincount(is_positive, minlength=2))
-    for n_used in range(int(n_possible), 1, -1):
-        fold = _fold_of_rows(is_positive, design, n_used, random_state)
-        table = np.zeros((n_used, 2), dtype=np.intp)
-        np.add.at(table, (fold, is_positive.astype(np.intp)), 1)
-        if (table > 0).all():
-            rows = np.arange(fold.size)
+    rows = np.arange(is_positive.size)
+    unit = rows if design.unit is None else design.unit
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
+    # Ranks of units in the order of the table, so that copies do not change the folds.
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = check_random_state(random_state).permutation(first.size)
+    for n_used in range(n_folds, 1, -1):
+        fold = balanced_folds(is_positive, unit, rank[unit], n_used)
+        if np.unique(2 * fold + is_positive).size == 2 * n_used:
             return [Fold(rows[fold != k], rows[fold == k]) for k in range(n_used)]
     return []
-
-
-def _fold_of_rows(
-    is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int, random_state: int | None
-) -> NDArray[np.intp]:
-    """Return the fold of each row, with units in one fold."""
-    if design.unit is None:
-        return _stratified(is_positive, n_folds, random_state)
-    _, first, unit = np.unique(design.unit, return_index=True, return_inverse=True)
-    n_units = first.size
-    has_positive = np.bincount(unit, is_positive, n_units) > 0
-    if design.group is None or n_units > _MAX_GROUPS_ONE_BY_ONE:
-        # In the order of the table, so that copies do not change the folds.
-        order = np.argsort(first)
-        smaller = min(has_positive.sum(), (~has_positive).sum())
-        label = has_positive[order] if smaller >= n_folds else np.zeros(n_units, bool)
-        fold = np.empty(n_units, dtype=np.intp)
-        fold[order] = _stratified(label, n_folds, random_state)
-        return fold[unit]
-    fold = np.zeros(unit.size, dtype=np.intp)
-    if n_units >= n_folds:
-        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-        for k, (_, test) in enumerate(splitter.split(unit, is_positive, unit)):
-            fold[test] = k
-    return fold
-
-
-def _stratified(
-    label: NDArray[np.bool_], n_folds: int, random_state: int | None
-) -> NDArray[np.intp]:
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    fold = np.zeros(label.size, dtype=np.intp)
-    for k, (_, test) in enumerate(splitter.split(label, label)):
-        fold[test] = k
-    return fold
 
 
 def _forward_folds(
