@@ -41,10 +41,10 @@ def on_client(monkeypatch, client):
     from contextlib import contextmanager
 
     @contextmanager
-    def running(cluster):
+    def connect(scheduler):
         yield client
 
-    monkeypatch.setattr(many_files, "running_client", running)
+    monkeypatch.setattr(many_files, "connect", connect)
 
 
 def run(*words):

@@ -122,10 +122,8 @@ def predict(
 
     fitted = read_saved(model, TableModel)
     # Several files are scored one by one: together they may not fit into memory.
-    is_lazy = many_files.runs_on_dask(table, *where)
-    if is_lazy or many_files.is_many(table):
-        cluster = many_files.Cluster(where.scheduler) if is_lazy else None
-        many_files.predict_files(fitted, table, out, id_column, cluster=cluster, force=force)
+    if many_files.is_many(table) or many_files.runs_on_dask(table, *where):
+        many_files.predict_files(fitted, table, out, id_column, where=where, force=force)
         return
     check_file(out, force=force, is_table=True)
     rows = read_table(table, text=fitted.text, codes=fitted.codes, encoding=encoding)
@@ -164,21 +162,13 @@ def evaluate(
     targets.check()
     asked = {"label": label, "group": group, "weight": weight}
     check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
-    from rocpath.cli.many_files import read_tables, runs_on_dask
-    from rocpath.cli.on_cluster import evaluate_on_cluster
+    from rocpath.cli.many_files import evaluate_tables
     from rocpath.cli.table_output import show_evaluation
     from rocpath.model_file import read_saved
-    from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
-    fitted = TableClassifier.from_model(known).set_params(**targets._asdict())
-    if runs_on_dask(table, *where):
-        found = evaluate_on_cluster(known, table, asked, targets, where.scheduler)
-    else:
-        text, codes = known.text, known.codes
-        rows = read_tables(table, text=text, codes=codes, encoding=encoding)
-        found = fitted.evaluate(rows, label, groups=group, sample_weight=weight)
+    found = evaluate_tables(known, table, asked, targets, encoding, where)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import contextmanager
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from rocpath.arguments import available_memory
+from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.cli.files import STANDARD_STREAM, check_folder, read_table, write_table
 from rocpath.cli.terminal import say
-from rocpath.tables.columns import column, listed
-from rocpath.tables.model import TableModel
+from rocpath.tables.classifier import TableClassifier
+from rocpath.tables.columns import column, concatenate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
+    from rocpath.cli.options import Targets, Where
+    from rocpath.tables.evaluation import TableEvaluation
+    from rocpath.tables.model import TableModel
 
-Engine = Literal["auto", "memory", "dask"]
 
 _EXPANSION = 3  # ratio of memory to file size, typical of Parquet
 _SHARE_OF_MEMORY = 0.5  # for the rows; the rest is for the fit
-
-
-class Cluster(NamedTuple):
-    """Address of a Dask scheduler, or None for local workers."""
-
-    scheduler: str | None
 
 
 def is_many(table: str) -> bool:
@@ -48,7 +45,9 @@ def file_names(table: str) -> list[str]:
     return names
 
 
-def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
+def runs_on_dask(
+    table: str, engine: Literal["auto", "memory", "dask"], scheduler: str | None
+) -> bool:
     """Return whether Dask reads a table: on request, or if memory is too small."""
     if engine == "memory" and scheduler is not None:
         raise ValueError("--scheduler requires --engine dask, got --engine memory.")
@@ -70,30 +69,69 @@ def runs_on_dask(table: str, engine: Engine, scheduler: str | None) -> bool:
     return True
 
 
+def connect(scheduler: str | None) -> Any:
+    """Return a client of a scheduler, or of local workers that end with it."""
+    from distributed import Client
+
+    if scheduler is None:
+        # One thread per worker, because of Python's global lock; any free port for the
+        # dashboard, because another cluster may use the default.
+        return Client(
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            set_as_default=False,
+        )
+    try:
+        # Not the default client, which may belong to a calling program.
+        return Client(scheduler, set_as_default=False, timeout=10)
+    except OSError as error:
+        raise ValueError(f"--scheduler {scheduler!r} does not respond: {error}") from None
+
+
 def read_tables(
     table: str, *, text: Iterable[str] = (), codes: Iterable[str] = (), encoding: str | None = None
 ) -> pl.DataFrame:
     """Read one file, or concatenate the rows of several files."""
     # Sets, because the first file would exhaust iterators.
-    kept = set(text), set(codes)
-    names = file_names(table)
-    tables = [read_table(name, text=kept[0], codes=kept[1], encoding=encoding) for name in names]
-    for name, one in zip(names, tables, strict=True):
-        _check_columns(name, one.columns, tables[0].columns)
-    return tables[0] if len(tables) == 1 else pl.concat(tables, how="vertical_relaxed")
+    read = partial(read_table, text=set(text), codes=set(codes), encoding=encoding)
+    return concatenate({name: read(name) for name in file_names(table)})
+
+
+def evaluate_tables(
+    model: TableModel,
+    table: str,
+    columns: dict[str, str | None],
+    targets: Targets,
+    encoding: str | None,
+    where: Where,
+) -> TableEvaluation:
+    """Evaluate a model on the rows of one or several files."""
+    label, group, weight = columns.values()
+    if runs_on_dask(table, *where):
+        from rocpath.dask.file_tables import evaluate_files
+
+        with connect(where.scheduler) as client:
+            return evaluate_files(
+                model,
+                file_names(table),
+                label,
+                groups=group,
+                sample_weight=weight,
+                targets=ThresholdTargets(*targets),
+                client=client,
+                verbose=True,
+            )
+    rows = read_tables(table, text=model.text, codes=model.codes, encoding=encoding)
+    fitted = TableClassifier.from_model(model).set_params(**targets._asdict())
+    return fitted.evaluate(rows, label, groups=group, sample_weight=weight)
 
 
 def predict_files(
-    model: TableModel,
-    table: str,
-    out: str,
-    id_column: str | None,
-    *,
-    cluster: Cluster | None,
-    force: bool,
+    model: TableModel, table: str, out: str, id_column: str | None, *, where: Where, force: bool
 ) -> None:
     """Write the scores of every file to a file of the same name in a folder."""
-    names = file_names(table)
+    is_lazy, names = runs_on_dask(table, *where), file_names(table)
     check_folder(out, force=force)
     # Results are not compressed, and have the names of their tables.
     stems = [Path(name).name.removesuffix(".gz") for name in names]
@@ -104,7 +142,7 @@ def predict_files(
     Path(out).mkdir(exist_ok=True)
     targets = [str(Path(out) / stem) for stem in stems]
     state = (model, id_column, force)
-    if cluster is None:
+    if not is_lazy:
         for name, target in zip(names, targets, strict=True):
             _predict_file(name, target, state)
         return
@@ -112,12 +150,11 @@ def predict_files(
     from rocpath.dask.progress import progress_line
 
     with (
-        running_client(cluster) as client,
+        connect(where.scheduler) as client,
         progress_line(is_shown=True) as show,
         Passes(client, show) as passes,
     ):
-        tasks = passes.each(_predict_file, names, targets, state=state)
-        passes.results("predicting", tasks)
+        passes.results("predicting", passes.each(_predict_file, names, targets, state=state))
 
 
 def predicted(model: TableModel, rows: pl.DataFrame, id_column: str | None) -> pl.DataFrame:
@@ -133,42 +170,7 @@ def predicted(model: TableModel, rows: pl.DataFrame, id_column: str | None) -> p
     return scores.insert_column(0, name)
 
 
-@contextmanager
-def running_client(cluster: Cluster) -> Iterator[Any]:
-    """Yield a client of the scheduler, or of local workers that end with it."""
-    from distributed import Client, LocalCluster
-
-    if cluster.scheduler is not None:
-        try:
-            # Not the default client, which may belong to a calling program.
-            client = Client(cluster.scheduler, set_as_default=False, timeout=10)
-        except (OSError, TimeoutError) as error:
-            raise ValueError(
-                f"--scheduler {cluster.scheduler!r} does not respond: {error}"
-            ) from None
-        with client:
-            yield client
-        return
-    # One thread per worker, because of Python's global lock; any free port for the
-    # dashboard, because another cluster may use the default.
-    with (
-        LocalCluster(
-            threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-        ) as workers,
-        Client(workers, set_as_default=False) as client,
-    ):
-        yield client
-
-
 def _predict_file(name: str, target: str, state: tuple[TableModel, str | None, bool]) -> None:
     model, id_column, force = state
     rows = read_table(name, text=model.text, codes=model.codes)
     write_table(predicted(model, rows, id_column), target, force=force)
-
-
-def _check_columns(name: str, columns: list[str], first: list[str]) -> None:
-    if columns != first:
-        raise ValueError(
-            f"{name!r} must have the columns of the first file, {listed(first)}, got "
-            f"{listed(columns)}."
-        )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocpath.cli import many_files
 from rocpath.cli.files import shown_name, write_folder
-from rocpath.cli.many_files import Cluster, read_tables, runs_on_dask
+from rocpath.cli.many_files import read_tables, runs_on_dask
 from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
 from rocpath.cli.terminal import fit_progress, say
 from rocpath.tables.classifier import TableClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
 
     from rocpath.cli.options import Folder, RowRoles, Targets, Where
     from rocpath.tables.evaluation import TableEvaluation
@@ -46,13 +50,56 @@ class FitRequest(NamedTuple):
 
 def run_fit(request: FitRequest) -> None:
     """Fit a model, compare it with baselines, and write the results."""
-    to = request.to
     if runs_on_dask(request.table, *request.where):
-        from rocpath.cli.on_cluster import fit_on_cluster
-
-        fit_on_cluster(request, Cluster(request.where.scheduler))
+        _fit_on_dask(request)
         return
     rows = read_tables(request.table, text=request.text, encoding=request.encoding)
+    roles = request.roles
+    with _classifier(request, rows) as model:
+        model.fit(
+            rows, request.label, groups=roles.group, time=roles.time, sample_weight=roles.weight
+        )
+    test = None
+    if request.test is not None:
+        test = _evaluate_on(model, request)
+    write_fit(model, request.table, request.to, test)
+
+
+def _fit_on_dask(request: FitRequest) -> None:
+    """Fit a linear ranking to the rows of all files."""
+    if request.model not in ("auto", "linear"):
+        raise ValueError(
+            f"--model must be auto or linear on Dask, got {request.model}: other "
+            "models need --engine memory."
+        )
+    if any(request.roles) or request.test is not None:
+        raise ValueError(
+            "--group, --time, --weight and --test are not supported on Dask: use "
+            "--engine memory, or rocpath evaluate for test files."
+        )
+    from rocpath.dask.file_tables import fit_files, sample_files
+
+    files, is_shown = many_files.file_names(request.table), not request.to.quiet
+    with many_files.connect(request.where.scheduler) as client:
+        sample = sample_files(
+            files,
+            request.label,
+            text=request.text,
+            encoding=request.encoding,
+            client=client,
+            verbose=is_shown,
+        )
+        with _classifier(request._replace(model="linear"), sample.frame) as model:
+            fit_files(model, sample, client=client, verbose=is_shown)
+    title, n_sampled = request.table, sample.frame.height
+    if n_sampled < sample.n_rows:
+        title += f", {n_sampled:,} of {sample.n_rows:,} rows"
+    write_fit(model, title, request.to)
+
+
+@contextmanager
+def _classifier(request: FitRequest, rows: pl.DataFrame) -> Iterator[TableClassifier]:
+    """Yield a classifier that shows its progress, to be fitted to rows."""
     label = chosen_positive(
         rows, request.label, request.positive, is_accepted=request.accepts_positive
     )
@@ -67,19 +114,11 @@ def run_fit(request: FitRequest) -> None:
     )
 
     def notes() -> None:
-        if not to.quiet:
+        if not request.to.quiet:
             note_columns(label, model.columns_, model.warnings_)
 
-    roles = request.roles
-    with fit_progress(notes, quiet=to.quiet) as progress:
-        model.set_params(progress=progress)
-        model.fit(
-            rows, request.label, groups=roles.group, time=roles.time, sample_weight=roles.weight
-        )
-    test = None
-    if request.test is not None:
-        test = _evaluate_on(model, request)
-    write_fit(model, request.table, to, test)
+    with fit_progress(notes, quiet=request.to.quiet) as progress:
+        yield model.set_params(progress=progress)
 
 
 def _evaluate_on(model: TableClassifier, request: FitRequest) -> TableEvaluation:

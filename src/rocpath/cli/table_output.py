@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocpath.cli.terminal import ask, say, show_comparison, show_table
 from rocpath.tables.columns import column, text_of
-from rocpath.tables.labels import binary_label
+from rocpath.tables.labels import BinaryLabel, binary_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,36 +37,24 @@ def chosen_positive(
     its AUC is just as large.
     """
     series = column(rows, label, "label")
-    known = series.filter(text_of(series).is_not_null())
-    return confirmed(binary_label(known, positive), positive, is_accepted=is_accepted)
-
-
-def confirmed(label: KnownLabels, positive: str | None, *, is_accepted: bool) -> KnownLabels:
-    """Return the classes, exchanged if the user says so."""
-    if positive is not None or is_accepted or label.n_positive <= label.n_negative:
-        return label
+    found = binary_label(series.filter(text_of(series).is_not_null()), positive)
+    if positive is not None or is_accepted or found.n_positive <= found.n_negative:
+        return found
     chosen = (
-        f"no --positive was given, and the last in sorted order, {label.positive!r}, "
-        f"is the more frequent label ({label.n_positive:,} of "
-        f"{label.n_positive + label.n_negative:,} rows)"
+        f"no --positive was given, and the last in sorted order, {found.positive!r}, "
+        f"is the more frequent label ({found.n_positive:,} of "
+        f"{found.n_positive + found.n_negative:,} rows)"
     )
     answer = ask(f"{chosen}. Is it the positive label?")
     # A script has nobody to ask: it must say which, and fails until it does.
     if answer is None:
         raise ValueError(
-            f"{chosen}: name the positive label, as --positive {label.negative!r}, or "
+            f"{chosen}: name the positive label, as --positive {found.negative!r}, or "
             "accept it with --yes."
         )
     if answer:
-        return label
-    return type(label)(
-        label.column,
-        label.negative,
-        label.positive,
-        label.n_negative,
-        label.n_positive,
-        *((~label.is_positive,) if hasattr(label, "is_positive") else ()),
-    )
+        return found
+    return BinaryLabel.of(label, found.negative, found.positive, ~found.is_positive)
 
 
 def note_columns(
@@ -113,6 +101,11 @@ def show_fit(model: TableClassifier, title: str, *, quiet: bool) -> None:
     if is_auto:
         why = "the simplest model within one standard error of the best"
     say(f"Saved: {fit.method}, fitted to all rows ({why}).")
+    if fit.all_rows:
+        say(
+            "AUC {auc_of_training_rows:.4f} on the training rows of {n_files:,} files; "
+            "{n_passes} passes over them.".format(**fit.all_rows)
+        )
     if not quiet:
         say(headline(fit))
         if fit.threshold_note:

@@ -7,8 +7,7 @@ the rows of all files.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ import polars as pl
 from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.threshold_targets import (
+    NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
     point_counts,
@@ -26,15 +26,16 @@ from rocpath.auc_statistics.threshold_targets import (
 from rocpath.dask.auc_classifier import AUCClassifier
 from rocpath.dask.intervals import auc_interval
 from rocpath.dask.passes import Passes, ReturnInvalid
+from rocpath.dask.progress import progress_line
 from rocpath.dask.thresholds import choose_threshold
 from rocpath.table_files.reading import read_table
-from rocpath.tables.columns import column, listed
+from rocpath.tables.columns import column, concatenate, text_of
 from rocpath.tables.evaluation import TableEvaluation
-from rocpath.tables.labels import KnownLabels, known_positives, label_kinds, label_text
+from rocpath.tables.labels import KnownLabels, known_positives
 from rocpath.tables.model import TableModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from distributed import Client
     from numpy.typing import NDArray
@@ -43,14 +44,11 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.classifier import TableClassifier
 
-    Progress = Callable[[str, int, int], None]
-
 _SAMPLE_SIZE = 20_000  # rows of all files together
 
 
-@dataclass(frozen=True)
-class TableSample:
-    """Hold a sample of the rows of several files, and the labels of all rows.
+class TableSample(NamedTuple):
+    """A sample of the labeled rows of several files.
 
     Attributes
     ----------
@@ -60,31 +58,17 @@ class TableSample:
         Column of labels.
     frame : polars.DataFrame
         Evenly spaced rows of every file.
-    counts : dict of str and int
-        Number of rows of each label, in all files.
+    n_rows : int
+        Number of labeled rows in all files.
     encoding : str or None
         Encoding of text files.
     """
 
-    files: list[str]
+    files: Sequence[str]
     label: str
     frame: pl.DataFrame
-    counts: dict[str, int]
-    encoding: str | None = None
-
-    def known_labels(self, positive: str | None = None) -> KnownLabels:
-        """Return both classes and their numbers of rows in all files."""
-        positive, negative = label_kinds(self.label, sorted(self.counts), positive)
-        n_positive = self.counts[positive]
-        n_negative = sum(self.counts.values()) - n_positive
-        return KnownLabels(self.label, positive, negative, n_positive, n_negative)
-
-
-class FilesFit(NamedTuple):
-    """The AUC of a ranking on the rows of all files, to which it was fitted."""
-
-    auc: AUCInterval
-    n_passes: int
+    n_rows: int
+    encoding: str | None
 
 
 def sample_files(
@@ -94,41 +78,36 @@ def sample_files(
     text: Iterable[str] = (),
     encoding: str | None = None,
     client: Client | None = None,
-    progress: Progress | None = None,
+    verbose: bool = False,
 ) -> TableSample:
-    """Read all files once; return a sample of 20,000 rows and the counts of labels.
+    """Read all files once, and sample about 20,000 of their rows.
 
     Parameters
     ----------
     files : list of str
         Names of the files, which all workers can read.
     label : str
-        Column of labels.
+        Column of labels. Rows without a label are skipped.
     text : list of str
         Columns that stay text, even if they look like numbers.
     encoding : str, optional
         Encoding of text files.
     client : Client, optional
         Client whose workers compute, as for :func:`auc`.
-    progress : callable, optional
-        Function called with the name of a pass, and the numbers of completed and of all
-        files.
+    verbose : bool
+        Whether to show the progress on standard error.
 
     Returns
     -------
     TableSample
     """
     # Some rows of every file, because files are often sorted by date or place.
-    state = (label, set(text), encoding, -(-_SAMPLE_SIZE // len(files)))
-    with Passes(client, progress) as passes:
+    state = ({"text": set(text), "encoding": encoding}, label, -(-_SAMPLE_SIZE // len(files)))
+    with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
         tasks = passes.each(ReturnInvalid(_sample_file), files, state=state)
-        samples = passes.results("sampling files", tasks)
-    first = samples[0][0].columns
-    for name, (frame, _) in zip(files, samples, strict=True):
-        check_same_columns(name, frame.columns, first)
-    counts: Counter[str] = sum((counts for _, counts in samples), Counter())
-    frame = pl.concat([one for one, _ in samples], how="vertical_relaxed")
-    return TableSample(list(files), label, frame, dict(counts), encoding)
+        frames, sizes = zip(*passes.results("sampling files", tasks), strict=True)
+    frame = concatenate(dict(zip(files, frames, strict=True)))
+    return TableSample(files, label, frame, sum(sizes), encoding)
 
 
 def fit_files(
@@ -136,9 +115,11 @@ def fit_files(
     sample: TableSample,
     *,
     client: Client | None = None,
-    progress: Progress | None = None,
-) -> FilesFit:
+    verbose: bool = False,
+) -> None:
     """Fit a classifier to the sample, and its linear ranking to the rows of all files.
+
+    The AUC of all rows is in the ``all_rows`` of ``model.fit_``.
 
     Parameters
     ----------
@@ -147,35 +128,29 @@ def fit_files(
         its report are about the sample, and so is its threshold, except for ``top``.
     sample : TableSample
         Result of :func:`sample_files`.
-    client, progress
+    client, verbose
         Same as for :func:`sample_files`.
-
-    Returns
-    -------
-    FilesFit
     """
-    top, n_rows = model.top, sum(sample.counts.values())
-    fitted = _fit_sample(model, sample, n_rows)
-    with Passes(client, progress) as passes:
-        tasks = passes.each(_encode_file, sample.files, state=(fitted, sample.encoding))
+    fitted = _fit_sample(model, sample)
+    with Passes(client) as passes:
+        encode = ReturnInvalid(_encode_file)
+        tasks = passes.each(encode, sample.files, state=(fitted, sample.encoding))
         width = len(fitted.pipeline[0].get_feature_names_out())
-        X = _lazy_array(passes.each(_column, tasks, state=0), (width,), np.float64)
-        y = _lazy_array(passes.each(_column, tasks, state=1), (), bool)
+        X = _lazy_array(passes, tasks, 0, np.float64, width)
+        y = _lazy_array(passes, tasks, 1, bool)
         ranking = AUCClassifier(
-            max_fpr=model.max_fpr,
-            random_state=model.random_state,
-            verbose=progress is not None,
-            client=client,
+            max_fpr=model.max_fpr, random_state=model.random_state, verbose=verbose, client=client
         )
         ranking.fit(X, y)
         scores = ranking.decision_function(X)
         area = auc_interval(y, scores, client=client)
         threshold, note = fitted.threshold, model.fit_.threshold_note
-        if top is not None and threshold is not None:
-            point = choose_threshold(y, scores, top=top, client=client)
-            threshold = point.threshold
-            note = f"Scores of at least {threshold:.4g} are predicted positive: the "
-            note += f"{top:,} highest of all {n_rows:,} rows."
+        if model.top is not None and threshold is not None:
+            threshold = choose_threshold(y, scores, top=model.top, client=client).threshold
+            note = (
+                f"Scores of at least {threshold:.4g} are predicted positive: the "
+                f"{model.top:,} highest of all {sample.n_rows:,} rows."
+            )
     steps = [("columns", fitted.pipeline[0]), ("ranking", ranking.to_local())]
     fitted = replace(fitted, pipeline=Pipeline(steps), threshold=threshold)
     model.fit_ = replace(
@@ -183,22 +158,30 @@ def fit_files(
         model=fitted,
         threshold_note=note,
         coefficients=fitted.coefficients(sample.frame),
+        all_rows={
+            "n_positive": area.n_positives,
+            "n_negative": area.n_negatives,
+            "auc_of_training_rows": area.value,
+            "low": area.low,
+            "high": area.high,
+            "n_files": len(sample.files),
+            "n_sampled_rows": sample.frame.height,
+            "n_passes": ranking.n_passes_,
+        },
     )
     model._set_model(fitted)
-    return FilesFit(area, ranking.n_passes_)
 
 
-def _fit_sample(model: TableClassifier, sample: TableSample, n_rows: int) -> TableModel:
+def _fit_sample(model: TableClassifier, sample: TableSample) -> TableModel:
     """Fit a classifier to the sample, with a number of top rows in proportion."""
     top = model.top
-    if top is not None:
-        share = top / n_rows
-        model.set_params(top=max(round(share * sample.frame.height), 1))
-    model.fit(sample.frame, sample.label)
-    model.set_params(top=top)
     if top is None:
-        return model.model_
-    return replace(model.model_, parameters={**model.model_.parameters, "top": top})
+        return model.fit(sample.frame, sample.label).model_
+    share = top / sample.n_rows
+    model.set_params(top=max(round(share * sample.frame.height), 1))
+    fitted = model.fit(sample.frame, sample.label).model_
+    model.set_params(top=top)
+    return replace(fitted, parameters={**fitted.parameters, "top": top})
 
 
 def evaluate_files(
@@ -208,9 +191,9 @@ def evaluate_files(
     *,
     groups: str | None = None,
     sample_weight: str | None = None,
-    targets: ThresholdTargets | None = None,
+    targets: ThresholdTargets = NO_TARGETS,
     client: Client | None = None,
-    progress: Progress | None = None,
+    verbose: bool = False,
 ) -> TableEvaluation:
     """Evaluate a model on the labeled rows of several files.
 
@@ -224,14 +207,13 @@ def evaluate_files(
         Columns of labels (by default that of the fit), groups and weights.
     targets : ThresholdTargets, optional
         Targets of thresholds.
-    client, progress
+    client, verbose
         Same as for :func:`sample_files`.
 
     Returns
     -------
     TableEvaluation
     """
-    targets = ThresholdTargets() if targets is None else targets
     if groups is not None and targets.given.keys() - {"top"}:
         raise ValueError(
             "targets must not be combined with groups on Dask, got both: thresholds by "
@@ -240,13 +222,13 @@ def evaluate_files(
     name = label or model.label
     state = (model, name, groups, sample_weight)
     kinds = {"scores": np.float64, "y": bool, "groups": object, "sample_weight": float}
-    with Passes(client, progress) as passes:
+    with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
         # Kept, so that files are read and scored once for all columns.
         tasks = passes.each(ReturnInvalid(_score_file), files, state=state)
         tasks = passes.keep(tasks)
         sizes = passes.results("scoring", passes.each(ReturnInvalid(_count), tasks))
         columns: dict[str, Any] = {
-            kind: _lazy_array(passes.each(_column, tasks, state=k), (), dtype)
+            kind: _lazy_array(passes, tasks, k, dtype)
             for k, (kind, dtype) in enumerate(kinds.items())
             if kind in ("scores", "y") or state[k] is not None
         }
@@ -258,15 +240,6 @@ def evaluate_files(
     n_positive, n_negative = (int(n) for n in np.sum(sizes, axis=0))
     known = KnownLabels(name, model.positive, model.negative, n_positive, n_negative)
     return TableEvaluation(known, area, partial, targets, tuple(points), area.n_groups)
-
-
-def check_same_columns(name: str, columns: list[str], first: list[str]) -> None:
-    """Raise unless a file has the columns of the first one."""
-    if columns != first:
-        raise ValueError(
-            f"{name!r} must have the columns of the first file, {listed(first)}, got "
-            f"{listed(columns)}."
-        )
 
 
 def _points(
@@ -282,9 +255,13 @@ def _points(
     return points_for_targets(targets, choose, count)
 
 
-def _lazy_array(tasks: list[Any], width: tuple[int, ...], dtype: Any) -> da.Array:
+def _lazy_array(passes: Passes, tasks: list[Any], k: int, dtype: Any, *width: int) -> da.Array:
+    """Return one of the results of each task, as an array."""
     # The number of rows of a file is known only after it has been read.
-    blocks = [da.from_delayed(one, (np.nan, *width), dtype=dtype) for one in tasks]
+    blocks = [
+        da.from_delayed(one, (np.nan, *width), dtype=dtype)
+        for one in passes.each(ReturnInvalid(_column), tasks, state=k)
+    ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
@@ -292,25 +269,27 @@ def _column(columns: tuple[Any, ...], k: int) -> Any:
     return columns[k]
 
 
-def _sample_file(
-    name: str, state: tuple[str, set[str], str | None, int]
-) -> tuple[pl.DataFrame, Counter[str]]:
-    """Return evenly spaced rows of a file, and the count of each label in all rows."""
-    label, text, encoding, n_rows = state
-    table = read_table(name, text=text, encoding=encoding)
-    counts = label_text(column(table, label, "label")).value_counts()
+def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.DataFrame, int]:
+    """Return evenly spaced labeled rows of a file, and the number of all of them."""
+    how, label, n_rows = state
+    table = _labeled_rows(name, label, **how)
     row = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
-    return table[row.astype(np.int64)], Counter(dict(counts.iter_rows()))
+    return table[row.astype(np.int64)], table.height
 
 
 def _encode_file(name: str, state: tuple[TableModel, str | None]) -> tuple[Any, NDArray[np.bool_]]:
     # As for the sample: a file in which all values of a column look like numbers must
     # be read like the others.
     model, encoding = state
-    table = read_table(name, text=model.text, codes=model.codes, encoding=encoding)
-    labels = label_text(column(table, model.label, "label"))
-    X = model.pipeline[0].transform(model.frame(table))
-    return X, (labels == model.positive).to_numpy()
+    table = _labeled_rows(name, model.label, text=model.text, codes=model.codes, encoding=encoding)
+    # A label that the sample lacks is an error.
+    is_positive = known_positives(table[model.label], model.positive, model.negative)
+    return model.pipeline[0].transform(model.frame(table)), is_positive
+
+
+def _labeled_rows(name: str, label: str, **how: Any) -> pl.DataFrame:
+    table = read_table(name, **how)
+    return table.filter(text_of(column(table, label, "label")).is_not_null())
 
 
 def _score_file(

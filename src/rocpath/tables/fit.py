@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -86,6 +86,8 @@ class TableFit:
         What holds for the threshold of the model; empty if none was requested.
     coefficients, importance : list of tuple of str and float
         Effects of the inputs, or importances of the columns.
+    all_rows : dict
+        Numbers about all rows, by name, if the others are about a sample of them.
     """
 
     label: BinaryLabel
@@ -101,6 +103,7 @@ class TableFit:
     threshold_note: str = ""
     coefficients: Sequence[tuple[str, float]] = ()
     importance: Sequence[tuple[str, float]] = ()
+    all_rows: dict[str, Any] = field(default_factory=dict)
 
 
 def fit_table(prepared: PreparedTable, settings: FitSettings) -> TableFit:
