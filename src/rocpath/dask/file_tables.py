@@ -158,18 +158,21 @@ def fit_files(
         model=fitted,
         threshold_note=note,
         coefficients=fitted.coefficients(sample.frame),
-        all_rows={
-            "n_positive": area.n_positives,
-            "n_negative": area.n_negatives,
-            "auc_of_training_rows": area.value,
-            "low": area.low,
-            "high": area.high,
-            "n_files": len(sample.files),
-            "n_sampled_rows": sample.frame.height,
-            "n_passes": ranking.n_passes_,
-        },
+        all_rows=_numbers(area, sample) | {"n_passes": ranking.n_passes_},
     )
     model._set_model(fitted)
+
+
+def _numbers(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
+    return {
+        "n_positive": area.n_positives,
+        "n_negative": area.n_negatives,
+        "auc_of_training_rows": area.value,
+        "low": area.low,
+        "high": area.high,
+        "n_files": len(sample.files),
+        "n_sampled_rows": sample.frame.height,
+    }
 
 
 def _fit_sample(model: TableClassifier, sample: TableSample) -> TableModel:
