@@ -26,6 +26,9 @@ package = Path(importlib.util.find_spec("rocpath").origin)
 assert "site-packages" in package.parts, f"rocpath is imported from {package}"
 assert importlib.util.find_spec("rocpath._core_base"), "not a portable build"
 
+# Under an emulator, tests that start another Python need the command that emulates it.
+sys.executable = os.environ.get("ROCPATH_TEST_PYTHON", sys.executable)
+
 tests = sys.argv[1:] or [f"tests/{name}.py" for name in TESTS]
 paths = [str(ROOT / name) for name in tests]
 sys.exit(pytest.main([*paths, "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]))
