@@ -117,3 +117,32 @@ def test_rates_outside_zero_and_one_are_refused(rate):
 def test_zero_top_rows_are_refused():
     with pytest.raises(ValueError, match="top must be"):
         ThresholdTargets(top=0)
+
+
+def test_bounds_of_grouped_rows_are_those_of_groups():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(80), 5)
+    is_positive = (rng.random(80) < 0.4)[group]
+    score = rng.normal(size=80)[group] + is_positive
+    alone = summarize_scores(is_positive, score)
+    grouped = summarize_scores(is_positive, score, groups=group)
+    assert [one.rule for one in grouped.points] == [one.rule for one in alone.points]
+    for one, other in zip(grouped.points, alone.points, strict=True):
+        width, narrow = (np.ptp(k.point.fpr_interval) for k in (one, other))
+        assert width > narrow
+        assert one.tp + one.fp == (score >= one.point.threshold).sum()
+    # All rows of a group are alike, so its bars are those of a fifth of the rows.
+    bars = [np.array([(one.low, one.high) for one in k.calibration]) for k in (grouped, alone)]
+    assert np.median(np.ptp(bars[0], axis=1) / np.ptp(bars[1], axis=1)) > 1.5
+    band = [k.band.tpr_high[1:] - k.band.tpr_low[1:] for k in (grouped, alone)]
+    assert band[0].max() > 1.5 * band[1].max()
+
+
+def test_a_group_for_each_row_changes_no_bound():
+    is_positive, score = tied_rows()
+    alone = summarize_scores(is_positive, score)
+    single = summarize_scores(is_positive, score, groups=np.arange(score.size))
+    assert single.calibration == [
+        one._replace(low=pytest.approx(one.low, abs=0.01), high=pytest.approx(one.high, abs=0.01))
+        for one in alone.calibration
+    ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.groups import RowGroups
 
-_ALLOWED = ("max_fpr", "min_tpr", "top")
+_BOUNDED = ("max_fpr", "min_tpr", "top")  # constraints with a bound for new groups
 
 
 class GroupRates(NamedTuple):
@@ -54,7 +54,8 @@ class GroupRates(NamedTuple):
 
     def choose(self, targets: dict[str, Any], confidence: float | None) -> OperatingPoint:
         """Choose a threshold, or raise if a constraint has no valid bound here."""
-        refused = [name for name in targets if name not in _ALLOWED]
+        allowed = _BOUNDED if confidence is not None else (*_BOUNDED, "min_precision")
+        refused = [name for name in targets if name not in allowed]
         if refused:
             raise ValueError(
                 f"{refused[0]} must be None with groups: no bound is known that is "
@@ -72,12 +73,14 @@ class GroupRates(NamedTuple):
         if places.size == 0:
             raise ValueError(self._reason(targets, confidence))
         place = int(places[0] if set(targets) == {"min_tpr"} else places[-1])
-        return self._point(place, level or DEFAULT_CONFIDENCE)
+        return self.point(place, level or DEFAULT_CONFIDENCE)
 
     def _region(self, name: str, target: Any, confidence: float | None) -> NDArray[np.bool_]:
         """Return the places that satisfy a constraint."""
         if name == "top":
             return np.asarray(self.rows.n_called <= target)
+        if name == "min_precision":
+            return np.asarray(self.rows.precision >= target)
         if name == "max_fpr":
             loss, n_groups, limit = self.fpr, self.n_negative_groups, target
         else:
@@ -89,7 +92,7 @@ class GroupRates(NamedTuple):
         p_value = hoeffding_bentkus(loss, n_groups, limit)
         return np.asarray(p_value <= 1.0 - confidence)
 
-    def _point(self, place: int, level: float) -> OperatingPoint:
+    def point(self, place: int, level: float) -> OperatingPoint:
         """Return the operating point with bounds at this place."""
         rows = self.rows
         tpr, fpr = float(self.tpr[place]), float(self.fpr[place])

@@ -31,7 +31,7 @@ def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float6
     return np.where(count > 0, rate, 0.0)
 
 
-def rate_bounds(count: int, n_rows: int, confidence: float) -> tuple[float, float]:
+def rate_bounds(count: float, n_rows: float, confidence: float) -> tuple[float, float]:
     """Return both bounds, each with this confidence."""
     return (
         float(lowest_rate(count, n_rows, confidence)),

@@ -10,6 +10,7 @@ from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import (
     highest_rate,
     lowest_rate,
+    rate_bounds,
     rising_ranks,
     simultaneous_rates,
 )
@@ -61,35 +62,39 @@ def grouped_roc_band(
     groups: RowGroups,
     confidence: float = 0.95,
 ) -> ROCBand:
-    """Bound both rates at each threshold with effective numbers of rows.
-
-    The design effect of each rate is that of its clustered variance (Rao and Scott,
-    1992), and the bounds are those of Clopper and Pearson for the effective counts
-    (Korn and Graubard, 1998).
-    """
+    """Bound both rates at each threshold, by :func:`grouped_rate_bounds`."""
     rows = RankedRows.of(is_positive, score)
     place = spread_places(rows, ratio=_GROUP_GRID_RATIO)
     level = _bound_confidence(confidence)
-    limits: list[list[Any]] = [[], [], [], []]
-    for k, side in enumerate((~is_positive, is_positive)):
+    limits: list[Any] = []
+    for side in (~is_positive, is_positive):
         code, own = groups.code[side], score[side]
-        size = np.bincount(code)
-        size = size[size > 0]
-        n_groups = size.size
-        for one in place:
-            called = own >= rows.score[one]
-            count = np.bincount(code, called)[np.bincount(code) > 0]
-            rate = float(called.mean())
-            simple = rate * (1.0 - rate) / own.size
-            # As if all rows of a group were alike where no variance is seen.
-            effect = float((size**2).sum()) / own.size
-            if simple > 0:
-                square = float(((count - rate * size) ** 2).sum()) / own.size**2
-                effect = max(square * n_groups / max(n_groups - 1, 1) / simple, 1.0)
-            n_rows = own.size / effect
-            limits[2 * k].append(lowest_rate(rate * n_rows, n_rows, level))
-            limits[2 * k + 1].append(highest_rate(rate * n_rows, n_rows, level))
-    return ROCBand(*(np.array(one, dtype=np.float64) for one in limits))
+        limits += zip(
+            *(grouped_rate_bounds(code, own >= rows.score[one], level) for one in place),
+            strict=True,
+        )
+    return ROCBand(*(np.array(one) for one in limits))
+
+
+def grouped_rate_bounds(
+    code: NDArray[np.intp], is_counted: NDArray[np.bool_], level: float
+) -> tuple[float, float]:
+    """Bound the rate of counted rows, given the group of each row.
+
+    The design effect is that of the clustered variance (Rao and Scott, 1992), and the
+    bounds are those of Clopper and Pearson for the effective numbers of rows (Korn and
+    Graubard, 1998).
+    """
+    size = np.bincount(code)
+    n_groups, n_rows = np.count_nonzero(size), is_counted.size
+    rate = float(is_counted.mean())
+    simple = rate * (1.0 - rate) / n_rows
+    # As if all rows of a group were alike where no variance is seen.
+    effect = float((size**2).sum()) / n_rows
+    if simple > 0 and n_groups > 1:
+        square = float(((np.bincount(code, is_counted) - rate * size) ** 2).sum()) / n_rows**2
+        effect = max(square * n_groups / (n_groups - 1) / simple, 1.0)
+    return rate_bounds(rate * n_rows / effect, n_rows / effect, level)
 
 
 def spread_places(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:

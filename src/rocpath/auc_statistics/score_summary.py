@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
-from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, RankedRows
+from rocpath.auc_statistics.group_rates import GroupRates
+from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.operating_points import (
+    DEFAULT_CONFIDENCE,
+    OperatingPoint,
+    RankedRows,
+    operating_point,
+    rates_of_any_place,
+)
 from rocpath.auc_statistics.rate_bounds import rate_bounds
-from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, spread_places
+from rocpath.auc_statistics.roc_bands import (
+    ROCBand,
+    grouped_rate_bounds,
+    grouped_roc_band,
+    roc_band,
+    spread_places,
+)
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
     describe_target,
-    point_at,
-    point_counts,
-    point_for_target,
-    points_for_targets,
+    rows_called,
+    target_point,
+    target_points,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 _TOP = 0.1  # fraction of the rows whose lift is reported
@@ -80,12 +90,14 @@ def summarize_scores(
     is_positive: NDArray[np.bool_],
     score: NDArray[np.float64],
     targets: ThresholdTargets = NO_TARGETS,
-    requested: Sequence[NamedPoint] | None = None,
+    *,
+    groups: NDArray[np.intp] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> ScoreSummary:
     """Compute what a report shows about scores that are log-odds of held-out rows.
 
-    The points of the targets are chosen as for independent rows, unless they are given
-    as ``requested``.
+    With groups, rates of thresholds are means over groups and all bounds are for new
+    groups. Weights change only the rates of thresholds.
 
     Examples
     --------
@@ -96,19 +108,16 @@ def summarize_scores(
     Lift(n_rows=2, n_positive=1, share=0.2, factor=2.0)
     """
     rows = RankedRows.of(is_positive, score)
-    if requested is None:
-        requested = points_for_targets(
-            targets,
-            partial(point_for_target, is_positive, score),
-            partial(point_counts, n_positives=rows.n_positive, n_negatives=rows.n_negative),
-        )
-    points = [*requested, *_common_points(is_positive, score, rows, targets)]
+    sample = {"groups": groups, "sample_weight": sample_weight}
+    points = target_points(is_positive, score, targets, **sample)
+    points += _common_points(is_positive, score, targets, **sample)
+    together = None if groups is None else RowGroups.of("groups", groups, score.size)
     return ScoreSummary(
         rows.n_positive,
         rows.n_negative,
         _grid(rows, points),
-        roc_band(rows),
-        calibration_groups(is_positive, expit(score)),
+        roc_band(rows) if together is None else grouped_roc_band(is_positive, score, together),
+        calibration_groups(is_positive, expit(score), together),
         points,
         _lift(rows),
         targets.max_fpr,
@@ -116,7 +125,9 @@ def summarize_scores(
 
 
 def calibration_groups(
-    is_positive: NDArray[np.bool_], probability: NDArray[np.float64]
+    is_positive: NDArray[np.bool_],
+    probability: NDArray[np.float64],
+    together: RowGroups | None = None,
 ) -> list[CalibrationGroup]:
     """Group rows by probability, with equal expected numbers of positives."""
     # Groups of equal numbers of rows would mostly hold no positive of a rare class.
@@ -125,11 +136,15 @@ def calibration_groups(
     n_groups = int(expected[-1] // _POSITIVES_PER_GROUP)
     n_groups = min(max(n_groups, 2), _MAX_CALIBRATION_GROUPS, order.size)
     edges = np.searchsorted(expected, expected[-1] * np.arange(1, n_groups) / n_groups)
+    level = 0.5 * (1.0 + DEFAULT_CONFIDENCE)
     groups = []
     for rows in np.split(order, edges):
         if rows.size:
-            count = int(is_positive[rows].sum())
-            bounds = rate_bounds(count, rows.size, 0.5 * (1.0 + DEFAULT_CONFIDENCE))
+            label = is_positive[rows]
+            count = int(label.sum())
+            bounds = rate_bounds(count, rows.size, level)
+            if together is not None:
+                bounds = grouped_rate_bounds(together.code[rows], label, level)
             mean = float(probability[rows].mean())
             groups.append(CalibrationGroup(mean, count / rows.size, *bounds, rows.size))
     return groups
@@ -138,34 +153,49 @@ def calibration_groups(
 def _common_points(
     is_positive: NDArray[np.bool_],
     score: NDArray[np.float64],
-    rows: RankedRows,
     targets: ThresholdTargets,
+    **sample: Any,
 ) -> list[NamedPoint]:
     """Choose thresholds for common targets, where the rows allow them."""
-    # Scores are log-odds: a probability of one half is 0.
-    half = max(int(np.searchsorted(-rows.score, 0.0, side="left")) - 1, 0)
-    above_half = replace(point_at(rows, half), threshold=0.0)
-    n_top = max(1, round(_TOP * rows.n_rows))
-    top = point_for_target(is_positive, score, ThresholdTargets(top=n_top))
-    points = [
-        NamedPoint.at(is_positive, "probability above one half", above_half),
-        NamedPoint.at(is_positive, "the top 10% of rows", top),
-    ]
-    common = [ThresholdTargets(max_fpr=rate) for rate in _COMMON_FPR]
-    common += [ThresholdTargets(min_precision=share) for share in _COMMON_PRECISION]
-    for one in common:
-        ((name, target),) = one.given.items()
-        if target == getattr(targets, name):
-            continue
+    # Scores are log-odds: a probability above one half is one above 0.
+    half = _point_above(0.0, is_positive, score, **sample)
+    tp, n_called = int((is_positive & (score > 0)).sum()), int((score > 0).sum())
+    points = [NamedPoint("probability above one half", half, tp, n_called - tp)]
+    n_top = max(1, round(_TOP * score.size))
+    common = [("the top 10% of rows", ThresholdTargets(top=n_top))]
+    for name, rates in (("max_fpr", _COMMON_FPR), ("min_precision", _COMMON_PRECISION)):
+        for rate in rates:
+            if rate != getattr(targets, name):
+                one = replace(NO_TARGETS, **{name: rate})  # type: ignore[arg-type]
+                common.append((describe_target(name, rate), one))
+    for rule, one in common:
         try:
-            point = point_for_target(is_positive, score, one)
+            point = target_point(is_positive, score, one, **sample)
         except ValueError:  # no threshold reaches it
             continue
         # A threshold that predicts no row positive teaches nothing.
         if point.tpr + point.fpr > 0:
-            rule = describe_target(name, target)
-            points.append(NamedPoint.at(is_positive, rule, point))
+            points.append(NamedPoint(rule, point, *rows_called(is_positive, score, point)))
     return points
+
+
+def _point_above(
+    threshold: float,
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    *,
+    groups: NDArray[np.intp] | None,
+    sample_weight: NDArray[np.float64] | None,
+) -> OperatingPoint:
+    """Predict the rows with larger scores positive."""
+    rows = RankedRows.of(is_positive, score, sample_weight)
+    place = max(int(np.searchsorted(-rows.score, -threshold, side="left")) - 1, 0)
+    if groups is not None and sample_weight is None:
+        together = RowGroups.of("groups", groups, score.size)
+        point = GroupRates.of(is_positive, score, together).point(place, DEFAULT_CONFIDENCE)
+    else:
+        point = operating_point(rows, place, rates_of_any_place(rows, place), None)
+    return replace(point, threshold=threshold)
 
 
 def _lift(rows: RankedRows) -> Lift:

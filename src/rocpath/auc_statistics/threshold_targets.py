@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocpath.arguments import share_between, whole_number
-from rocpath.auc_statistics.operating_points import (
-    DEFAULT_CONFIDENCE,
-    OperatingPoint,
-    RankedRows,
-    operating_point,
-    rates_of_any_place,
-)
+from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, OperatingPoint
 from rocpath.auc_statistics.thresholds import choose_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -71,13 +65,6 @@ class NamedPoint(NamedTuple):
     fp: int
     is_requested: bool = False
 
-    @classmethod
-    def at(cls, is_positive: NDArray[np.bool_], rule: str, point: OperatingPoint) -> NamedPoint:
-        """Count the rows that the point predicts positive."""
-        n_positive = int(is_positive.sum())
-        counts = point_counts(point, n_positive, is_positive.size - n_positive)
-        return cls(rule, point, *counts)
-
 
 def point_counts(point: OperatingPoint, n_positives: int, n_negatives: int) -> tuple[int, int]:
     """Return the true and false positives of a point, from its rates."""
@@ -95,22 +82,52 @@ def describe_target(name: str, target: float) -> str:
     return f"{rate} {limit} {100 * target:g}%"
 
 
-def point_for_target(
+def target_point(
     is_positive: NDArray[np.bool_],
     score: NDArray[np.float64],
     targets: ThresholdTargets,
     confidence: float | None = None,
+    *,
+    groups: NDArray[np.intp] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> OperatingPoint:
-    """Choose a threshold that reaches all targets; raise if there is none."""
+    """Choose a threshold that reaches all targets; raise if there is none.
+
+    With groups, a guarantee is for a random row of a new group.
+    """
     return choose_threshold(
         is_positive,
         score,
-        max_fpr=targets.max_fpr,
-        min_precision=targets.min_precision,
-        top=targets.top,
+        **asdict(targets),
         positive=True,
         confidence=confidence,
+        sample_weight=sample_weight,
+        # Weights and groups cannot be combined.
+        groups=groups if sample_weight is None else None,
     )
+
+
+def target_points(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+    **sample: Any,
+) -> list[NamedPoint]:
+    """Choose a threshold for each target, observed and guaranteed for new rows."""
+
+    def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
+        return target_point(is_positive, score, one, confidence, **sample)
+
+    return points_for_targets(targets, choose, partial(rows_called, is_positive, score))
+
+
+def rows_called(
+    is_positive: NDArray[np.bool_], score: NDArray[np.float64], point: OperatingPoint
+) -> tuple[int, int]:
+    """Count true and false positives; the rates may be weighted or means over groups."""
+    is_called = score >= point.threshold
+    tp = int((is_called & is_positive).sum())
+    return tp, int(is_called.sum()) - tp
 
 
 def points_for_targets(
@@ -137,8 +154,3 @@ def points_for_targets(
                 continue
             points.append(NamedPoint(full, point, *count(point), is_requested=True))
     return points
-
-
-def point_at(rows: RankedRows, place: int) -> OperatingPoint:
-    """Return the operating point at one of the distinct scores."""
-    return operating_point(rows, place, rates_of_any_place(rows, place), None)

@@ -172,12 +172,7 @@ def _interval(
     """
     y, design = held_out.is_positive, held_out.design
     pooled = auc_interval(
-        y,
-        held_out.score[name],
-        max_fpr=max_fpr,
-        sample_weight=design.sample_weight,
-        positive=True,
-        **design.clusters,
+        y, held_out.score[name], max_fpr=max_fpr, positive=True, **design.statistics
     )
     # At an AUC of 1 the standard error is 0, but the interval has a width.
     scale = 1.0 / (max_fpr or 1.0)

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets, describe_target
+from rocpath.auc_statistics.threshold_targets import (
+    NO_TARGETS,
+    ThresholdTargets,
+    describe_target,
+    target_points,
+)
 from rocpath.tables.folds import INDEPENDENT_ROWS
-from rocpath.tables.thresholds import target_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,14 +127,13 @@ def evaluate_scores(
     design: RowDesign = INDEPENDENT_ROWS,
 ) -> TableEvaluation:
     """Evaluate scores of labeled rows, which may belong to groups."""
-    options: dict[str, Any] = {"positive": True, "sample_weight": design.sample_weight}
-    options |= design.clusters
-    partial = None
-    if targets.max_fpr is not None:
-        partial = auc_interval(is_positive, score, max_fpr=targets.max_fpr, **options)
-    points = target_points(is_positive, score, targets, design)
+    sample = design.statistics
+    area = auc_interval(is_positive, score, positive=True, **sample)
+    partial, max_fpr = None, targets.max_fpr
+    if max_fpr is not None:
+        partial = auc_interval(is_positive, score, max_fpr=max_fpr, positive=True, **sample)
+    points = target_points(is_positive, score, targets, **sample)
     n_groups = None if design.group is None else np.unique(design.group).size
-    area = auc_interval(is_positive, score, **options)
     return TableEvaluation(label, area, partial, targets, tuple(points), n_groups)
 
 

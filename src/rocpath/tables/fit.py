@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets
+from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets, target_point
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.folds import split_rows
@@ -28,7 +28,6 @@ from rocpath.tables.rankers import (
     fit_ranker,
     methods_for,
 )
-from rocpath.tables.thresholds import target_point, target_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -295,9 +294,9 @@ def _result(
     label, summary, note = prepared.label, None, ""
     if held_out is not None:
         score = held_out.score[method]
-        y, design = held_out.is_positive, held_out.design
-        requested = target_points(y, score, settings.targets, design)
-        summary = summarize_scores(y, score, settings.targets, requested)
+        summary = summarize_scores(
+            held_out.is_positive, score, settings.targets, **held_out.design.statistics
+        )
         model, note = with_threshold(model, held_out, score, settings.targets)
     coefficients = model.coefficients(prepared.table)
     importance: list[tuple[str, float]] = []
@@ -336,7 +335,7 @@ def with_threshold(
     y, design, reason = held_out.is_positive, held_out.design, ""
     for confidence in (None,) if list(targets.given) == ["top"] else (DEFAULT_CONFIDENCE, None):
         try:
-            point = target_point(y, score, targets, design, confidence)
+            point = target_point(y, score, targets, confidence, **design.statistics)
         except ValueError as error:
             reason = str(error)
             continue

@@ -77,6 +77,11 @@ class RowDesign(NamedTuple):
         return {} if self.unit is None else {"groups": self.unit}
 
     @property
+    def statistics(self) -> dict[str, Any]:
+        """The arguments ``groups`` and ``sample_weight`` of statistics."""
+        return {"groups": self.unit, "sample_weight": self.sample_weight}
+
+    @property
     def distinct_share(self) -> float:
         """Share of the rows that are not copies of others."""
         return 1.0 if self.copy is None else np.unique(self.copy).size / self.copy.size
