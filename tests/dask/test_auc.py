@@ -15,6 +15,10 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 from rocpath.dask import auc, auc_interval  # noqa: E402
+from rocpath.dask.auc_pairs import certified_auc  # noqa: E402
+from rocpath.dask.buckets import Buckets  # noqa: E402
+from rocpath.dask.passes import Passes  # noqa: E402
+from rocpath.dask.scores import PartitionedScores  # noqa: E402
 
 
 def tables():
@@ -69,37 +73,23 @@ def test_auc_is_within_the_tolerance(name, tol):
 
 
 def test_ties_are_certified_by_counts_alone():
-    from rocpath.dask.auc_pairs import certified_auc
-    from rocpath.dask.buckets import LabeledScores
-    from rocpath.dask.passes import Passes
-    from rocpath.dask.weights import CountedLabels
-
     y, score = TABLES["whole numbers"]
     exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
-    scored = LabeledScores(score, CountedLabels(y))
-    assert certified_auc(Passes(), [scored], 0.0) == pytest.approx(exact, rel=1e-15)
+    assert certified_auc(scored(y, score), 0.0) == pytest.approx(exact, rel=1e-15)
     _, floats = TABLES["floats"]
-    scored = LabeledScores(floats, CountedLabels(y))
-    assert certified_auc(Passes(), [scored], 0.01) is not None
+    assert certified_auc(scored(y, floats), 0.01) is not None
+
+
+def scored(y, score):
+    return PartitionedScores.read(Passes(), partitioned(y, 2), partitioned(score, 2))
 
 
 @pytest.mark.parametrize("max_fpr", [0.03, 0.5, 1.0])
 @pytest.mark.parametrize("name", TABLES)
 def test_partial_auc_equals_partial_auc_in_memory(name, max_fpr):
-    from rocpath.dask.auc_pairs import partial_auc
-    from rocpath.dask.buckets import Buckets, LabeledScores
-    from rocpath.dask.passes import Passes
-    from rocpath.dask.weights import CountedLabels
-
     y, score = TABLES[name]
-    bp = rp.ErrorBreakpoints.from_labels(y)
-    pieces = [
-        LabeledScores(score[some], CountedLabels(y[some]))
-        for some in (slice(900), slice(900, None))
-    ]
-    buckets = Buckets.shuffle(Passes(), pieces, y.size)
-    expected = rp.auc(bp, score, max_fpr=max_fpr)
-    assert partial_auc(buckets, max_fpr) == pytest.approx(expected, rel=1e-12)
+    expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score, max_fpr=max_fpr)
+    assert Buckets.of(scored(y, score)).auc(max_fpr) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("n_partitions", [1, 17])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import cross_val_score
 
 import rocpath as rp
 from rocpath.matrices import Columns
@@ -18,7 +18,6 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 from rocpath.dask import AUCClassifier, auc, refinement, subsampling  # noqa: E402
-from rocpath.dask.refinement import AllRows  # noqa: E402
 
 
 def rows(n_rows=500, n_classes=2):
@@ -134,8 +133,8 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
 
 def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     areas = iter([0.7, 0.6, 0.5, 0.6])
-    monkeypatch.setattr(AllRows, "_auc", lambda *_: next(areas))
-    monkeypatch.setattr(AllRows, "_newton", lambda self, problem, start: start * 0)
+    monkeypatch.setattr(refinement, "_auc", lambda *_: next(areas))
+    monkeypatch.setattr(refinement, "_newton", lambda rows, problem, start: start * 0)
     start, ascended = np.ones(4), np.full(4, 2.0)
 
     class Candidate:
@@ -148,13 +147,12 @@ def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
         def scale_of(model):
             return np.ones(4)
 
-    class Summary:
-        classes, class_weights, n_rows = np.array([0, 1]), np.array([5.0, 5.0]), [10]
+    class Rows:
+        classes, class_weights = np.array([0, 1]), np.array([5.0, 5.0])
 
-    all_rows = AllRows(None, [], Summary)
-    how = (np.array([False, True]), Candidate)
-    assert (all_rows.refine(*how) == ascended).all()
-    assert (all_rows.refine(*how) == 0).all()
+    how = (Rows, np.array([False, True]), Candidate)
+    assert (refinement.refine(*how) == ascended).all()
+    assert (refinement.refine(*how) == 0).all()
 
 
 def test_probabilities_are_calibrated_to_all_rows(monkeypatch):
@@ -379,7 +377,7 @@ def test_cross_validation_of_scikit_learn():
     model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
     scores = cross_val_score(model, *partitioned(X, y, 3), cv=3)
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    expected = cross_val_score(local, X, y, cv=KFold(3))
+    expected = cross_val_score(local, X, y, cv=3)
     np.testing.assert_allclose(scores, expected)
 
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dask.array as da
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import finite_vector, refuse_one_class
+from rocpath.arguments import refuse_one_class
 from rocpath.dask.blocks import as_block
-from rocpath.dask.partitions import check_partitions, column_names, make_partitions
+from rocpath.dask.partitions import PartitionedRows, column_names, make_partitions
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
-from rocpath.dask.refinement import AllRows
+from rocpath.dask.refinement import refine
 from rocpath.dask.subsampling import subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
 
@@ -25,12 +24,10 @@ if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import DataSummary, Partition
-
-_FITTED = ("classes_", "coef_", "intercept_", "n_iter_", "history_", "n_features_in_")
+    from rocpath.dask.partitions import Partition
 
 
-class AUCClassifier(BaseEstimator):  # type: ignore[misc]
+class AUCClassifier(LocalClassifier):
     """Rank partitioned rows by a linear model that maximizes AUC.
 
     The ranking is that of :class:`rocpath.AUCClassifier`, fitted on the client to a
@@ -84,17 +81,21 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
         client: Client | None = None,
     ) -> None:
-        self.n_folds = n_folds
-        self.widths = widths
-        self.n_rounds = n_rounds
-        self.max_fpr = max_fpr
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+        super().__init__(
+            n_folds=n_folds,
+            widths=widths,
+            n_rounds=n_rounds,
+            max_fpr=max_fpr,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.client = client
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> Self:
         """Fit the rankings.
 
         Parameters
@@ -110,33 +111,31 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        local = self._unfitted()
+        seed = self.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = check_random_state(seed).randint(2**31)
         with progress_line(is_shown=self.verbose) as show, Passes(self.client, show) as passes:
-            partitions = make_partitions("X", X, y, sample_weight)
-            partitions, summary = check_partitions(passes, "X", partitions)
-            check_classification_targets(summary.classes)
-            refuse_one_class(summary.classes)
-            some = subsample(passes, partitions, summary, self._seed())
-            local.n_features_in_ = summary.n_columns
-            names = column_names(X)
-            if names is not None:
-                local.feature_names_in_ = names
-            all_rows = AllRows(passes, partitions, summary, self.max_fpr)
-            class_weight = self._class_factors(summary) * summary.class_weights
-            searched = local._search(some.X, summary.classes, some.class_index, some.weight, show)
+            rows = PartitionedRows.read(passes, "X", X, y, sample_weight)
+            check_classification_targets(rows.classes)
+            refuse_one_class(rows.classes)
+            some = subsample(rows, int(seed))
+            class_weight = self._class_factors(rows) * rows.class_weights
+            searched = self._search(some.X, rows.classes, some.class_index, some.weight, show)
             rankings = []
             for k, (_, candidate) in enumerate(searched):
                 coef = candidate.coef
                 if not some.is_all:
-                    coef = all_rows.refine(local._is_positive(k), candidate)
-                of_classes = local._class_weights(class_weight, k)
-                rankings.append(candidate.ranking(coef, of_classes))
-            local._set_rankings(rankings)
-            self.n_passes_ = passes.n_passes
-        self._copy_fitted(local)
+                    coef = refine(rows, self._is_positive(k), candidate, self.max_fpr)
+                rankings.append(candidate.ranking(coef, self._class_weights(class_weight, k)))
+        self._set_rankings(rankings)
+        self.n_features_in_, self.n_passes_ = rows.n_columns, passes.n_passes
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        names = column_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
         return self
 
-    def decision_function(self, X: Any) -> da.Array:
+    def decision_function(self, X: Any) -> Any:
         """Predict log-odds: of the second class, or of each class against the rest.
 
         Parameters
@@ -149,9 +148,9 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Dask array, shape (n_rows,) or (n_rows, n_classes)
             Lazy predictions.
         """
-        return self._lazy("decision_function", X, np.dtype(np.float64))
+        return self._lazy("decision_function", X)
 
-    def predict(self, X: Any) -> da.Array:
+    def predict(self, X: Any) -> Any:
         """Predict the class with the largest log-odds.
 
         Parameters
@@ -164,10 +163,9 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Dask array, shape (n_rows,)
             Lazy predictions.
         """
-        check_is_fitted(self)
-        return self._lazy("predict", X, self.classes_.dtype)
+        return self._lazy("predict", X)
 
-    def predict_proba(self, X: Any) -> da.Array:
+    def predict_proba(self, X: Any) -> Any:
         """Predict probabilities: the logistic function of the log-odds.
 
         Parameters
@@ -180,7 +178,7 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         Dask array, shape (n_rows, n_classes)
             Lazy predictions.
         """
-        return self._lazy("predict_proba", X, np.dtype(np.float64))
+        return self._lazy("predict_proba", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy of the predicted classes.
@@ -218,19 +216,18 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
         rocpath.AUCClassifier
         """
         check_is_fitted(self)
-        local = self._unfitted()
-        for name in (*_FITTED, "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(local, name, copy.copy(getattr(self, name)))
+        settings = self.get_params()
+        del settings["client"]
+        local = LocalClassifier(**settings)
+        for name, fitted in vars(self).items():
+            if name.endswith("_") and name != "n_passes_":
+                setattr(local, name, copy.copy(fitted))
         return local
 
-    def _lazy(self, method: str, X: Any, dtype: np.dtype[Any]) -> da.Array:
+    def _lazy(self, method: str, X: Any) -> Any:
         local = self.to_local()
         if not _is_lazy(X):
             return getattr(local, method)(X)
-        is_wide = method == "predict_proba" or (
-            method == "decision_function" and local.classes_.size > 2
-        )
         names = column_names(X)
         if names is not None:
             expected = getattr(local, "feature_names_in_", names)
@@ -241,47 +238,24 @@ class AUCClassifier(BaseEstimator):  # type: ignore[misc]
                 )
             X = X.to_dask_array(optimize=False)  # may combine partitions otherwise
         local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
-        width = (local.classes_.size,) if is_wide else ()
+        # The type and the number of columns of the predictions of no row.
+        nothing = _predict_block(np.empty((0, local.n_features_in_)), local, method)
         return da.map_blocks(
             _predict_block,
             X.rechunk({1: -1}) if X.numblocks[1] != 1 else X,
             local,
             method,
-            chunks=(X.chunks[0], width) if is_wide else (X.chunks[0],),
-            drop_axis=None if is_wide else 1,
-            dtype=dtype,
-            meta=np.empty((0,) * (2 if is_wide else 1), dtype=dtype),
+            chunks=(X.chunks[0], *nothing.shape[1:]),
+            drop_axis=None if nothing.ndim == 2 else 1,
+            meta=nothing,
         )
 
-    def _unfitted(self) -> LocalClassifier:
-        settings = self.get_params()
-        settings.pop("client")
-        local = LocalClassifier(**settings)
-        if self.warm_start and hasattr(self, "coef_"):
-            local.classes_, local.coef_ = self.classes_, self.coef_
-        return local
-
-    def _copy_fitted(self, local: LocalClassifier) -> None:
-        for name in (*_FITTED, "feature_names_in_"):
-            if hasattr(local, name):
-                setattr(self, name, getattr(local, name))
-
-    def _class_factors(self, summary: DataSummary) -> NDArray[np.float64]:
+    def _class_factors(self, rows: PartitionedRows) -> NDArray[np.float64]:
         """Return the weights of the classes from their counts."""
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            counts = summary.class_counts
+        if self.class_weight == "balanced":
+            counts = rows.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
-        given = compute_class_weight(self.class_weight, classes=summary.classes, y=summary.classes)
-        factor = finite_vector("class_weight", given)
-        if factor.min() <= 0:
-            raise ValueError(f"class_weight must be positive, got {factor.min()}.")
-        return factor
-
-    def _seed(self) -> int:
-        """Return the seed of the subsample; the local fit has its own generator."""
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        return self._factors(rows.classes, rows.classes)
 
 
 def _is_lazy(X: Any) -> bool:
@@ -302,5 +276,4 @@ def _predict_block(block: Any, local: LocalClassifier, method: str) -> NDArray[A
     rows = as_block("X", block)
     if rows.shape[0] > 0:
         return np.asarray(getattr(local, method)(rows))
-    shape = np.shape(getattr(local, method)(np.zeros((1, local.n_features_in_))))
-    return np.empty((0, *shape[1:]), dtype=np.float64)
+    return np.asarray(getattr(local, method)(np.zeros((1, local.n_features_in_))))[:0]

@@ -7,91 +7,64 @@ bucket is computed by its worker, given the counts below it.
 
 from __future__ import annotations
 
-from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from dask.delayed import delayed
+
+import rocpath._core as _core
+from rocpath.descent import widest_best_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from rocpath.dask.partitions import Partition
     from rocpath.dask.passes import Passes
-    from rocpath.dask.weights import CountedLabels
+    from rocpath.dask.scores import PartitionedScores
 
-_ROWS_PER_BUCKET = 2**22  # 64 MB if all scores differ
-_SAMPLES_PER_BUCKET = 256  # from every partition, up to all of its scores
-
-
-class LabeledScores(NamedTuple):
-    """Scores of rows, and their labels."""
-
-    score: NDArray[np.float64]
-    labels: CountedLabels
+_ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 
 
 class ClassScores(NamedTuple):
     """Distinct scores of a class in ascending order, and the count of each."""
 
     score: NDArray[np.float64]
-    repeats: NDArray[np.int64] | None  # None if every count is one
+    counts: NDArray[np.int8] | NDArray[np.int64]  # of 8 bits if all are one
 
     @classmethod
-    def from_rows(
-        cls, score: NDArray[np.float64], count: NDArray[np.int64] | None = None
-    ) -> ClassScores:
+    def from_rows(cls, score: NDArray[np.float64], count: NDArray[Any]) -> ClassScores:
         """Sort scores, and add up the counts of equal ones."""
-        # Most scores are distinct and need no counts, which halves the memory.
-        if count is None:
-            return cls(np.sort(score), None).merged()
-        order = np.argsort(score)
-        return cls(score[order], count[order]).merged()
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """The count of each score."""
-        if self.repeats is None:
-            return np.ones(self.score.size, dtype=np.int64)
-        return self.repeats
+        if count.dtype == np.int8:  # all are one, in any order
+            score = np.sort(score)
+        else:
+            order = np.argsort(score)
+            score, count = score[order], count[order]
+        # The slice is for no scores at all, of which none is new.
+        is_new = np.append(True, score[1:] != score[:-1])[: score.size]
+        if not is_new.all():
+            start = np.flatnonzero(is_new)
+            score, count = score[start], np.add.reduceat(count, start, dtype=np.int64)
+        return cls(score, count)
 
     @property
     def total(self) -> int:
         """The sum of the counts."""
-        return self.score.size if self.repeats is None else int(self.repeats.sum())
+        return int(self.counts.sum(dtype=np.int64))
 
-    def merged(self) -> ClassScores:
-        """Add up the counts of equal scores, which are adjacent."""
-        # The slice is for no scores at all, of which none is new.
-        is_new = np.append(True, self.score[1:] != self.score[:-1])[: self.score.size]
-        if is_new.all():
-            return self
-        start = np.flatnonzero(is_new)
-        return ClassScores(self.score[start], np.add.reduceat(self.counts, start))
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        """The counts for the core, which are empty if all are one."""
+        is_single = self.counts.dtype == np.int8
+        return (
+            np.zeros(0, dtype=np.int64) if is_single else self.counts.astype(np.int64, copy=False)
+        )
 
     def below(self, score: NDArray[np.float64], side: str) -> NDArray[np.int64]:
         """Sum the counts below ("left") or up to ("right") each score."""
-        sums = np.concatenate(([0], np.cumsum(self.counts)))
+        sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         return np.asarray(sums[np.searchsorted(self.score, score, side=side)])  # type: ignore[call-overload]
-
-    def split(self, splitters: NDArray[np.float64]) -> list[ClassScores]:
-        """Split into buckets."""
-        # A splitter begins its bucket in every partition, so that ties meet.
-        ends = np.searchsorted(self.score, splitters).tolist()
-        pieces = zip([0, *ends], [*ends, self.score.size], strict=True)
-        return [
-            ClassScores(self.score[a:b], None if self.repeats is None else self.repeats[a:b])
-            for a, b in pieces
-        ]
-
-    @classmethod
-    def concatenate(cls, pieces: Sequence[ClassScores]) -> ClassScores:
-        """Combine the pieces of several partitions."""
-        score = np.concatenate([piece.score for piece in pieces])
-        if all(piece.repeats is None for piece in pieces):
-            return cls.from_rows(score)
-        return cls.from_rows(score, np.concatenate([piece.counts for piece in pieces]))
 
 
 class Bucket(NamedTuple):
@@ -119,76 +92,120 @@ class Buckets(NamedTuple):
     n_positive: list[int]
 
     @classmethod
-    def shuffle(cls, passes: Passes, scores: Sequence[Any], n_rows: int) -> Buckets:
-        """Sort scores into buckets, given tasks of `LabeledScores`."""
+    def of(cls, scores: PartitionedScores) -> Buckets:
+        """Sort scores into buckets."""
+        passes = scores.passes
         # At least one per worker, so that none is idle.
-        n_buckets = max(passes.n_workers, -(-n_rows // _ROWS_PER_BUCKET))
-        edge = np.zeros(0)
-        if n_buckets > 1:
-            edge = splitters(passes, scores, n_buckets)
-        split = delayed(_split, pure=False)
-        shared = delayed(edge, pure=False, traverse=False)
-        pieces = [split(one, shared) for one in scores]
-        join = delayed(_concatenate, pure=False)
-        tasks = passes.keep([join([piece[k] for piece in pieces]) for k in range(edge.size + 1)])
+        n_buckets = max(passes.n_workers, -(-scores.n_rows // _ROWS_PER_BUCKET))
+        edge = scores.splitters(n_buckets) if n_buckets > 1 else np.zeros(0)
+        state = scores.name, edge
+        tasks = passes.exchange(_split, _join, scores.tasks, state, edge.size + 1)
         sizes = passes.results("sorting scores", passes.each(_sizes, tasks))
         return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
 
-    def each(self, name: str, function: Callable[[Bucket, Below], Any]) -> list[Any]:
-        """Apply a function to every bucket and the counts below it."""
+    def each(self, name: str, function: Callable[..., Any], state: Any = None) -> list[Any]:
+        """Apply a function to every bucket, the counts below it, and a state."""
         total = sum(self.n_negative), sum(self.n_positive)
         below = [
             Below(sum(self.n_negative[:k]), sum(self.n_positive[:k]), *total)
             for k in range(len(self.tasks))
         ]
-        tasks = self.passes.each(partial(_without_state, function), self.tasks, below)
+        tasks = self.passes.each(function, self.tasks, below, state=state)
         results: list[Any] = self.passes.results(name, tasks)
         return results
 
+    def auc(self, max_fpr: float = 1.0) -> float:
+        """Compute the AUC, or the partial AUC up to a false positive rate."""
+        if max_fpr < 1:
+            areas = self.each("counting pairs", _partial_area, max_fpr)
+            return float(sum(areas)) / sum(self.n_positive)
+        doubled = self.each("counting pairs", _doubled_pairs)
+        # As in the core: one rounding of each whole number, and one of the quotient.
+        return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
-def splitters(passes: Passes, scores: Sequence[Any], n_buckets: int) -> NDArray[np.float64]:
-    """Select distinct scores that split all scores into similar buckets."""
-    n_sampled = max(_SAMPLES_PER_BUCKET * n_buckets // len(scores), 16)
-    samples = passes.results("sampling scores", passes.each(_sample, scores, state=n_sampled))
-    # All samples have the same size, so those of large partitions get more weight.
-    score = np.concatenate([one for one, _ in samples])
-    weight = np.concatenate([np.full(one.size, each) for one, each in samples])
-    order = np.argsort(score)
-    rank = np.cumsum(weight[order])
-    # Equal splitters are merged: a frequent score has a single bucket, perhaps a large
-    # one, in which it is stored once with its count.
-    wanted = rank[-1] * np.arange(1, n_buckets) / n_buckets
-    return np.unique(score[order][np.searchsorted(rank, wanted)])
+    def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
+        """Find the constant added to all predictions that minimizes FP + FN.
 
-
-def _sample(scores: LabeledScores, n_sampled: int) -> tuple[NDArray[np.float64], float]:
-    score = scores.score
-    # Evenly spaced rows, so that every run is the same.
-    sample = score[:: max(score.size // n_sampled, 1)]
-    return sample, score.size / max(sample.size, 1)
-
-
-def _split(scores: LabeledScores, edge: NDArray[np.float64]) -> tuple[Bucket, ...]:
-    score, (is_positive, units) = scores
-    classes = []
-    for members in (~is_positive, is_positive):
-        count = None if units is None else units[members]
-        classes.append(ClassScores.from_rows(score[members], count).split(edge))
-    return tuple(Bucket(*both) for both in zip(*classes, strict=True))
+        Scores are minus the thresholds.
+        """
+        # An interval may extend from the last score of a bucket to the first of another.
+        first = self.each("thresholds", _first_score)
+        fp_unit, tp_unit, divisor = units
+        n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
+        totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
+        # From large scores to small ones, that is from small constants to large ones.
+        best = self.each("fewest errors", _best_intervals, (first, totals))[::-1]
+        # Beyond the smallest score all rows are predicted positive.
+        last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
+        return widest_best_interval(*map(np.concatenate, zip(*best, last, strict=True)))
 
 
-def _concatenate(pieces: list[Bucket]) -> Bucket:
-    return Bucket(
-        ClassScores.concatenate([piece.negative for piece in pieces]),
-        ClassScores.concatenate([piece.positive for piece in pieces]),
-    )
+def _split(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> list[Bucket]:
+    name, edge = state
+    sides = []
+    for members in (rows.y < 0, rows.y > 0):
+        score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
+        # A splitter begins its bucket in every partition, so that ties meet.
+        ends = [0, *np.searchsorted(score, edge).tolist(), score.size]
+        sides.append([ClassScores(score[a:b], count[a:b]) for a, b in pairwise(ends)])
+    return [Bucket(*both) for both in zip(*sides, strict=True)]
+
+
+def _join(pieces: list[Bucket]) -> Bucket:
+    sides = zip(*pieces, strict=True)
+    columns = (map(np.concatenate, zip(*side, strict=True)) for side in sides)
+    return Bucket(*(ClassScores.from_rows(*both) for both in columns))
 
 
 def _sizes(bucket: Bucket, _: None) -> tuple[int, int]:
     return bucket.negative.total, bucket.positive.total
 
 
-def _without_state(
-    function: Callable[[Bucket, Below], Any], bucket: Bucket, below: Below, _: None
-) -> Any:
-    return function(bucket, below)
+def _doubled_pairs(bucket: Bucket, below: Below, _: None) -> int:
+    """Count correctly ordered pairs of a bucket's positives twice, and ties once."""
+    negative, positive = bucket
+    high, low = _core.doubled_pairs(
+        negative.score, negative.repeats, positive.score, positive.repeats
+    )
+    # Python integers, because these may exceed 64 bits.
+    return (high << 64) + low + 2 * below.negative * positive.total
+
+
+def _partial_area(bucket: Bucket, below: Below, max_fpr: float) -> float:
+    """Sum the contributions of a bucket's positives; ties count in proportion."""
+    negative, positive = bucket
+    up_to = below.negative + negative.below(positive.score, "right")
+    tied = up_to - (below.negative + negative.below(positive.score, "left"))
+    room = max_fpr - (below.n_negative - up_to) / below.n_negative
+    share = tied / below.n_negative
+    counted = np.clip(room, 0.0, share)
+    part = (room > 0).astype(np.float64)
+    np.divide(counted, share, out=part, where=share > 0)
+    added = np.maximum(room - share, 0.0) + 0.5 * counted * part
+    return float(positive.counts @ added)
+
+
+def _first_score(bucket: Bucket, _: Below, __: None) -> float:
+    return min((one.score[0] for one in bucket if one.score.size), default=np.inf)
+
+
+def _best_intervals(
+    bucket: Bucket, below: Below, state: tuple[list[float], tuple[float, float]]
+) -> list[NDArray[np.float64]]:
+    """Return errors and ends of the best intervals that begin at scores of a bucket.
+
+    Between a score and the next, rows with larger scores are predicted positive.
+    """
+    first, totals = state
+    score = np.union1d(bucket.negative.score, bucket.positive.score)
+    if score.size == 0:
+        return [score, score, score]
+    above = min((one for one in first if one > score[-1]), default=np.inf)
+    up_to = [one.below(score, "right") for one in bucket]
+    fpr = (below.n_negative - below.negative - up_to[0]) / below.n_negative
+    tpr = (below.n_positive - below.positive - up_to[1]) / below.n_positive
+    errors = fpr * totals[0] + (1.0 - tpr) * totals[1]
+    low, high = -np.append(score[1:], above), -score
+    # Rounding may separate equal errors, so a few more intervals are kept.
+    is_best = errors <= errors.min() * (1 + 1e-11)
+    return [one[is_best][::-1] for one in (errors, low, high)]

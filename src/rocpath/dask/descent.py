@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
-from rocpath.dask.partitions import check_partitions, make_partitions
+from rocpath.dask.partitions import PartitionedRows
 from rocpath.dask.passes import Passes
 from rocpath.dask.samples import PartitionedMatrix, PartitionedSamples
 from rocpath.descent import Descent, descend
@@ -81,12 +81,11 @@ def minimize_aum(
     tol = nonnegative_number("tol", tol)
     margin = finite_number("margin", margin)
     with Passes(client) as passes:
-        partitions = make_partitions("X", X, y, sample_weight)
-        partitions, summary = check_partitions(passes, "X", partitions, is_binary=True)
-        samples = PartitionedSamples.from_partitions(passes, partitions, summary, margin)
-        matrix = PartitionedMatrix(samples, (samples.n_rows, summary.n_columns))
+        rows = PartitionedRows.read(passes, "X", X, y, sample_weight, is_binary=True)
+        samples = PartitionedSamples.of(rows, margin)
+        matrix = PartitionedMatrix(samples, (samples.n_rows, rows.n_columns))
         if coef is None:
             coef = matrix.difference_of_means()
-        initial = checked_initial(coef, summary.n_columns, unit_norm=unit_norm)
+        initial = checked_initial(coef, rows.n_columns, unit_norm=unit_norm)
         model = LinearPredictor((matrix,), unit_norm=bool(unit_norm))
         return descend(samples, model, initial, max_steps=max_steps, tol=tol, progress=progress)

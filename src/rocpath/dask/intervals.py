@@ -9,7 +9,7 @@ differs from that in memory by less than 10⁻⁶ of its value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,21 +21,16 @@ from rocpath.auc_statistics.groups import ClusterVariance, GroupSums
 from rocpath.auc_statistics.influence import ScoreBlocks, block_components
 from rocpath.auc_statistics.intervals import checked_margin
 from rocpath.auc_statistics.score_interval import ClassSpread
-from rocpath.dask.auc_pairs import add_arrays, count_labels, exact_auc, partial_auc
-from rocpath.dask.buckets import Buckets, splitters
+from rocpath.dask.buckets import Buckets
 from rocpath.dask.components import (
     Deviation,
-    RankComponent,
-    bin_sums,
     n_won_inside,
     shuffle_groups,
     square_sums,
     sums_by_group,
-    weight_powers,
 )
-from rocpath.dask.partitions import check_partitions, make_partitions
 from rocpath.dask.passes import Passes
-from rocpath.dask.weights import common_units
+from rocpath.dask.scores import PartitionedScores, ScoreBins
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -92,7 +87,7 @@ def auc_interval(
     confidence = share_between("confidence", confidence)
     with Passes(client) as passes:
         columns = {"sample_weight": sample_weight, "groups": groups}
-        sample = _Sample.from_collections(passes, y, scores, columns)
+        sample = _Sample.read(passes, y, scores, **columns)
         return sample.curve("X", limit, confidence).interval
 
 
@@ -138,7 +133,7 @@ def compare_auc(
     margin = checked_margin(margin)
     with Passes(client) as passes:
         columns = {"sample_weight": sample_weight, "other_scores": other_scores, "groups": groups}
-        sample = _Sample.from_collections(passes, y, scores, columns)
+        sample = _Sample.read(passes, y, scores, **columns)
         one, two = (sample.curve(name, limit, confidence) for name in ("X", "other_scores"))
         return compared(one, two, margin)
 
@@ -147,52 +142,31 @@ def compare_auc(
 class _Sample:
     """Partitioned rows, with the interface of `LabeledSample`."""
 
-    passes: Passes
-    partitions: list[Any]
-    positive: NDArray[Any]  # label, as an array of one entry
-    n_rows: int
-    is_weighted: bool
-    powers: NDArray[np.float64]  # sums of w⁰ to w³, of positives and of negatives
+    scores: PartitionedScores
+    powers: NDArray[np.float64]  # sums of w⁰ to w³, of negatives and of positives
     groups: list[Any] | None  # tasks of rows, all rows of a group in one task
     n_groups: int | None
 
     @classmethod
-    def from_collections(
-        cls, passes: Passes, y: Any, scores: Any, columns: dict[str, Any]
-    ) -> _Sample:
-        """Check all columns, in one pass."""
-        tasks = make_partitions("scores", scores, y, **columns)
-        tasks, summary = check_partitions(passes, "scores", tasks, is_binary=True)
-        positive = summary.classes[1:]
-        powers = passes.each(weight_powers, tasks, state=positive)
-        total = passes.total("adding up weights", powers, add_arrays)
-        n_rows, is_weighted = sum(summary.n_rows), summary.is_weighted
-        groups, n_groups = None, None
-        if columns["groups"] is not None:
-            groups, n_groups = shuffle_groups(passes, tasks)
-            if n_groups == n_rows:  # independent rows
-                groups, n_groups = None, None
-        return cls(passes, tasks, positive, n_rows, is_weighted, total, groups, n_groups)
+    def read(cls, passes: Passes, y: Any, scores: Any, *, groups: Any, **columns: Any) -> _Sample:
+        """Check all columns, in one pass, and shuffle groups."""
+        labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
+        powers = labeled.bins_between(np.zeros(0)).sums[..., 0]
+        if groups is not None:
+            tasks, n_groups = shuffle_groups(passes, labeled.tasks)
+            if n_groups < labeled.n_rows:  # otherwise rows are independent
+                return cls(labeled, powers, tasks, n_groups)
+        return cls(labeled, powers, None, None)
 
     def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
         """Compute the exact area of one score, and its components by bins."""
-        units = None
-        if self.is_weighted:
-            units = common_units(self.passes, self.partitions, self.positive)
-        label = partial(count_labels, name)
-        tasks = self.passes.each(label, self.partitions, state=(self.positive, units))
-        scores = self.passes.keep(tasks)
-        buckets = Buckets.shuffle(self.passes, scores, self.n_rows)
-        area = exact_auc(buckets) if max_fpr == 1 else partial_auc(buckets, max_fpr)
-        sampled = splitters(self.passes, scores, _N_BINS)
-        edge = np.union1d(sampled, np.nextafter(sampled, np.inf))
-        state = name, edge, self.positive
-        tasks = self.passes.each(bin_sums, self.partitions, state=state)
-        # By class, then weights and their squares, from the largest scores down.
-        sums = self.passes.total("counting scores", tasks, add_arrays)[..., ::-1]
-        _, positive, negative = block_components(sums[1, 0], sums[0, 0], max_fpr)
+        scores = self.scores._replace(name=name)
+        area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
+        # From the largest scores down.
+        fp, tp = bins.sums[:, 1, ::-1]
+        _, positive, negative = block_components(tp, fp, max_fpr)
         nothing: Any = np.zeros(0, dtype=np.intp)
-        blocks = ScoreBlocks(area, positive, negative, sums[1, 0], sums[0, 0], nothing, nothing)
+        blocks = ScoreBlocks(area, positive, negative, tp, fp, nothing, nothing)
         return _PartitionedCurve(
             self,  # type: ignore[arg-type]
             np.zeros(0),
@@ -200,14 +174,14 @@ class _Sample:
             confidence,
             blocks,
             name,
-            edge,
-            sums[::-1, 1],
+            bins,
         )
 
     @cached_property
     def counts(self) -> dict[str, int | None]:
         """Numbers of rows and groups, by the names of the results."""
-        n_positives, n_negatives = (int(n) for n in self.powers[:, 0])
+        n_positives = self.scores.n_positives
+        n_negatives = self.scores.n_rows - n_positives
         return {"n_positives": n_positives, "n_negatives": n_negatives, "n_groups": self.n_groups}
 
     @cached_property
@@ -215,27 +189,28 @@ class _Sample:
         """The `unbiased_part` of the weights of positives and of negatives."""
         return [
             max(1.0 - 2.0 * cube / (square * total) + square / total**2, 1e-9)
-            for _, total, square, cube in self.powers.tolist()
+            for _, total, square, cube in self.powers[::-1].tolist()
         ]
 
     def squared_influences(self, deviation: Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
-        state = deviation, self.positive
-        tasks = self.passes.each(square_sums, self.partitions, state=state)
-        squares = self.passes.total("computing variances", tasks, add_arrays)
-        return [float(one) for one in squares / self.powers[:, 1] ** 2]
+        passes, total = self.scores.passes, self.powers[:, 1]
+        tasks = passes.each(square_sums, self.scores.tasks, state=deviation)
+        squares = np.sum(passes.results("computing variances", tasks), axis=0) / total**2
+        return [float(one) for one in squares[::-1]]
 
     def cluster_variance(self, deviation: Deviation) -> ClusterVariance | None:
         """Return the clustered variance of an estimate, if rows are grouped."""
+        sums = self.group_sums(deviation)
+        return None if sums is None else ClusterVariance.of(sums)
+
+    def group_sums(self, deviation: Deviation) -> GroupSums | None:
+        """Sum over the rows of each group, or raise if a class is in one group only."""
         if self.groups is None:
             return None
-        return ClusterVariance.of(self.group_sums(deviation))
-
-    def group_sums(self, deviation: Deviation) -> GroupSums:
-        """Sum over the rows of each group, or raise if a class is in one group only."""
-        state = deviation, self.positive
-        tasks = self.passes.each(sums_by_group, self.groups or [], state=state)
-        found = self.passes.results("adding up groups", tasks)
+        passes = self.scores.passes
+        tasks = passes.each(sums_by_group, self.groups, state=deviation)
+        found = passes.results("adding up groups", tasks)
         return GroupSums.from_sums(*np.concatenate(found, axis=2))
 
 
@@ -244,15 +219,13 @@ class _PartitionedCurve(Curve):
     """The ROC curve of one score of partitioned rows."""
 
     name: str
-    edge: NDArray[np.float64]
-    square_sums: NDArray[np.float64]  # of weights, by class and block
+    bins: ScoreBins
 
     @cached_property
     def deviation(self) -> Any:
         """The components, as a function of the rows of a partition."""
-        positive, negative = self.blocks.positive, self.blocks.negative
-        component = RankComponent(self.name, self.edge, positive[::-1], negative[::-1])
-        return Deviation((component,))
+        components = np.stack((self.blocks.negative, self.blocks.positive))[:, ::-1]
+        return Deviation(((self.name, self.bins, components),))
 
     @cached_property
     def spreads(self) -> list[ClassSpread]:
@@ -261,7 +234,7 @@ class _PartitionedCurve(Curve):
         columns = zip(
             (blocks.positive / self.max_fpr, blocks.negative / self.max_fpr),
             (blocks.tp, blocks.fp),
-            self.square_sums,
+            self.bins.sums[::-1, 2, ::-1],
             self.sample.unbiased_parts,
             strict=True,
         )
@@ -271,20 +244,21 @@ class _PartitionedCurve(Curve):
     def group_sums(self) -> GroupSums | None:
         """Sums of the components by group, if rows are grouped."""
         sample: Any = self.sample
-        return None if sample.groups is None else sample.group_sums(self.deviation)
+        sums: GroupSums | None = sample.group_sums(self.deviation)
+        return sums
 
     def _n_won_inside(self) -> float:
         sample: Any = self.sample
-        state = self.name, sample.positive
-        tasks = sample.passes.each(n_won_inside, sample.groups, state=state)
-        return float(sum(sample.passes.results("pairs of groups", tasks)))
+        passes = sample.scores.passes
+        tasks = passes.each(n_won_inside, sample.groups, state=self.name)
+        return float(sum(passes.results("pairs of groups", tasks)))
 
     def _design_factor(self, cluster: ClusterVariance) -> float:
         independent = sum(one.variance / one.n_rows for one in self.spreads)
         if independent > 0:
             return cluster.stable / self.max_fpr**2 / independent
         # A perfect ranking shows no variance: rows of a group may all be alike.
-        sample, sums = self.sample, self.group_sums
-        share = sums.weight / sums.weight.sum(axis=1, keepdims=True)  # type: ignore[union-attr]
-        n_rows = sample.powers[::-1, 0]  # type: ignore[attr-defined]
-        return float((n_rows * (share**2).sum(axis=1)).max())
+        sample: Any = self.sample
+        weight = self.group_sums.weight  # type: ignore[union-attr]
+        share = weight / weight.sum(axis=1, keepdims=True)
+        return float((sample.powers[:, 0] * (share**2).sum(axis=1)).max())

@@ -18,6 +18,8 @@ from rocpath.dask.blocks import as_block, block_bytes, check_finite
 from rocpath.dask.passes import ReturnInvalid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from rocpath.dask.passes import Passes
@@ -45,80 +47,105 @@ class Partition(NamedTuple):
         return Partition(*columns)  # type: ignore[arg-type]
 
 
-class PartitionSummary(NamedTuple):
-    """What the first pass learns about one partition."""
+class PartitionedRows(NamedTuple):
+    """Checked partitions of rows, and what the first pass learned about them."""
 
-    n_rows: int
-    n_columns: int
-    n_bytes: int
-    labels: NDArray[Any]
-    label_counts: NDArray[np.int64]
-    label_weights: NDArray[np.float64]
-    is_weighted: bool  # some weight differs from one
-
-
-class DataSummary(NamedTuple):
-    """What the first pass learns about all partitions."""
-
+    passes: Passes
+    tasks: list[Any]  # of `Partition`, kept by the workers if memory permits
     n_rows: list[int]  # per partition
     n_columns: int
     n_bytes: int
     classes: NDArray[Any]
     class_counts: NDArray[np.int64]
     class_weights: NDArray[np.float64]  # sums over rows
-    is_weighted: bool
+    is_weighted: bool  # some weight differs from one
 
     @classmethod
-    def from_partitions(
-        cls, summaries: list[PartitionSummary], *, is_binary: bool = False
-    ) -> DataSummary:
-        """Combine the summaries of all partitions, and check that they agree."""
-        n_rows = [one.n_rows for one in summaries]
-        if sum(n_rows) == 0:
-            raise ValueError("X must have at least one row with a positive weight, got none.")
-        # Empty partitions may have no columns, for example after a filter.
-        nonempty = [one for one in summaries if one.n_rows]
-        columns = {one.n_columns for one in nonempty}
-        if len(columns) > 1:
-            raise ValueError(
-                "X must have the same columns in every partition, got "
-                f"{min(columns)} and {max(columns)}."
-            )
-        if columns == {0}:
-            raise ValueError("X must have at least one column, got none.")
-        labels = [one.labels for one in nonempty]
-        # Concatenation would convert numbers to text.
-        if len({one.dtype.kind in "buifc" for one in labels}) > 1:
-            raise ValueError("y must have the same type in all partitions, got numbers and text.")
-        classes, index, _ = _sorted_labels(np.concatenate(labels))
-        if is_binary:
-            check_two_classes(classes)
-        counts = np.concatenate([one.label_counts for one in nonempty])
-        weights = np.concatenate([one.label_weights for one in nonempty])
+    def read(
+        cls,
+        passes: Passes,
+        name: str,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        is_binary: bool = False,
+        **others: Any,
+    ) -> PartitionedRows:
+        """Align rows, labels and other columns, and check them in one pass.
+
+        The arguments may be Dask arrays or data frames, in any combination. Those that
+        are None are absent.
+        """
+        tasks = make_partitions(name, X, y, sample_weight, **others)
+        numbers = range(len(tasks))
+        # In threads, rows are kept only once their size is known: they would hold all of
+        # them meanwhile. Workers drop them as soon as they are known to be too large.
+        kept = tasks if passes.client is None else passes.keep(tasks)
+        left = passes.memory_to_keep
+
+        def subtract_size(found: _Summary) -> None:
+            nonlocal left
+            if left >= 0 > left - found.n_bytes:
+                passes.forget(kept)
+            left -= found.n_bytes
+
+        checks = passes.each(ReturnInvalid(_summarize), kept, numbers, state=name)
+        found = passes.results("checking rows", checks, reads_x=True, each=subtract_size)
+        summary = _combine(found, is_binary=is_binary)
+        if passes.client is None and left >= summary.n_bytes:
+            kept = passes.keep(tasks)
         return cls(
-            n_rows,
-            columns.pop(),
-            sum(one.n_bytes for one in summaries),
-            classes,
-            np.bincount(index, counts, classes.size).astype(np.int64),
-            np.bincount(index, weights, classes.size).astype(np.float64),
-            any(one.is_weighted for one in summaries),
+            passes, kept if left >= 0 else tasks, [one.n_rows for one in found], *summary[1:]
         )
 
-    @property
-    def first_row(self) -> list[int]:
-        """The index of each partition's first row among all rows."""
-        return [0, *np.cumsum(self.n_rows).tolist()[:-1]]
+    def each(self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None) -> Any:
+        """Return a task for every partition, as `Passes.each` does."""
+        return self.passes.each(function, self.tasks, *columns, state=state)
+
+
+class _Summary(NamedTuple):
+    """Numbers about the rows of one or all partitions, as in `PartitionedRows`."""
+
+    n_rows: int
+    n_columns: int
+    n_bytes: int
+    classes: NDArray[Any]
+    class_counts: NDArray[np.int64]
+    class_weights: NDArray[np.float64]
+    is_weighted: bool
+
+
+def _combine(summaries: list[_Summary], *, is_binary: bool) -> _Summary:
+    """Combine the summaries of all partitions, and check that they agree."""
+    # Empty partitions may have no columns, for example after a filter.
+    nonempty = [one for one in summaries if one.n_rows]
+    if not nonempty:
+        raise ValueError("X must have at least one row with a positive weight, got none.")
+    n_rows, widths, sizes, labels, counts, weights, are_weighted = zip(*nonempty, strict=True)
+    if min(widths) < max(widths):
+        raise ValueError(
+            f"X must have the same columns in every partition, got {min(widths)} and {max(widths)}."
+        )
+    if widths[0] == 0:
+        raise ValueError("X must have at least one column, got none.")
+    # Concatenation would convert numbers to text.
+    if len({one.dtype.kind in "buifc" for one in labels}) > 1:
+        raise ValueError("y must have the same type in all partitions, got numbers and text.")
+    classes, index, _ = _sorted_labels(np.concatenate(labels))
+    if is_binary:
+        check_two_classes(classes)
+    n_each = np.bincount(index, np.concatenate(counts), classes.size).astype(np.int64)
+    class_weights = np.bincount(index, np.concatenate(weights), classes.size).astype(float)
+    return _Summary(
+        sum(n_rows), widths[0], sum(sizes), classes, n_each, class_weights, any(are_weighted)
+    )
 
 
 def make_partitions(
     name: str, X: Any, y: Any, sample_weight: Any = None, **others: Any
 ) -> list[Any]:
-    """Return one task per partition, with rows, labels and other columns aligned.
-
-    The arguments may be Dask arrays or data frames, in any combination. Those that are
-    None are absent.
-    """
+    """Return one task per partition, with rows, labels and other columns aligned."""
     X = _check_collection(name, X, 1 if name == "scores" else 2)
     columns = {"y": y, "sample_weight": sample_weight, **others}
     columns = {
@@ -170,84 +197,51 @@ def column_names(X: Any) -> NDArray[Any] | None:
     return np.array([str(name) for name in X.columns], dtype=object)
 
 
-def check_partitions(
-    passes: Passes, name: str, partitions: list[Any], *, is_binary: bool = False
-) -> tuple[list[Any], DataSummary]:
-    """Check and summarize every partition in one pass.
-
-    The returned partitions are kept by the workers if memory permits.
-    """
-    numbers = range(len(partitions))
-    if passes.client is None:
-        # Kept only once its size is known: threads would hold all of it meanwhile.
-        tasks = passes.each(ReturnInvalid(_summarize), partitions, numbers, state=name)
-        found = passes.results("checking rows", tasks, reads_x=True)
-        summary = DataSummary.from_partitions(found, is_binary=is_binary)
-        fits = passes.memory_to_keep >= summary.n_bytes
-        return (passes.keep(partitions) if fits else partitions), summary
-    kept = passes.keep(partitions)
-    left = passes.memory_to_keep
-
-    def subtract_size(found: PartitionSummary) -> None:
-        nonlocal left
-        # Dropped as soon as the data are known to be too large: the remaining tasks
-        # then serve this pass alone.
-        if left >= 0 > left - found.n_bytes:
-            passes.forget(kept)
-        left -= found.n_bytes
-
-    tasks = passes.each(ReturnInvalid(_summarize), kept, numbers, state=name)
-    found = passes.results("checking rows", tasks, reads_x=True, each=subtract_size)
-    summary = DataSummary.from_partitions(found, is_binary=is_binary)
-    return (kept if left >= 0 else partitions), summary
-
-
 def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any) -> Partition:
     block, found = as_block(name, X), {}
     for other, given in zip(others, columns, strict=True):
         refuse_masked(other, given)
-        is_numeric = other in ("sample_weight", "other_scores")
-        column = as_block(other, given) if is_numeric else np.asarray(given)
-        column = column.reshape(-1)
+        if other in ("sample_weight", "other_scores"):
+            given = as_block(other, given).astype(np.float64, copy=False)
+        column = found[other] = np.asarray(given).reshape(-1)
         if block.shape[0] != column.size:
             raise ValueError(
                 f"{name} and {other} must have the same number of rows in every "
                 f"partition, got {block.shape[0]} and {column.size} in partition "
                 f"{number}."
             )
-        if other == "other_scores":
-            check_finite(other, column, number)
-        if other == "groups":
-            _refuse_any(is_missing(column), "groups must be complete", column, number)
-        found[{"sample_weight": "weight"}.get(other, other)] = column
-    rows = Partition(block, **found)
-    return rows if rows.weight is None else _drop_weightless(name, number, rows)
-
-
-def _drop_weightless(name: str, number: int, rows: Partition) -> Partition:
-    """Check weights, and drop rows of weight 0."""
-    weight = np.asarray(rows.weight, dtype=np.float64)
+    weight = found.pop("sample_weight", None)
+    rows = Partition(block, weight=weight, **found)
+    if weight is None:
+        return rows
     rule = "sample_weight must be finite and non-negative"
     _refuse_any(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
     is_counted = weight > 0
     if is_counted.all():
-        return rows._replace(weight=weight)
+        return rows
     # Checked here, because dropping rows changes the row numbers.
+    _check(rows, number, name)
+    return rows.take(is_counted)
+
+
+def _check(rows: Partition, number: int, name: str) -> None:
     check_finite(name, rows.X, number)
-    _check_labels(rows.y, number)
-    return rows._replace(weight=weight).take(is_counted)
+    _refuse_any(is_missing(rows.y), "y must be finite and complete", rows.y, number)
+    if rows.other_scores is not None:
+        check_finite("other_scores", rows.other_scores, number)
+    if rows.groups is not None:
+        _refuse_any(is_missing(rows.groups), "groups must be complete", rows.groups, number)
 
 
-def _summarize(rows: Partition, number: int, name: str) -> PartitionSummary:
+def _summarize(rows: Partition, number: int, name: str) -> _Summary:
+    _check(rows, number, name)
     X, y, weight = rows[:3]
-    check_finite(name, X, number)
-    _check_labels(y, number)
     labels, index, counts = _sorted_labels(y)
     if labels.size > _MAX_CLASSES:
         raise ValueError(
             f"y must be class labels, got {labels.size} distinct values in partition {number}."
         )
-    return PartitionSummary(
+    return _Summary(
         y.size,
         1 if X.ndim == 1 else X.shape[1],
         block_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
@@ -264,10 +258,6 @@ def _sorted_labels(y: NDArray[Any]) -> Any:
         return np.unique(y, return_inverse=True, return_counts=True)
     except TypeError as error:
         raise TypeError(f"y must have labels that can be sorted: {error}.") from None
-
-
-def _check_labels(y: NDArray[Any], number: int) -> None:
-    _refuse_any(is_missing(y), "y must be finite and complete", y, number)
 
 
 def _refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], number: int) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 import time
 import warnings
 from concurrent.futures import CancelledError as LocalCancelledError
-from concurrent.futures import wait
 from contextlib import contextmanager
-from math import inf
+from math import inf, isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakSet
 
@@ -23,12 +24,16 @@ from rocpath.arguments import available_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_FAN_IN = 16  # results that one task of a reduction tree combines
+_MIN_FAN_IN = 16  # results that one task of a sum combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two looks at pending tasks
 _SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need some, and Dask spills at 0.6
 _SECONDS_BETWEEN_CHECKS = 2.0  # of the workers: each check asks the scheduler
 _SECONDS_TO_WARNING = 5.0  # without any worker
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
+
+# Set by Ctrl-C during a pass: Python ignores the exception if it is raised in a callback
+# of the garbage collector, of which distributed has one.
+_is_interrupted = threading.Event()
 
 
 class Passes:
@@ -54,6 +59,7 @@ class Passes:
         self.client = _running_client(client)
         self.n_passes = 0
         self._progress = progress
+        self._handles_interrupts = False
         # Weak, so that workers drop results that nothing needs any more.
         self._kept: WeakSet[Any] = WeakSet()
         # Inputs of tasks, held until a pass ends: tasks do not hold them, and the
@@ -61,9 +67,16 @@ class Passes:
         self._held: list[Any] = []
 
     def __enter__(self) -> Self:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            _is_interrupted.clear()
+            signal.signal(signal.SIGINT, _interrupt)
+            self._handles_interrupts = True
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._handles_interrupts:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         for future in list(self._kept):
             future.release()
 
@@ -104,6 +117,19 @@ class Passes:
         self._held.append(kept)
         return kept
 
+    def exchange(
+        self,
+        split: Callable[..., Any],
+        join: Callable[..., Any],
+        tasks: Sequence[Any],
+        state: Any,
+        n_pieces: int,
+    ) -> list[Any]:
+        """Split every result into pieces; join and keep the pieces of each number."""
+        pieces = self.each(split, tasks, state=state)
+        joined = delayed(join, pure=False)
+        return self.keep([joined([one[k] for one in pieces]) for k in range(n_pieces)])
+
     def forget(self, kept: Iterable[Any]) -> None:
         """Let workers drop results that they kept."""
         # Released, not cancelled, which would also end tasks that still need them.
@@ -121,40 +147,38 @@ class Passes:
         """Run tasks and return their results in order; pass each to a function."""
         self._show(name, 0, len(tasks))
         self.n_passes += reads_x
+        _raise_interrupt()
         if self.client is None:
             found = list(compute(*tasks))
             _raise_invalid(found)
             self._show(name, len(tasks), len(tasks))
         else:
-            found = self._compute(self.client, name, tasks, each)
+            with _explained_errors(self.client):
+                found = self._compute(self.client, name, tasks, each)
         # Graphs are read in order, so the inputs of all earlier ones are free now.
         self._held.clear()
         return found
 
     def _compute(self, client: Client, name: str, tasks: Sequence[Any], each: Any) -> Any:
-        with _explained_errors(client):
-            futures = client.compute(list(tasks))
-            # A closing client accepts tasks but never reports that they ended.
-            _check_connected(client)
-            try:
-                return self._collect(client, name, futures, each)
-            finally:
-                # Also after Ctrl-C: pending tasks are dropped, running ones end.
-                for future in futures:
-                    future.release()
-
-    def _collect(self, client: Client, name: str, futures: list[Any], each: Any) -> Any:
-        # All at once unless someone watches: every message takes time.
-        if each is None and self._progress is None:
-            return _gather(client, futures)
-        found: dict[Any, Any] = {}
-        for n_done, batch in _completed_batches(client, futures):
-            for future, result in zip(batch, _gather(client, batch), strict=True):
-                found[future.key] = result
-                if each is not None:
-                    each(result)
-            self._show(name, n_done, len(futures))
-        return [found[future.key] for future in futures]
+        futures = client.compute(list(tasks))
+        # A closing client accepts tasks but never reports that they ended.
+        _check_connected(client)
+        try:
+            # All at once unless someone watches: every message takes time.
+            if each is None and self._progress is None:
+                return _gather(client, futures)
+            found: dict[Any, Any] = {}
+            for batch in _completed_batches(client, futures):
+                for future, result in zip(batch, _gather(client, batch), strict=True):
+                    found[future.key] = result
+                    if each is not None:
+                        each(result)
+                self._show(name, len(found), len(futures))
+            return [found[future.key] for future in futures]
+        finally:
+            # Also after Ctrl-C: pending tasks are dropped, running ones end.
+            for future in futures:
+                future.release()
 
     def _show(self, name: str, n_done: int, n_tasks: int) -> None:
         if self._progress is not None:
@@ -168,20 +192,12 @@ class Passes:
         *,
         reads_x: bool = False,
     ) -> Any:
-        """Run tasks and combine their results, in order, in a tree."""
-        # A tree, so that neither a worker nor the client ever holds all results.
-        n_tasks, level = len(tasks), _combined(tasks, combine)
-        if self.client is not None and self._progress is not None and len(level) > 1:
-            self._show(name, 0, n_tasks)
-            level = self.keep(level)
-            with _explained_errors(self.client):
-                for n_done, _ in _completed_batches(self.client, futures_of(level)):
-                    self._show(name, min(n_done * _FAN_IN, n_tasks), n_tasks)
-            name = "adding up"
-        while len(level) > 1:
-            level = _combined(level, combine)
-        (result,) = self.results(name, level, reads_x=reads_x)
-        return result
+        """Run tasks and combine their results, in order."""
+        # In two steps, so that neither a worker nor the client ever holds all results.
+        size = max(isqrt(len(tasks)), _MIN_FAN_IN)
+        some = delayed(combine, pure=False)
+        parts = [some(list(tasks[k : k + size])) for k in range(0, len(tasks), size)]
+        return combine(self.results(name, parts, reads_x=reads_x))
 
 
 class ReturnInvalid:
@@ -216,79 +232,78 @@ def _raise_invalid(results: Iterable[Any]) -> None:
             raise result.error
 
 
-def _combined(tasks: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
-    """Return tasks that combine the results of a few tasks each."""
-    return [
-        delayed(combine, pure=False)(list(tasks[k : k + _FAN_IN]))
-        for k in range(0, len(tasks), _FAN_IN)
-    ]
+def _interrupt(*signal_and_frame: Any) -> None:
+    _is_interrupted.set()
+    signal.default_int_handler(*signal_and_frame)
 
 
-class _WorkerWatch:
-    """Warn, and later raise, while no worker is connected."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        now = time.monotonic()
-        self._last_check = self._last_worker = now
-        self._has_warned = False
-
-    def check(self) -> None:
-        """Look at the client, and every few seconds at its workers."""
-        # Dask itself waits forever if another thread closes the client.
-        _check_connected(self._client)
-        now = time.monotonic()
-        if now - self._last_check < _SECONDS_BETWEEN_CHECKS:
-            return
-        self._last_check = now
-        if self._client.scheduler_info(n_workers=1)["workers"]:
-            self._last_worker = now
-            return
-        seconds = now - self._last_worker
-        timeout = dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT)
-        limit = parse_timedelta(timeout)
-        if seconds >= limit:
-            raise TimeoutError(
-                f"no worker was connected to the scheduler for {seconds:.0f} seconds. "
-                "Start workers, or wait longer for them by "
-                f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
-            )
-        if seconds >= _SECONDS_TO_WARNING and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(
-                f"No worker is connected to the scheduler: waiting for one, up to "
-                f"{limit:.0f} seconds ({_TIMEOUT_SETTING} in Dask's configuration).",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+def _raise_interrupt() -> None:
+    if _is_interrupted.is_set() and threading.current_thread() is threading.main_thread():
+        _is_interrupted.clear()
+        raise KeyboardInterrupt
 
 
-def _completed_batches(client: Client, futures: list[Any]) -> Iterator[tuple[int, list[Any]]]:
-    """Yield the number of completed futures and the newly completed ones."""
-    waiting, pause, watch = list(futures), _MIN_PAUSE, _WorkerWatch(client)
-    while waiting:
-        watch.check()
-        batch = [future for future in waiting if future.done()]
-        if batch:
-            completed = set(batch)
-            waiting = [future for future in waiting if future not in completed]
-            yield len(futures) - len(waiting), batch
+def _pauses(client: Client) -> Iterator[None]:
+    """Yield after ever longer pauses; warn, and later raise, without any worker."""
+    pause, has_warned = _MIN_PAUSE, False
+    last_check = last_worker = time.monotonic()
+    while True:
         # Short passes are not delayed, and long ones are polled less often.
-        pause = _MIN_PAUSE if batch else min(2 * pause, _MAX_PAUSE)
         time.sleep(pause)
+        pause = min(1.2 * pause, _MAX_PAUSE)
+        _raise_interrupt()
+        # Dask itself waits forever if another thread closes the client.
+        _check_connected(client)
+        now = time.monotonic()
+        if now - last_check >= _SECONDS_BETWEEN_CHECKS:
+            last_check = now
+            if client.scheduler_info(n_workers=1)["workers"]:
+                last_worker = now
+            elif now - last_worker >= _SECONDS_TO_WARNING:
+                _report_no_worker(now - last_worker, has_warned=has_warned)
+                has_warned = True
+        yield
+
+
+def _report_no_worker(seconds: float, *, has_warned: bool) -> None:
+    limit = parse_timedelta(dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
+    if seconds >= limit:
+        raise TimeoutError(
+            f"no worker was connected to the scheduler for {seconds:.0f} seconds. "
+            "Start workers, or wait longer for them by "
+            f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
+        )
+    if not has_warned:
+        warnings.warn(
+            f"No worker is connected to the scheduler: waiting for one, up to "
+            f"{limit:.0f} seconds ({_TIMEOUT_SETTING} in Dask's configuration).",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _completed_batches(client: Client, futures: list[Any]) -> Iterator[list[Any]]:
+    """Yield the newly completed futures."""
+    waiting = set(futures)
+    for _ in _pauses(client):
+        batch = [future for future in waiting if future.done()]
+        waiting.difference_update(batch)
+        if batch:
+            yield batch
+        if not waiting:
+            return
 
 
 def _gather(client: Client, futures: list[Any]) -> list[Any]:
     """Send results to the client."""
-    watch = _WorkerWatch(client)
     gathering = asyncio.run_coroutine_threadsafe(
         client.gather(futures, asynchronous=True),
         client.loop.asyncio_loop,  # type: ignore[union-attr]
     )
     try:
-        while not gathering.done():
-            watch.check()
-            wait([gathering], timeout=_MAX_PAUSE)
+        for _ in _pauses(client):
+            if gathering.done():
+                break
         found = list(gathering.result())
     finally:
         gathering.cancel()

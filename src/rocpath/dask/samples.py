@@ -8,17 +8,17 @@ the few thresholds inside a box and sums of the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import fsum, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.dask.auc_pairs import exact_auc
-from rocpath.dask.buckets import Buckets, LabeledScores
-from rocpath.dask.fewest_errors import fewest_errors_in_buckets
-from rocpath.dask.weights import ClassUnit, CountedLabels, WeightUnits, common_units, counted_labels
+from rocpath.dask.buckets import Buckets
+from rocpath.dask.partitions import Partition, PartitionedRows
+from rocpath.dask.scores import PartitionedScores
+from rocpath.dask.weights import WeightUnits, common_units, label_jumps
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.step_choice import ChosenStep
 
@@ -27,49 +27,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import DataSummary, Partition
     from rocpath.dask.passes import Passes
     from rocpath.descent import State
     from rocpath.step_choice import Quadratic
+
+    Vector = NDArray[np.float64]
+    Jumps = NDArray[np.int8] | NDArray[np.int64]  # of `label_jumps`
 
 _FEW_ROWS = 50_000  # all of whose predictions are sent to the client
 _MAX_LINES = 2**22  # that may be sent to the client, 134 MB
 _CONFIDENCE = 4.0  # half width of the bracket of the level, in standard errors
 
 
-class LabelJumps(NamedTuple):
-    """The jumps of all rows, as whole numbers of units that all partitions share."""
+class LabelErrors(NamedTuple):
+    """The error functions of all rows: where they jump, and in which units."""
 
     margin: float
     units: WeightUnits
 
-    def values(self, labels: CountedLabels) -> NDArray[np.float64]:
+    def values(self, jump: Jumps) -> Vector:
         """Return the positions of the breakpoints."""
-        return np.where(labels.is_positive, self.margin, -self.margin)
+        return np.where(jump > 0, self.margin, -self.margin)
 
-    def breakpoints(self, labels: CountedLabels) -> _core.Breakpoints:
+    def breakpoints(self, jump: Jumps) -> _core.Breakpoints:
         """Return the breakpoints of the given rows."""
-        is_positive, _ = labels
-        count = labels.counts
+        count = jump.astype(np.int64)
         return _core.Breakpoints(
-            self.values(labels),
-            np.arange(is_positive.size),
-            np.where(is_positive, 0, count),
-            np.where(is_positive, count, 0),
+            self.values(jump),
+            np.arange(jump.size),
+            np.maximum(-count, 0),
+            np.maximum(count, 0),
             *self.units.in_core,
             True,
         )
 
-    def lines(
-        self,
-        labels: CountedLabels,
-        prediction: NDArray[np.float64],
-        change: NDArray[np.float64] | None = None,
-    ) -> _core.Lines:
+    def lines(self, jump: Jumps, prediction: Vector, change: Vector | None = None) -> _core.Lines:
         """Return the thresholds of the given rows as lines, constant by default."""
         if change is None:
             change = np.zeros(prediction.size)
-        return self.breakpoints(labels).lines(prediction, change)
+        return self.breakpoints(jump).lines(prediction, change)
 
 
 class Level(NamedTuple):
@@ -85,10 +81,10 @@ class PartitionedVector:
 
     passes: Passes
     tasks: list[Any]
-    sample: NDArray[np.float64]
+    sample: Vector
     # Cached: AUM and its gradient need the level, AUC and the intercept the buckets.
-    level: Level | None = field(default=None)
-    buckets: Buckets | None = field(default=None)
+    level: Level | None = None
+    buckets: Buckets | None = None
 
     # The two operations of a descent on predictions, which it expects to be arrays.
     def __rmul__(self, step: float) -> _Scaled:
@@ -114,61 +110,50 @@ class PartitionedMatrix(NamedTuple):
     samples: PartitionedSamples
     shape: tuple[int, int]
 
-    def row_products(self, coef: NDArray[np.float64]) -> PartitionedVector:
+    def row_products(self, coef: Vector) -> PartitionedVector:
         """Compute ``X @ coef``, in one pass."""
-        samples = self.samples
-        passes = samples.passes
+        rows, passes = self.samples.rows, self.samples.rows.passes
         # Kept, because the line search reads them several times and X is large.
-        tasks = passes.keep(passes.each(_products, samples.partitions, state=coef))
-        sampled = passes.each(_take, tasks, samples.sampled_rows)
+        tasks = passes.keep(rows.each(_products, state=coef))
+        sampled = passes.each(_take, tasks, self.samples.sampled_rows)
         found = passes.results("predicting", sampled, reads_x=True)
         return PartitionedVector(passes, tasks, np.concatenate(found))
 
-    def column_sums(self, predictions: PartitionedVector) -> NDArray[np.float64]:
+    def column_sums(self, predictions: PartitionedVector) -> Vector:
         """Compute the gradient of AUM in the coef, in one pass."""
         samples = self.samples
-        state = samples.jumps, samples.level(predictions)
-        tasks = samples.passes.each(
-            _gradient_sums, samples.partitions, samples.labels, predictions.tasks, state=state
-        )
+        state = samples.errors, samples.level(predictions)
+        tasks = samples.rows.each(_gradient_sums, samples.jumps, predictions.tasks, state=state)
         # Sums of pairs hardly depend on the order, and not at all for whole numbers.
-        return add_pairs(samples.passes.results("gradient", tasks, reads_x=True))
+        return add_pairs(samples.rows.passes.results("gradient", tasks, reads_x=True))
 
-    def difference_of_means(self) -> NDArray[np.float64]:
+    def difference_of_means(self) -> Vector:
         """Subtract the mean of the negatives from that of the positives, in a pass."""
         samples = self.samples
-        tasks = samples.passes.each(
-            _mean_sums, samples.partitions, samples.labels, state=samples.jumps.units
-        )
-        return add_pairs(samples.passes.results("means", tasks, reads_x=True))
+        tasks = samples.rows.each(_mean_sums, samples.jumps, state=samples.errors.units)
+        return add_pairs(samples.rows.passes.results("means", tasks, reads_x=True))
 
 
 class PartitionedSamples(NamedTuple):
     """All rows, as the single sample of a descent."""
 
-    passes: Passes
-    partitions: list[Any]
+    rows: PartitionedRows
     n_rows: int
-    labels: list[Any]  # kept by the workers
+    jumps: list[Any]  # kept by the workers
     sampled_rows: list[NDArray[np.int64]]  # row numbers within each partition
-    sampled_labels: CountedLabels
-    jumps: LabelJumps
+    sampled_jumps: Jumps
+    errors: LabelErrors
 
     @classmethod
-    def from_partitions(
-        cls, passes: Passes, partitions: list[Any], summary: DataSummary, margin: float
-    ) -> PartitionedSamples:
+    def of(cls, rows: PartitionedRows, margin: float) -> PartitionedSamples:
         """Compute the labels, and sample rows."""
-        positives = summary.classes[1:]
-        units = WeightUnits(*map(ClassUnit, summary.class_counts.tolist()))
-        if summary.is_weighted:
-            units = common_units(passes, partitions, positives)
-        tasks = passes.each(_labels, partitions, state=(positives, units))
-        labels, rows = passes.keep(tasks), sample_rows(summary.n_rows)
-        tasks = passes.each(_take_labels, labels, rows)
-        sampled = CountedLabels.concatenate(passes.results("sampling", tasks))
-        n_rows, jumps = sum(summary.n_rows), LabelJumps(margin, units)
-        return cls(passes, partitions, n_rows, labels, rows, sampled, jumps)
+        passes, positives = rows.passes, rows.classes[1:]
+        units = common_units(rows, positives)
+        jumps = passes.keep(rows.each(label_jumps, state=(positives, units)))
+        sampled_rows = sample_rows(rows.n_rows)
+        found = passes.results("sampling", passes.each(_take, jumps, sampled_rows))
+        errors, n_rows = LabelErrors(margin, units), sum(rows.n_rows)
+        return cls(rows, n_rows, jumps, sampled_rows, np.concatenate(found), errors)
 
     @property
     def is_small(self) -> bool:
@@ -178,14 +163,8 @@ class PartitionedSamples(NamedTuple):
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC."""
         predictions = state.predictions[0]
-        tasks = self.passes.each(
-            _partial_aum,
-            self.labels,
-            predictions.tasks,
-            state=(self.jumps, self.level(predictions)),
-        )
-        aum = fsum(self.passes.results("AUM", tasks))
-        return [(aum, exact_auc(self._buckets(predictions)))]
+        found = self._each("AUM", _partial_aum, [predictions], self.level(predictions))
+        return [(fsum(found), self._buckets(predictions).auc())]
 
     def gradient(self, state: State) -> PartitionedVector:
         """Return the predictions, from which the gradient is computed when needed."""
@@ -197,7 +176,7 @@ class PartitionedSamples(NamedTuple):
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Return the step with the smallest AUM."""
         here, change = state.predictions[0], direction.predictions[0]
-        sample = self.jumps.lines(self.sampled_labels, here.sample, change.sample)
+        sample = self.errors.lines(self.sampled_jumps, here.sample, change.sample)
         # The sample contains all rows, so no pass is needed.
         if self.is_small:
             return ChosenStep(_core.best_aum_step(sample, inf)["step"])
@@ -205,10 +184,7 @@ class PartitionedSamples(NamedTuple):
         # The core requests the lines inside a box of steps and thresholds, and only
         # sums of the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
-            tasks = self.passes.each(
-                _collapsed, self.labels, here.tasks, change.tasks, state=(self.jumps, box)
-            )
-            return _concatenate(self.passes.results("best step", tasks))
+            return _concatenate(self._each("best step", _collapsed, [here, change], box))
 
         best = _core.best_aum_step_of_partitions(sample, self.n_rows, collapse, inf)
         return ChosenStep(best["step"])
@@ -216,7 +192,7 @@ class PartitionedSamples(NamedTuple):
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors."""
         buckets = self._buckets(state.predictions[0])
-        return fewest_errors_in_buckets(buckets, self.jumps.units.in_core)
+        return buckets.fewest_errors_constant(self.errors.units.in_core)
 
     def level(self, predictions: PartitionedVector) -> Level:
         """Find where FP reaches FN, from the sample and one pass over predictions."""
@@ -225,7 +201,7 @@ class PartitionedSamples(NamedTuple):
         return predictions.level
 
     def _find_level(self, predictions: PartitionedVector) -> Level:
-        sample = self.jumps.lines(self.sampled_labels, predictions.sample)
+        sample = self.errors.lines(self.sampled_jumps, predictions.sample)
         confidence = _CONFIDENCE
         # If the bracket from the sample misses the level, a wider one is tried, and
         # finally all thresholds, so that the result does not depend on the sample.
@@ -233,13 +209,8 @@ class PartitionedSamples(NamedTuple):
             low, high = -inf, inf
             if not self.is_small and confidence < 100.0:
                 low, high = _core.level_bracket(sample, self.n_rows, confidence)
-            tasks = self.passes.each(
-                _near_level,
-                self.labels,
-                predictions.tasks,
-                state=(self.jumps, (0.0, 0.0, low, high)),
-            )
-            inside = _concatenate(self.passes.results("level", tasks))
+            box = (0.0, 0.0, low, high)
+            inside = _concatenate(self._each("level", _near_level, [predictions], box))
             found = _core.level_inside(inside, sample)
             if found.pop("is_inside"):
                 return Level(**found)
@@ -247,9 +218,18 @@ class PartitionedSamples(NamedTuple):
 
     def _buckets(self, predictions: PartitionedVector) -> Buckets:
         if predictions.buckets is None:
-            scores = self.passes.each(_score, self.labels, predictions.tasks, state=self.jumps)
-            predictions.buckets = Buckets.shuffle(self.passes, scores, self.n_rows)
+            passes = self.rows.passes
+            tasks = passes.each(_score, self.jumps, predictions.tasks, state=self.errors)
+            scores = PartitionedScores(passes, tasks, self.n_rows, int(self.rows.class_counts[1]))
+            predictions.buckets = Buckets.of(scores)
         return predictions.buckets
+
+    def _each(self, name: str, function: Any, vectors: list[PartitionedVector], at: Any) -> Any:
+        """Apply a function to the labels and entries of every partition."""
+        columns, passes = [one.tasks for one in vectors], self.rows.passes
+        return passes.results(
+            name, passes.each(function, self.jumps, *columns, state=(self.errors, at))
+        )
 
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -268,103 +248,72 @@ def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
 
 def _concatenate(found: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Concatenate the lines inside a box, if the client has room for them."""
-    # A clear error is better than a client that runs out of memory.
-    n_lines = sum(one["intercept"].size for one in found)
-    if n_lines > _MAX_LINES:
-        raise _too_many(n_lines)
+    _check_size(sum(one["intercept"].size for one in found))
     return {key: np.concatenate([one[key] for one in found]) for key in found[0]}
 
 
-def _too_many(n_lines: int) -> MemoryError:
-    return MemoryError(
-        f"at most {_MAX_LINES:,} thresholds may be close to the best step, got "
-        f"{n_lines:,}: round the scores, or use fewer rows."
-    )
+def _check_size(n_lines: int) -> None:
+    # A clear error is better than a client that runs out of memory.
+    if n_lines > _MAX_LINES:
+        raise MemoryError(
+            f"at most {_MAX_LINES:,} thresholds may be close to the best step, got "
+            f"{n_lines:,}: round the scores, or use fewer rows."
+        )
 
 
-def _labels(rows: Partition, state: tuple[NDArray[Any], WeightUnits]) -> CountedLabels:
-    return counted_labels(rows, *state)
-
-
-def _take_labels(labels: CountedLabels, index: NDArray[np.int64], _: None) -> CountedLabels:
-    return labels.take(index)
-
-
-def _take(entries: NDArray[Any], index: NDArray[np.int64], _: None) -> Any:
+def _take(entries: NDArray[Any], index: NDArray[np.int64], _: None) -> NDArray[Any]:
     return entries[index]
 
 
-def _products(rows: Partition, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-    products: NDArray[np.float64] = row_products(rows.X, coef)
+def _products(rows: Partition, coef: Vector) -> Vector:
+    products: Vector = row_products(rows.X, coef)
     return products
 
 
-def _add_step(
-    entries: NDArray[np.float64], change: NDArray[np.float64], step: float
-) -> NDArray[np.float64]:
+def _add_step(entries: Vector, change: Vector, step: float) -> Vector:
     return np.asarray(entries + step * change)
 
 
 def _collapsed(
-    labels: CountedLabels,
-    prediction: NDArray[np.float64],
-    change: NDArray[np.float64],
-    state: tuple[LabelJumps, tuple[float, ...]],
+    jump: Jumps, prediction: Vector, change: Vector, state: tuple[LabelErrors, tuple[float, ...]]
 ) -> dict[str, NDArray[Any]]:
-    jumps, box = state
-    inside = _core.collapse_lines(jumps.lines(labels, prediction, change), *box)
-    # Checked before it is sent.
-    if inside["intercept"].size > _MAX_LINES:
-        raise _too_many(inside["intercept"].size)
+    errors, box = state
+    inside = _core.collapse_lines(errors.lines(jump, prediction, change), *box)
+    _check_size(inside["intercept"].size)  # before it is sent
     return inside
 
 
 def _near_level(
-    labels: CountedLabels,
-    prediction: NDArray[np.float64],
-    state: tuple[LabelJumps, tuple[float, ...]],
+    jump: Jumps, prediction: Vector, state: tuple[LabelErrors, tuple[float, ...]]
 ) -> dict[str, NDArray[Any]]:
     # Thresholds are lines of slope zero.
-    return _collapsed(labels, prediction, np.zeros(prediction.size), state)
+    return _collapsed(jump, prediction, np.zeros(prediction.size), state)
 
 
 def _at_level(
-    labels: CountedLabels, prediction: NDArray[np.float64], state: tuple[LabelJumps, Level]
-) -> tuple[float, NDArray[np.float64]]:
-    jumps, level = state
-    return _core.at_level(
-        jumps.breakpoints(labels),
-        np.ascontiguousarray(prediction),
-        level.threshold,
-        level.counts,
-        jumps.units.positive.total,
-    )
+    jump: Jumps, prediction: Vector, state: tuple[LabelErrors, Level]
+) -> tuple[float, Vector]:
+    errors, level = state
+    n_positive = errors.units.positive.total
+    prediction = np.ascontiguousarray(prediction)
+    return _core.at_level(errors.breakpoints(jump), prediction, *level, n_positive)
 
 
-def _partial_aum(
-    labels: CountedLabels, prediction: NDArray[np.float64], state: tuple[LabelJumps, Level]
-) -> float:
-    return _at_level(labels, prediction, state)[0]
+def _partial_aum(jump: Jumps, prediction: Vector, state: tuple[LabelErrors, Level]) -> float:
+    return _at_level(jump, prediction, state)[0]
 
 
 def _gradient_sums(
-    rows: Partition,
-    labels: CountedLabels,
-    prediction: NDArray[np.float64],
-    state: tuple[LabelJumps, Level],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return pair_sums(rows.X, _at_level(labels, prediction, state)[1])
+    rows: Partition, jump: Jumps, prediction: Vector, state: tuple[LabelErrors, Level]
+) -> tuple[Vector, Vector]:
+    return pair_sums(rows.X, _at_level(jump, prediction, state)[1])
 
 
-def _mean_sums(
-    rows: Partition, labels: CountedLabels, units: WeightUnits
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    positive, negative = (labels.counts / one.total for one in units[::-1])
-    return pair_sums(rows.X, np.where(labels.is_positive, positive, -negative))
+def _mean_sums(rows: Partition, jump: Jumps, units: WeightUnits) -> tuple[Vector, Vector]:
+    total = np.where(jump > 0, units.positive.total, units.negative.total)
+    return pair_sums(rows.X, jump / total)
 
 
-def _score(
-    labels: CountedLabels, prediction: NDArray[np.float64], jumps: LabelJumps
-) -> LabeledScores:
+def _score(jump: Jumps, prediction: Vector, errors: LabelErrors) -> Partition:
     """Return minus the thresholds, which rank rows by predictions and margins."""
-    return LabeledScores(-(jumps.values(labels) - prediction), labels)
+    return Partition(-(errors.values(jump) - prediction), jump)

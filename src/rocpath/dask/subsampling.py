@@ -14,8 +14,7 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import DataSummary, Partition
-    from rocpath.dask.passes import Passes
+    from rocpath.dask.partitions import Partition, PartitionedRows
     from rocpath.matrices import Matrix
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
@@ -32,44 +31,33 @@ class SubsampledRows(NamedTuple):
     is_all: bool
 
 
-class _Selection(NamedTuple):
-    """Which rows to sample: for each class, those whose hash is below a limit."""
-
-    classes: NDArray[Any]
-    limit: NDArray[np.uint64]
-    seed: int
-
-
-def subsample(
-    passes: Passes, partitions: list[Any], summary: DataSummary, seed: int
-) -> SubsampledRows:
+def subsample(rows: PartitionedRows, seed: int) -> SubsampledRows:
     """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client."""
-    counts = summary.class_counts
-    row_bytes = summary.n_bytes / sum(summary.n_rows)
-    affordable = int(_MAX_BYTES / (row_bytes * counts.size))
+    counts, n_rows = rows.class_counts, sum(rows.n_rows)
+    affordable = int(_MAX_BYTES / (rows.n_bytes / n_rows * counts.size))
     n_wanted = min(MAX_ROWS_PER_CLASS, max(affordable, _MIN_ROWS_PER_CLASS))
     # Six standard deviations more, so that there are hardly ever too few.
     share = np.minimum((n_wanted + 6.0 * np.sqrt(n_wanted)) / counts, 1.0)
     # Less than 2**64 by the spacing of float64 there, or the cast would overflow.
     limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
     limit[share == 1.0] = np.iinfo(np.uint64).max
-    selection = _Selection(summary.classes, limit, seed)
-    tasks = passes.each(_sample, partitions, summary.first_row, state=selection)
-    samples = passes.results("sampling rows", tasks, reads_x=True)
-    columns = zip(*(one[:3] for one in samples), strict=True)
+    first_row = np.cumsum([0, *rows.n_rows[:-1]]).tolist()
+    tasks = rows.each(_sample, first_row, state=(rows.classes, limit, seed))
+    found = rows.passes.results("sampling rows", tasks, reads_x=True)
+    *columns, Xs = zip(*found, strict=True)
     hashes, class_index, weight = map(np.concatenate, columns)
-    blocks = [X for *_, X in samples if X.shape[0]]
-    X = sparse.vstack(blocks, "csr") if _is_sparse(blocks) else np.concatenate(blocks)
+    blocks = [X for X in Xs if X.shape[0]]
+    X = sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
     # The rows with the lowest hashes, of which a smaller sample is a subset.
     is_kept = np.zeros(class_index.size, dtype=bool)
     for label in range(counts.size):
         here = np.flatnonzero(class_index == label)
         is_kept[here[np.argsort(hashes[here])[:n_wanted]]] = True
-    if is_kept.all() and class_index.size == sum(summary.n_rows):
+    if is_kept.all() and class_index.size == n_rows:
         return SubsampledRows(X, class_index, weight, is_all=True)
     class_index, weight = class_index[is_kept], weight[is_kept]
     # As in memory, a class keeps its total weight.
-    factor = summary.class_weights / np.bincount(class_index, weight, counts.size)
+    factor = rows.class_weights / np.bincount(class_index, weight, counts.size)
     weight = weight * factor[class_index]
     return SubsampledRows(X[is_kept], class_index, weight, is_all=False)
 
@@ -86,17 +74,12 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 
 
 def _sample(
-    rows: Partition, first_row: int, selection: _Selection
+    rows: Partition, first_row: int, state: tuple[NDArray[Any], NDArray[np.uint64], int]
 ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.float64], Matrix]:
-    class_index = np.searchsorted(selection.classes, rows.y)
-    hashes = row_hashes(first_row, class_index.size, selection.seed)
-    is_sampled = hashes <= selection.limit[class_index]
-    class_index = class_index[is_sampled]
-    weight = np.ones(class_index.size)
-    if rows.weight is not None:
-        weight = rows.weight[is_sampled]
-    return hashes[is_sampled], class_index, weight, rows.X[is_sampled]
-
-
-def _is_sparse(blocks: list[Matrix]) -> bool:
-    return bool(blocks) and sparse.issparse(blocks[0])
+    """Select the rows of each class whose hash is below a limit."""
+    classes, limit, seed = state
+    class_index = np.searchsorted(classes, rows.y)
+    hashes = row_hashes(first_row, class_index.size, seed)
+    is_sampled = hashes <= limit[class_index]
+    weight = np.ones(class_index.size) if rows.weight is None else rows.weight
+    return hashes[is_sampled], class_index[is_sampled], weight[is_sampled], rows.X[is_sampled]

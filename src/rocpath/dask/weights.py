@@ -1,4 +1,4 @@
-"""Row weights as whole numbers of a unit that all partitions share.
+"""Labels and weights of rows as whole numbers of a unit that all partitions share.
 
 Sums over rows are then exact and do not depend on the partitioning. The unit is found
 first, by the rule for rows in memory (:class:`rocpath.breakpoints.Jumps`).
@@ -16,37 +16,11 @@ import rocpath._core as _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import Partition
-    from rocpath.dask.passes import Passes
+    from rocpath.dask.partitions import Partition, PartitionedRows
+
+    Weights = list[NDArray[np.float64]]  # of the negatives and of the positives
 
 _MAX_UNIT = 2**53  # float64 represents all whole numbers up to here
-
-
-class CountedLabels(NamedTuple):
-    """Whether each row is positive, and its count of units: one without weights."""
-
-    is_positive: NDArray[np.bool_]
-    units: NDArray[np.int64] | None = None
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """The count of units of each row."""
-        if self.units is None:
-            return np.ones(self.is_positive.size, dtype=np.int64)
-        return self.units
-
-    def take(self, index: NDArray[np.int64]) -> CountedLabels:
-        """Select rows."""
-        units = None if self.units is None else self.units[index]
-        return CountedLabels(self.is_positive[index], units)
-
-    @classmethod
-    def concatenate(cls, partitions: list[CountedLabels]) -> CountedLabels:
-        """Concatenate the rows of partitions."""
-        is_positive = np.concatenate([one.is_positive for one in partitions])
-        if all(one.units is None for one in partitions):
-            return cls(is_positive)
-        return cls(is_positive, np.concatenate([one.counts for one in partitions]))
 
 
 class ClassUnit(NamedTuple):
@@ -87,39 +61,44 @@ class WeightUnits(NamedTuple):
         """Whether float64 represents the units of rates exactly."""
         return max(self._common) <= _MAX_UNIT
 
-    def labels(self, is_positive: NDArray[np.bool_], weight: NDArray[np.float64]) -> CountedLabels:
-        """Count rows in these units."""
-        counts = np.empty(weight.size, dtype=np.int64)
-        # Each class separately: in units of the other, counts may exceed 64 bits.
-        for one, members in zip(self, (~is_positive, is_positive), strict=True):
-            counts[members] = one.counts(weight[members])
-        return CountedLabels(is_positive, counts)
 
-
-def counted_labels(
-    rows: Partition, positives: NDArray[Any], units: WeightUnits | None
-) -> CountedLabels:
-    """Return the labels and the counts of the rows of a partition."""
+def label_jumps(
+    rows: Partition, state: tuple[NDArray[Any], WeightUnits]
+) -> NDArray[np.int8] | NDArray[np.int64]:
+    """Return the count of units of each row, negative for those of the negative class."""
+    positives, units = state
     is_positive = np.isin(rows.y, positives)
-    if units is None or rows.weight is None:
-        return CountedLabels(is_positive)
-    return units.labels(is_positive, rows.weight)
+    if rows.weight is None:
+        return np.where(is_positive, np.int8(1), np.int8(-1))
+    jump = np.empty(is_positive.size, dtype=np.int64)
+    # Each class separately: in units of the other, counts may exceed 64 bits.
+    jump[~is_positive] = -units.negative.counts(rows.weight[~is_positive])
+    jump[is_positive] = units.positive.counts(rows.weight[is_positive])
+    return jump
 
 
-def common_units(passes: Passes, partitions: list[Any], positives: NDArray[Any]) -> WeightUnits:
+def common_units(rows: PartitionedRows, positives: NDArray[Any]) -> WeightUnits:
     """Find units for the rows of the positive classes and for the others."""
-    weights = passes.keep(passes.each(_by_class, partitions, state=positives))
-    units = _units(passes, weights, [1.0, 1.0])
+    if not rows.is_weighted:
+        is_positive = np.isin(rows.classes, positives)
+        sides = rows.class_counts[~is_positive], rows.class_counts[is_positive]
+        return WeightUnits(*(ClassUnit(int(counts.sum())) for counts in sides))
+    weights = rows.passes.keep(rows.each(_by_class, state=positives))
+    units = _units(rows, weights, [1.0, 1.0])
     if units.are_rates_exact:
         return units
     # Otherwise rates are rounded like any other jumps. They are divided by sums of
     # whole numbers, which do not depend on the partitioning.
-    return _units(passes, weights, [float(one.total * one.unit) for one in units])
+    return _units(rows, weights, [float(one.total * one.unit) for one in units])
 
 
-def _units(passes: Passes, weights: list[Any], divisors: list[float]) -> WeightUnits:
+def _units(rows: PartitionedRows, weights: list[Any], divisors: list[float]) -> WeightUnits:
+    passes = rows.passes
     ranges = passes.results("weights", passes.each(_ranges, weights, state=divisors))
-    both = [_combine(side) for side in zip(*ranges, strict=True)]
+    both = []
+    for side in zip(*ranges, strict=True):
+        smallest, total, lowest_bit = zip(*side, strict=True)
+        both.append((min(smallest), fsum(total), min(lowest_bit)))
     state = divisors, [smallest for smallest, *_ in both]
     tasks = passes.each(_are_multiples, weights, state=state)
     are_multiples = np.all(passes.results("weights", tasks), axis=0).tolist()
@@ -128,38 +107,29 @@ def _units(passes: Passes, weights: list[Any], divisors: list[float]) -> WeightU
         for side, of_class, divisor in zip(both, are_multiples, divisors, strict=True)
     ]
     sums = passes.results("weights", passes.each(_count_sums, weights, state=units))
-    totals = [sum(side) for side in zip(*sums, strict=True)]
+    totals = map(sum, zip(*sums, strict=True))
     return WeightUnits(
         *(unit._replace(total=total) for unit, total in zip(units, totals, strict=True))
     )
 
 
-def _combine(ranges: tuple[tuple[float, float, int], ...]) -> tuple[float, float, int]:
-    smallest, total, lowest_bit = zip(*ranges, strict=True)
-    return min(smallest), fsum(total), min(lowest_bit)
-
-
-def _by_class(rows: Partition, positives: NDArray[Any]) -> list[NDArray[np.float64]]:
+def _by_class(rows: Partition, positives: NDArray[Any]) -> Weights:
     is_positive = np.isin(rows.y, positives)
     weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
     return [weight[~is_positive], weight[is_positive]]
 
 
-def _ranges(
-    weights: list[NDArray[np.float64]], divisors: list[float]
-) -> list[tuple[float, float, int]]:
+def _ranges(weights: Weights, divisors: list[float]) -> list[tuple[float, float, int]]:
     sides = zip(weights, divisors, strict=True)
     return [_core.jump_range(weight / divisor) for weight, divisor in sides]
 
 
-def _are_multiples(
-    weights: list[NDArray[np.float64]], state: tuple[list[float], list[float]]
-) -> list[bool]:
+def _are_multiples(weights: Weights, state: tuple[list[float], list[float]]) -> list[bool]:
     return [
         _core.are_multiples(weight / divisor, smallest)
         for weight, divisor, smallest in zip(weights, *state, strict=True)
     ]
 
 
-def _count_sums(weights: list[NDArray[np.float64]], units: list[ClassUnit]) -> list[int]:
+def _count_sums(weights: Weights, units: list[ClassUnit]) -> list[int]:
     return [int(unit.counts(weight).sum()) for weight, unit in zip(weights, units, strict=True)]

@@ -1,0 +1,131 @@
+"""Partitioned scores of labeled rows, and their counts in bins.
+
+A partition of scores has the scores as ``X`` and signed weights as ``y``: counts of a
+unit, negative for rows of the negative class (:func:`rocpath.dask.weights.label_jumps`).
+Statistics of AUC do not depend on the unit of either class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.dask.partitions import Partition, PartitionedRows
+from rocpath.dask.weights import WeightUnits, common_units, label_jumps
+from rocpath.matrices import row_products
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rocpath.dask.passes import Passes
+
+_MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # of all partitions together
+
+
+class PartitionedScores(NamedTuple):
+    """Scores kept by the workers, in the column ``name`` of their partitions."""
+
+    passes: Passes
+    tasks: Sequence[Any]
+    n_rows: int
+    n_positives: int
+    name: str = "X"
+
+    @classmethod
+    def of(
+        cls, rows: PartitionedRows, positives: NDArray[Any], coef: NDArray[np.float64] | None = None
+    ) -> PartitionedScores:
+        """Return the scores of rows, or those of a linear model."""
+        state = positives, common_units(rows, positives), coef
+        n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
+        tasks = rows.passes.keep(rows.each(_score, state=state))
+        return cls(rows.passes, tasks, sum(rows.n_rows), n_positives)
+
+    @classmethod
+    def read(cls, passes: Passes, y: Any, scores: Any, *columns: Any, **others: Any) -> Any:
+        """Check labels, scores, weights and other columns."""
+        rows = PartitionedRows.read(passes, "scores", scores, y, *columns, is_binary=True, **others)
+        return cls.of(rows, rows.classes[1:])
+
+    def splitters(self, n_bins: int) -> NDArray[np.float64]:
+        """Select distinct scores that split all scores into similar bins."""
+        n_sampled = max(_MIN_SAMPLES, _SAMPLES_PER_BIN * n_bins) // len(self.tasks) + 16
+        tasks = self.passes.each(_sample, self.tasks, state=(self.name, n_sampled))
+        samples = self.passes.results("sampling scores", tasks)
+        # All samples have the same size, so those of large partitions get more weight.
+        score = np.concatenate([one for one, _ in samples])
+        weight = np.concatenate([np.full(one.size, each) for one, each in samples])
+        order = np.argsort(score)
+        rank = np.cumsum(weight[order])
+        # Equal splitters are merged.
+        wanted = rank[-1] * np.arange(1, n_bins) / n_bins
+        return np.unique(score[order][np.searchsorted(rank, wanted)])
+
+    def bins(self, n_bins: int) -> ScoreBins:
+        """Sum weights in bins of similar size; frequent scores have bins of their own."""
+        edge = self.splitters(n_bins)
+        return self.bins_between(np.union1d(edge, np.nextafter(edge, np.inf)))
+
+    def bins_between(self, edge: NDArray[np.float64]) -> ScoreBins:
+        """Sum weights in bins that begin at the edges, in one pass."""
+        tasks = self.passes.each(_sum_bins, self.tasks, state=(self.name, edge))
+        bins: ScoreBins = self.passes.total("counting scores", tasks, _combine)
+        return bins
+
+
+class ScoreBins(NamedTuple):
+    """Sums over the rows in bins of the scores, in ascending order."""
+
+    edge: NDArray[np.float64]  # first score of each bin but the lowest
+    low: NDArray[np.float64]  # smallest score in each bin
+    high: NDArray[np.float64]  # largest score in each bin
+    sums: NDArray[np.float64]  # of the powers 0 to 3 of weights: by class, power and bin
+
+    def nonempty(self) -> ScoreBins:
+        """Return the bins that contain rows."""
+        used = self.low <= self.high
+        return ScoreBins(self.edge, self.low[used], self.high[used], self.sums[..., used])
+
+    def index_of(self, rows: Partition, name: str) -> NDArray[np.intp]:
+        """Return the bin of each row."""
+        return np.searchsorted(self.edge, getattr(rows, name), side="right")
+
+
+def _score(
+    rows: Partition, state: tuple[NDArray[Any], WeightUnits, NDArray[np.float64] | None]
+) -> Partition:
+    positives, units, coef = state
+    score = rows.X.astype(np.float64, copy=False) if coef is None else row_products(rows.X, coef)
+    jump = label_jumps(rows, (positives, units))
+    return Partition(score, jump, None, rows.other_scores, rows.groups)
+
+
+def _sample(rows: Partition, state: tuple[str, int]) -> tuple[NDArray[np.float64], float]:
+    name, n_sampled = state
+    score = getattr(rows, name)
+    # Evenly spaced rows, so that every run is the same.
+    sample = score[:: max(score.size // n_sampled, 1)]
+    return sample, score.size / max(sample.size, 1)
+
+
+def _sum_bins(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> ScoreBins:
+    name, edge = state
+    score, n_bins = getattr(rows, name), edge.size + 1
+    low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
+    bins = ScoreBins(edge, low, high, np.empty((2, 4, n_bins)))
+    index = bins.index_of(rows, name)
+    np.minimum.at(low, index, score)
+    np.maximum.at(high, index, score)
+    weight = np.abs(rows.y).astype(np.float64)
+    for power in range(4):
+        sums = np.bincount(index + n_bins * (rows.y > 0), weight**power, 2 * n_bins)
+        bins.sums[:, power] = sums.reshape(2, n_bins)
+    return bins
+
+
+def _combine(bins: list[ScoreBins]) -> ScoreBins:
+    edge, low, high, sums = zip(*bins, strict=True)
+    return ScoreBins(edge[0], np.min(low, axis=0), np.max(high, axis=0), np.sum(sums, axis=0))
