@@ -2,18 +2,26 @@
 // a distance of the threshold, so that it does not pay for changes.
 #pragma once
 
-#include "robust_search.hpp"
+#include "robust_functions.hpp"
 
 namespace rocpath {
 
 struct BiweightCost {
   static constexpr const char* name = "biweight";
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
   static Quadratic below(double, double weight, double threshold) {
     return {0.0, 0.0, weight * threshold * threshold};
   }
   static Quadratic near(double x, double weight, double) { return weighted_square(x, weight); }
   static Quadratic above(double x, double weight, double threshold) {
     return below(x, weight, threshold);
+  }
+  static double loss(double distance, double threshold) {
+    const double size = std::min(std::fabs(distance), threshold);
+    return size * size;
   }
 };
 

@@ -1,11 +1,6 @@
 // Python bindings of changepoints: segmentation, and interval regression of penalties.
 #include "bindings.hpp"
-#include "biweight_cost.hpp"
-#include "huber_cost.hpp"
 #include "interval_path.hpp"
-#include "mean_cost.hpp"
-#include "mean_variance_cost.hpp"
-#include "pelt_search.hpp"
 #include "segment_models.hpp"
 
 namespace rocpath::python {
@@ -36,15 +31,25 @@ void push_to_fitter(ModelFitter& fitter, const Array<double>& x, const Array<dou
   released([&] { fitter.push({view(x), view(weight)}); });
 }
 
-std::pair<Array<double>, Array<double>> costs_and_means(ModelFitter& fitter) {
-  ModelFits fits = fitter.finish();
-  return {to_array(std::move(fits.cost)), to_array(std::move(fits.mean))};
+nb::dict finish_fits(ModelFitter& fitter) {
+  ModelFits fits = released([&] { return fitter.finish(); });
+  nb::dict columns;
+  columns["cost"] = to_array(std::move(fits.cost));
+  columns["segment_cost"] = to_array(std::move(fits.segment_cost));
+  columns["mean"] = to_array(std::move(fits.mean));
+  return columns;
+}
+
+std::vector<double> copied(const Array<double>& values) {
+  const std::span<const double> all = view(values);
+  return {all.begin(), all.end()};
 }
 
 std::unique_ptr<Segmenter> segmenter(const char* cost, bool is_up_down,
                                      std::pair<double, double> means, bool has_penalty,
                                      double penalty, std::size_t max_changes,
-                                     std::size_t min_length, const Array<std::int32_t>& first,
+                                     std::size_t min_length, double threshold,
+                                     const Array<double>& floor, const Array<std::int32_t>& first,
                                      const Array<std::int32_t>& last,
                                      const Array<std::int32_t>& kind) {
   return make_segmenter(cost, is_up_down,
@@ -53,45 +58,18 @@ std::unique_ptr<Segmenter> segmenter(const char* cost, bool is_up_down,
                          penalty,
                          max_changes,
                          min_length,
-                         label_regions(view(first), view(last), view(kind))});
+                         label_regions(view(first), view(last), view(kind)),
+                         threshold,
+                         copied(floor)});
 }
 
-std::unique_ptr<ModelFitter> model_fitter(const char* cost, const Array<std::int32_t>& change,
+std::unique_ptr<ModelFitter> model_fitter(const char* cost, double threshold,
+                                          const Array<double>& floor,
+                                          const Array<std::int32_t>& change,
                                           const Array<std::int32_t>& is_tied,
                                           const Array<std::int64_t>& n_changes) {
-  return make_fitter(cost, view(change), view(is_tied), view(n_changes));
-}
-
-template <class Search>
-nb::dict found_by(Search search, const Array<double>& x, const Array<double>& weight) {
-  return to_dict(released([&] {
-    if constexpr (requires { search.push(Observations{}, SignalCheck()); })
-      search.push({view(x), view(weight)}, SignalCheck());
-    else
-      search.push(view(x), view(weight), SignalCheck());
-    return search.finish();
-  }));
-}
-
-nb::dict robust_changes(const char* cost, const Array<double>& x, const Array<double>& weight,
-                        std::pair<double, double> centers, double threshold, bool has_penalty,
-                        double penalty, std::size_t max_changes) {
-  const SegmentSettings settings{
-      {centers.first, centers.second}, has_penalty, penalty, max_changes, 1, {}};
-  if (std::string_view(cost) == HuberCost::name)
-    return found_by(RobustSearch<HuberCost>(settings, threshold), x, weight);
-  return found_by(RobustSearch<BiweightCost>(settings, threshold), x, weight);
-}
-
-nb::dict column_changes(const char* cost, const Array<double>& x, const Array<double>& weight,
-                        const Array<double>& floor, std::size_t min_length, bool has_penalty,
-                        double penalty, std::size_t max_changes) {
-  const std::span<const double> floors = view(floor);
-  const PeltSettings settings{floors.size(), min_length,  has_penalty,
-                              penalty,       max_changes, {floors.begin(), floors.end()}};
-  if (std::string_view(cost) == MeanCost::name)
-    return found_by(PeltSearch<MeanCost>(settings), x, weight);
-  return found_by(PeltSearch<MeanVarianceCost>(settings), x, weight);
+  const SegmentSettings settings{{}, false, 0.0, 0, 1, {}, threshold, copied(floor)};
+  return make_fitter(cost, settings, view(change), view(is_tied), view(n_changes));
 }
 
 nb::dict segment_costs() {
@@ -140,19 +118,15 @@ void bind_changepoints(nb::module_& m) {
   nb::class_<ModelFitter>(m, "ModelFitter")
       .def("push", &push_to_fitter, "x"_a.noconvert(), "weight"_a.noconvert(),
            "Add the next observations.")
-      .def("finish", &costs_and_means, "Costs of the models, and means of their segments.");
+      .def("finish", &finish_fits, "Costs of the models, and costs and means of their segments.");
 
   m.def("segmenter", &segmenter, "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a,
-        "max_changes"_a, "min_length"_a, "first"_a.noconvert(), "last"_a.noconvert(),
-        "kind"_a.noconvert(), "A search for the best changes; labels of `kind` at first..last.");
-  m.def("model_fitter", &model_fitter, "cost"_a, "change"_a.noconvert(), "is_tied"_a.noconvert(),
-        "n_changes"_a.noconvert(), "A fit of given changes.");
-  m.def("robust_changes", &robust_changes, "cost"_a, "x"_a.noconvert(), "weight"_a.noconvert(),
-        "centers"_a, "threshold"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
-        "The changes of the best models by a robust cost.");
-  m.def("column_changes", &column_changes, "cost"_a, "x"_a.noconvert(), "weight"_a.noconvert(),
-        "floor"_a.noconvert(), "min_length"_a, "has_penalty"_a, "penalty"_a, "max_changes"_a,
-        "The changes of the best models of several columns, given row by row.");
+        "max_changes"_a, "min_length"_a, "threshold"_a, "floor"_a.noconvert(),
+        "first"_a.noconvert(), "last"_a.noconvert(), "kind"_a.noconvert(),
+        "A search for the best changes; labels of `kind` at first..last.");
+  m.def("model_fitter", &model_fitter, "cost"_a, "threshold"_a, "floor"_a.noconvert(),
+        "change"_a.noconvert(), "is_tied"_a.noconvert(), "n_changes"_a.noconvert(),
+        "A fit of given changes.");
   m.def("segment_costs", &segment_costs, "Properties of the segment costs, by name.");
   m.def("largest_alpha", &largest_alpha, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(),

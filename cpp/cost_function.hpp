@@ -107,12 +107,6 @@ struct BestPiece {
   }
 };
 
-// Add data to all pieces.
-template <class Cost>
-void add(CostFunction& function, const CostPiece& more) {
-  for (FunctionPiece& piece : function) Cost::merge(piece.cost, more);
-}
-
 // Replaces functions by their minimum with an offer.
 template <class Cost>
 class Lowering {

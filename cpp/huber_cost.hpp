@@ -2,12 +2,16 @@
 // still count, but only in proportion to their distance.
 #pragma once
 
-#include "robust_search.hpp"
+#include "robust_functions.hpp"
 
 namespace rocpath {
 
 struct HuberCost {
   static constexpr const char* name = "huber";
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
   // threshold * (2 * distance - threshold)
   static Quadratic below(double x, double weight, double threshold) {
     return {0.0, -2 * weight * threshold, weight * threshold * (2 * x - threshold)};
@@ -15,6 +19,10 @@ struct HuberCost {
   static Quadratic near(double x, double weight, double) { return weighted_square(x, weight); }
   static Quadratic above(double x, double weight, double threshold) {
     return {0.0, 2 * weight * threshold, -weight * threshold * (2 * x + threshold)};
+  }
+  static double loss(double distance, double threshold) {
+    const double size = std::fabs(distance);
+    return size <= threshold ? size * size : threshold * (2 * size - threshold);
   }
 };
 

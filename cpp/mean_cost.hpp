@@ -1,10 +1,16 @@
 // The sum of squares of several columns around their means.
 #pragma once
 
+#include "cost_pieces.hpp"
+
 namespace rocpath {
 
 struct MeanCost {
-  static constexpr const char* name = "mean";
+  static constexpr const char* name = "columns";
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
   static double of_column(double, double square, double) { return square; }
 };
 

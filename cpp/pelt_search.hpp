@@ -5,19 +5,21 @@
 // change at s that costs more up to t than a change at t itself is never the best again, as adding
 // a change never increases a cost. With 0..K changes the same holds within each number of changes.
 // Time: the candidates that are left, summed over the data; a few segments' lengths if changes keep
-// coming, but quadratic without changes. Data are not kept; memory: the candidates, and the best
-// last change for each observation and number of changes.
+// coming, but quadratic without changes. Data are not kept; memory: the candidates and the changes
+// they share. Labels are obeyed as in `segmentation.hpp`, by two layers of candidates inside of
+// regions that require a change.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
-#include "change_tree.hpp"
-#include "interrupt.hpp"
+#include "cost_function.hpp"
+#include "segmenter.hpp"
 
 namespace rocpath {
 
@@ -28,30 +30,21 @@ concept ColumnCost = requires(std::span<const double> floor, double weight, doub
   { Cost::of_column(weight, square, floor[0]) } -> std::same_as<double>;
 };
 
-struct PeltSettings {
-  std::size_t n_columns;
-  std::size_t min_length;
-  bool has_penalty;
-  double penalty;             // of a change, if there is one
-  std::size_t max_changes;    // otherwise
-  std::vector<double> floor;  // smallest variance of each column
-};
-
 // Starts of the last segment that may still be best, and that segment's means and sums of squares
 // (Welford's update, which cancels nothing).
 template <ColumnCost Cost>
 class Candidates {
  public:
-  explicit Candidates(const PeltSettings& settings)
-      : settings_(&settings), mean_(settings.n_columns), square_(settings.n_columns) {}
+  explicit Candidates(const SegmentSettings& settings)
+      : settings_(&settings), mean_(settings.floor.size()), square_(settings.floor.size()) {}
 
   std::size_t size() const { return start_.size(); }
-  std::int32_t start(std::size_t k) const { return start_[k]; }
-  double total(std::size_t k) const { return total_[k]; }
 
-  // A segment that begins at `start`; `before` is the cost up to there, with the penalty.
-  void add(std::int32_t start, double before) {
+  // A segment that begins at `start`, with a change of this node; `before` is the cost up to there,
+  // with the penalty.
+  void add(std::int32_t start, double before, std::int32_t node) {
     start_.push_back(start);
+    node_.push_back(node);
     before_.push_back(before);
     total_.push_back(before);
     weight_.push_back(0.0);
@@ -84,12 +77,12 @@ class Candidates {
   }
 
   // The best segment that ends before `end` and is long enough.
-  std::size_t best(std::int32_t end) const {
-    std::size_t found = none;
+  BestPiece best(std::int32_t end) const {
+    BestPiece best;
     const auto shortest = static_cast<std::int32_t>(settings_->min_length);
     for (std::size_t k = 0; k < size() && start_[k] + shortest <= end; ++k)
-      if (found == none || total_[k] < total_[found]) found = k;
-    return found;
+      best.improve(total_[k], node_[k]);
+    return best;
   }
 
   // Drop what a change at `end`, where the cost before it is `bound`, makes useless. Such a change
@@ -107,11 +100,17 @@ class Candidates {
     shrink(kept);
   }
 
-  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  void clear() { shrink(0); }
+
+  template <class Act>
+  void for_each_node(Act&& act) {
+    for (std::int32_t& node : node_) act(node);
+  }
 
  private:
   void move(std::size_t from, std::size_t to) {
     start_[to] = start_[from];
+    node_[to] = node_[from];
     before_[to] = before_[from];
     total_[to] = total_[from];
     weight_[to] = weight_[from];
@@ -124,6 +123,7 @@ class Candidates {
 
   void shrink(std::size_t size) {
     start_.resize(size);
+    node_.resize(size);
     before_.resize(size);
     total_.resize(size);
     weight_.resize(size);
@@ -132,88 +132,114 @@ class Candidates {
     for (auto& column : square_) column.resize(size);
   }
 
-  const PeltSettings* settings_;
-  std::vector<std::int32_t> start_, dead_from_;
+  const SegmentSettings* settings_;
+  std::vector<std::int32_t> start_, node_, dead_from_;
   std::vector<double> before_, total_, weight_, share_;
   std::vector<std::vector<double>> mean_, square_;  // by column, then candidate
 };
 
 template <ColumnCost Cost>
-class PeltSearch {
+class PeltSearch final : public Segmenter {
  public:
-  explicit PeltSearch(PeltSettings settings) : settings_(std::move(settings)) {
-    n_states_ = settings_.has_penalty ? 1 : settings_.max_changes + 1;
-    for (std::size_t k = 0; k < n_states_; ++k) candidates_.emplace_back(settings_);
-    last_change_.resize(n_states_);
-    best_.assign(n_states_, std::numeric_limits<double>::infinity());
-    candidates_[0].add(0, 0.0);
+  explicit PeltSearch(SegmentSettings settings)
+      : settings_(std::move(settings)),
+        n_states_(settings_.has_penalty ? 1 : settings_.max_changes + 1),
+        rules_(std::move(settings_.regions)) {
+    if (!settings_.has_penalty) settings_.penalty = 0.0;
+    for (auto& layer : candidates_) layer.assign(n_states_, Candidates<Cost>(settings_));
+    for (auto* layers : {&best_, &offers_})
+      for (auto& layer : *layers) layer.resize(n_states_);
+    candidates_[0][0].add(0, 0.0, -1);
   }
+  // Candidates refer to the settings.
+  PeltSearch(const PeltSearch&) = delete;
+  PeltSearch& operator=(const PeltSearch&) = delete;
 
-  // Take observations one after the other, each with all its columns. Requires: positive weights.
-  void push(std::span<const double> x, std::span<const double> weight, const Interrupt& check) {
-    for (std::size_t t = 0; t < weight.size(); ++t) {
-      for (auto& state : candidates_) state.observe(x.data() + t * settings_.n_columns, weight[t]);
+  void push(const Observations& data, const Interrupt& check) override {
+    const std::size_t n_columns = settings_.floor.size();
+    for (std::size_t t = 0; t < data.size(); ++t) {
+      for (std::size_t layer = 0; layer < n_layers_; ++layer)
+        for (auto& state : candidates_[layer])
+          state.observe(data.x.data() + t * n_columns, data.weight[t]);
       ++position_;
       end_segments();
+      begin_segments();
+      if (tree_.is_full()) collect();
       if (t % 64 == 0) check();
     }
   }
 
-  Changes finish() const {
+  Changes finish() override {
     Changes changes;
-    for (std::size_t k = 0; k < n_states_; ++k) append(changes, k);
+    for (const BestPiece& best : best_[0]) {
+      if (best.value < infinite_cost)
+        tree_.append_to(changes, best.node);
+      else
+        changes.n_changes.push_back(-1);
+    }
     return changes;
   }
 
  private:
-  // The best last segment that ends here, for each number of changes; then segments that begin.
+  // The best last segment that ends here, for each number of changes.
   void end_segments() {
-    for (std::size_t k = 0; k < n_states_; ++k) {
-      const std::size_t found = candidates_[k].best(position_);
-      const bool is_found = found != Candidates<Cost>::none;
-      best_[k] = is_found ? candidates_[k].total(found) : infinite;
-      last_change_[k].push_back(is_found ? candidates_[k].start(found) : -1);
-    }
-    for (std::size_t k = n_states_; k-- > 0;) {
-      const std::size_t before = settings_.has_penalty ? 0 : k - 1;
-      if (!settings_.has_penalty && k == 0) break;
-      if (!(best_[before] < infinite)) continue;
-      const double penalty = settings_.has_penalty ? settings_.penalty : 0.0;
-      // Candidates hold the penalty of their change, so that the bound does too.
-      if (!(best_[before] + penalty < infinite)) continue;
-      candidates_[k].prune(position_, best_[before] + penalty);
-      candidates_[k].add(position_, best_[before] + penalty);
-    }
+    for (std::size_t layer = 0; layer < n_layers_; ++layer)
+      for (std::size_t k = 0; k < n_states_; ++k)
+        best_[layer][k] = candidates_[layer][k].best(position_);
   }
 
-  void append(Changes& changes, std::size_t state) const {
-    const auto first = static_cast<std::ptrdiff_t>(changes.position.size());
-    std::int32_t end = position_;
-    while (true) {
-      const std::int32_t start = end == 0 ? -1 : last_change_[state][end - 1];
-      if (start < 0) {
-        changes.position.resize(first);
-        changes.n_changes.push_back(-1);
-        changes.is_tied.assign(changes.position.size(), 0);
-        return;
+  // What a change here would cost at least, wherever labels allow it.
+  void begin_segments() {
+    const LabelRegion* region = rules_.of_change(position_);
+    if (region != nullptr && region->needs_change()) n_layers_ = 2;
+    for (std::size_t from = 0; from < n_layers_; ++from) {
+      const auto to = region == nullptr ? static_cast<int>(from)
+                                        : region->layer_after(static_cast<int>(from), true);
+      if (to < 0) continue;
+      for (std::size_t k = 0; k < n_states_; ++k) {
+        const std::size_t next = settings_.has_penalty ? k : k + 1;
+        const BestPiece& best = best_[from][k];
+        if (next < n_states_ && best.value < infinite_cost)
+          offers_[to][next].improve(best.value + settings_.penalty, best.node);
       }
-      if (start == 0) break;
-      changes.position.push_back(start);
-      end = start;
-      if (!settings_.has_penalty) --state;
     }
-    std::reverse(changes.position.begin() + first, changes.position.end());
-    changes.n_changes.push_back(static_cast<std::int64_t>(changes.position.size()) - first);
-    changes.is_tied.assign(changes.position.size(), 0);
+    for (std::size_t layer = 0; layer < n_layers_; ++layer)
+      for (std::size_t k = 0; k < n_states_; ++k) accept(candidates_[layer][k], offers_[layer][k]);
+    if (region != nullptr && region->needs_change() && region->last == position_)
+      drop_first_layer();
   }
 
-  static constexpr double infinite = std::numeric_limits<double>::infinity();
+  void accept(Candidates<Cost>& candidates, BestPiece& offer) {
+    if (offer.value < infinite_cost) {
+      candidates.prune(position_, offer.value);
+      candidates.add(position_, offer.value, tree_.make(position_, offer.node, false));
+    }
+    offer = {};
+  }
 
-  PeltSettings settings_;
-  std::size_t n_states_ = 1;
-  std::vector<Candidates<Cost>> candidates_;            // by number of changes
-  std::vector<std::vector<std::int32_t>> last_change_;  // by number of changes, then end
-  std::vector<double> best_;
+  void drop_first_layer() {
+    candidates_[0].swap(candidates_[1]);
+    for (auto& state : candidates_[1]) state.clear();
+    for (BestPiece& best : best_[1]) best = {};
+    n_layers_ = 1;
+  }
+
+  void collect() {
+    tree_.collect([&](auto&& act) {
+      for (auto& layer : candidates_)
+        for (auto& state : layer) state.for_each_node(act);
+      for (auto& layer : best_)
+        for (BestPiece& best : layer) act(best.node);
+    });
+  }
+
+  SegmentSettings settings_;
+  std::size_t n_states_;
+  LabelRules rules_;
+  ChangeTree tree_;
+  std::array<std::vector<Candidates<Cost>>, 2> candidates_;  // by layer, then number of changes
+  std::array<std::vector<BestPiece>, 2> best_, offers_;
+  std::size_t n_layers_ = 1;
   std::int32_t position_ = 0;
 };
 

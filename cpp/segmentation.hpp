@@ -1,10 +1,11 @@
 // The best segmentations with 0..K changes, or the best one for a penalty on each change;
 // optionally with the up-down constraint, labels as constraints, and a minimum segment length.
 //
-// Dynamic programming over the data with one cost function (`cost_function.hpp`) for each state: a
-// number of changes, or background and peak, or a single state. A change leads from one state to
-// the next. Data arrive in chunks and are not stored. Time: the pieces of the functions, usually a
-// few tens, summed over states and data. Memory: the pieces and the changes they share.
+// Dynamic programming over the data with one cost function for each state: a number of changes, or
+// background and peak, or a single state. A change leads from one state to the next. Functions are
+// those of a mean (`cost_function.hpp`) or of a robust center (`robust_functions.hpp`). Data arrive
+// in chunks and are not stored. Time: the pieces of the functions, usually a few tens, summed over
+// states and data. Memory: the pieces and the changes they share.
 #pragma once
 
 #include <optional>
@@ -15,9 +16,10 @@
 
 namespace rocpath {
 
-template <class Cost, template <class> class ChangeOf>
+template <class Change>
 class SegmentSearch final : public Segmenter {
-  using Change = ChangeOf<Cost>;
+  using Functions = typename Change::Functions;
+  using Function = typename Functions::Function;
 
  public:
   explicit SegmentSearch(SegmentSettings settings)
@@ -26,16 +28,16 @@ class SegmentSearch final : public Segmenter {
         n_states_(!settings_.has_penalty ? settings_.max_changes + 1
                   : Change::is_up_down   ? 2
                                          : 1),
-        rules_(std::move(settings_.regions)) {
+        rules_(std::move(settings_.regions)),
+        cost_functions_(settings_) {
     if (!settings_.has_penalty) settings_.penalty = 0.0;
-    const CostFunction start({{}, settings_.means.low, settings_.means.high, -1, true});
     for (auto* layers : {&functions_, &offers_})
       for (auto& layer : *layers) layer.resize(n_states_);
     if (settings_.min_length == 1) {
-      functions_[0][0] = start;
+      functions_[0][0] = cost_functions_.start();
     } else {
       young_.emplace(settings_.min_length, n_states_);
-      young_->at(0, 0, 0) = start;
+      young_->at(0, 0, 0) = cost_functions_.start();
     }
   }
 
@@ -45,7 +47,7 @@ class SegmentSearch final : public Segmenter {
       if (young_) enter();
       if (position_ > 0) change();
       if (has_labels_) obey_peaks();
-      add_observation({0.0, weight, x, weight * x});
+      add_observation(cost_functions_.observation(x, weight));
       ++position_;
       if (tree_.is_full()) collect();
       if (k % 64 == 0) check();
@@ -56,7 +58,7 @@ class SegmentSearch final : public Segmenter {
     if (young_) enter();
     Changes changes;
     BestPiece overall;
-    for (const CostFunction& function : functions_[0]) {
+    for (const Function& function : functions_[0]) {
       const BestPiece found = Change::best(function);
       if (settings_.has_penalty)
         overall.improve(found.value, found.node);
@@ -87,16 +89,16 @@ class SegmentSearch final : public Segmenter {
     if (region != nullptr && region->needs_change()) n_layers_ = 2;
     const bool is_plain = region == nullptr && n_layers_ == 1 && !young_;
     // All offers are computed before any function is lowered.
-    for_each_change(region, [&](std::size_t layer, std::size_t state, CostFunction& target) {
+    for_each_change(region, [&](std::size_t layer, std::size_t state, Function& target) {
       const bool is_full = !is_plain || !was_plain_ || target.empty();
-      CostFunction& from = functions_[layer][state];
+      Function& from = functions_[layer][state];
       Change::offer(from, state % 2 == 0 ? Direction::up : Direction::down,
                     {position_, settings_.penalty, is_full}, tree_, offers_[layer][state]);
       if constexpr (Change::is_up_down)
-        for (FunctionPiece& piece : from) piece.is_new = false;
+        for (auto& piece : from) piece.is_new = false;
     });
-    for_each_change(region, [&](std::size_t layer, std::size_t state, CostFunction& target) {
-      lowering_.lower(target, offers_[layer][state]);
+    for_each_change(region, [&](std::size_t layer, std::size_t state, Function& target) {
+      cost_functions_.lower(target, offers_[layer][state]);
       offers_[layer][state].clear();
     });
     was_plain_ = is_plain;
@@ -137,45 +139,46 @@ class SegmentSearch final : public Segmenter {
     });
   }
 
-  void pass_on(CostFunction& first, CostFunction& second, LabelKind kind) {
-    if (kind == LabelKind::peaks) lowering_.lower(second, first);
+  void pass_on(Function& first, Function& second, LabelKind kind) {
+    if (kind == LabelKind::peaks) cost_functions_.lower(second, first);
     first.clear();
   }
 
   void drop_first_layer() {
     std::swap(functions_[0], functions_[1]);
-    for (CostFunction& function : functions_[1]) function.clear();
+    for (Function& function : functions_[1]) function.clear();
     if (young_) young_->drop_first_layer();
     n_layers_ = 1;
     was_plain_ = false;
   }
 
-  void add_observation(const CostPiece& observation) {
+  void add_observation(const typename Functions::Data& observation) {
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
-      for (CostFunction& function : functions_[layer]) add<Cost>(function, observation);
-    if (young_) young_->add(observation);
+      for (Function& function : functions_[layer]) cost_functions_.add(function, observation);
+    if (young_) young_->add(cost_functions_, observation);
   }
 
   // Add segments that have reached the minimum length.
   void enter() {
     if (position_ == 0) return;
+    const auto recent = young_->last_observations(cost_functions_);
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
       for (std::size_t state = 0; state < n_states_; ++state) {
-        CostFunction& grown = young_->at(layer, state, position_);
+        Function& grown = young_->at(layer, state, position_);
         if (grown.empty()) continue;
-        add<Cost>(grown, young_->last_observations());
-        lowering_.lower(functions_[layer][state], grown);
+        cost_functions_.add(grown, recent);
+        cost_functions_.lower(functions_[layer][state], grown);
         grown.clear();
       }
   }
 
   void collect() {
     tree_.collect([&](auto&& act) {
-      const auto act_on = [&](CostFunction& function) {
-        for (FunctionPiece& piece : function) act(piece.node);
+      const auto act_on = [&](Function& function) {
+        for (auto& piece : function) act(piece.node);
       };
       for (auto& layer : functions_)
-        for (CostFunction& function : layer) act_on(function);
+        for (Function& function : layer) act_on(function);
       if (young_) young_->for_each(act_on);
     });
   }
@@ -184,10 +187,10 @@ class SegmentSearch final : public Segmenter {
   bool has_labels_;
   std::size_t n_states_;
   LabelRules rules_;
-  Lowering<Cost> lowering_;
+  Functions cost_functions_;
   ChangeTree tree_;
-  std::array<std::vector<CostFunction>, 2> functions_, offers_;  // by layer, then state
-  std::optional<YoungSegments<Cost>> young_;
+  std::array<std::vector<Function>, 2> functions_, offers_;  // by layer, then state
+  std::optional<YoungSegments<Functions>> young_;
   std::size_t n_layers_ = 1;
   bool was_plain_ = false;  // at the last change, so that each function was offered to the next
   std::int32_t position_ = 0;

@@ -11,11 +11,12 @@
 
 namespace rocpath {
 
+// Rows of one or several columns, and the weight of each.
 struct Observations {
   std::span<const double> x;
   std::span<const double> weight;
 
-  std::size_t size() const { return x.size(); }
+  std::size_t size() const { return weight.size(); }
 };
 
 struct SegmentSettings {
@@ -25,6 +26,8 @@ struct SegmentSettings {
   std::size_t max_changes;  // otherwise
   std::size_t min_length;   // at least 1
   std::vector<LabelRegion> regions;
+  double threshold = 1.0;              // of robust costs
+  std::vector<double> floor = {1e-6};  // smallest variance of each column
 };
 
 // A search whose data arrive in chunks.

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "change_tree.hpp"
-#include "cost_function.hpp"
+#include "mean_functions.hpp"
 
 namespace rocpath {
 
@@ -23,31 +23,28 @@ struct ChangeHere {
   bool is_full;
 };
 
-template <class Cost>
+template <class FunctionsOfCost>
 struct AnyChange {
+  using Functions = FunctionsOfCost;
+  using Function = typename Functions::Function;
   static constexpr bool is_up_down = false;
 
-  // The best mean of a piece may be outside of it, where another piece is smaller still: the
-  // smallest base is correct.
-  static BestPiece best(const CostFunction& function) {
-    BestPiece best;
-    for (const FunctionPiece& piece : function) best.improve(piece.cost.base, piece.node);
-    return best;
-  }
+  static BestPiece best(const Function& function) { return Functions::best(function); }
 
-  static void offer(const CostFunction& from, Direction, const ChangeHere& change, ChangeTree& tree,
-                    CostFunction& offer) {
+  static void offer(const Function& from, Direction, const ChangeHere& change, ChangeTree& tree,
+                    Function& offer) {
     offer.clear();
     const BestPiece before = best(from);
-    if (!(before.value + change.penalty < infinite_cost)) return;
+    const double cost = before.value + change.penalty;
+    if (!(cost < infinite_cost)) return;
     const std::int32_t node = tree.make(change.position, before.node, false);
-    offer.push_back(
-        {{.base = before.value + change.penalty}, from[0].low, from.back().high, node, true});
+    offer.push_back(Functions::constant(cost, from[0].low, from.back().high, node));
   }
 };
 
 template <class Cost>
 struct UpDownChange {
+  using Functions = MeanFunctions<Cost>;
   static constexpr bool is_up_down = true;
 
   static BestPiece best(const CostFunction& function) {

@@ -75,14 +75,15 @@ def column_cost(rows, weight, cost, floor):
     return cost_of_all
 
 
-def best_array_costs(n, cost_of, min_length):
-    """Smallest cost with 0..n-1 changes, trying them all; `cost_of(a, b)` one part."""
+def best_array_costs(n, cost_of, min_length, labels=()):
+    """Smallest cost with 0..n-1 allowed changes, trying all; `cost_of(a, b)` of one segment."""
+    one = {(a, b): cost_of(a, b) for a in range(n) for b in range(a + 1, n + 1)}
     return [
         min(
             (
-                sum(cost_of(a, b) for a, b in pairwise([0, *changes, n]))
+                sum(one[pair] for pair in pairwise([0, *changes, n]))
                 for changes in combinations(range(1, n), k)
-                if all(b - a >= min_length for a, b in pairwise([0, *changes, n]))
+                if is_allowed(changes, n, labels, min_length)
             ),
             default=np.inf,
         )

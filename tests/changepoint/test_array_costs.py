@@ -1,15 +1,17 @@
 """Robust costs, several columns, mean and variance: against every segmentation."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.array_costs import _variance_floor
+from rocpath.changepoint.noise import variance_floor
 from tests import oracle_changepoint as oracle
 
-VALUES = st.lists(st.integers(-6, 6), min_size=3, max_size=9)
+VALUES = st.lists(st.integers(-6, 6), min_size=4, max_size=12)
 SEEDS = st.integers(0, 10**6)
 
 
@@ -17,55 +19,82 @@ def weights_for(n, seed):
     return np.random.default_rng(seed).integers(1, 4, size=n).astype(float)
 
 
-def assert_best(x, expected, **settings):
+@st.composite
+def label_rows(draw, n):
+    """Draw regions of n observations that do not overlap, and what they require."""
+    ends = sorted(draw(st.sets(st.integers(0, n - 1), min_size=2, max_size=5)))
+    kinds = st.sampled_from(["no_change", "one_change", "at_least_one_change", None])
+    rows = [(a, b, draw(kinds)) for a, b in pairwise(ends)]
+    return [row for row in rows if row[2] is not None]
+
+
+def assert_best(x, cost_of, least_length, rows, **settings):
     """Compare the costs of all models, and the best one for several penalties."""
     n = len(x)
+    expected = oracle.best_array_costs(n, cost_of, least_length, rows)
+    if rows:
+        settings["labels"] = cp.Labels(*zip(*rows, strict=True))
+    if not np.isfinite(expected).any():
+        with pytest.raises(ValueError, match="must leave a segmentation, got none with max"):
+            cp.segment(x, n - 1, **settings)
+        return
     models = cp.segment(x, n - 1, **settings)
     np.testing.assert_allclose(models.cost, expected, atol=1e-8)
     for penalty in (0.3, 2.0, 9.0, 40.0):
         best = cp.segment_penalty(x, penalty, **settings)
         least = min(c + penalty * k for k, c in enumerate(expected))
         assert best.cost + penalty * best.n_changes == pytest.approx(least, abs=1e-8)
+        assert oracle.is_allowed(best.changes.tolist(), n, rows, least_length)
 
 
 @pytest.mark.parametrize("cost", ["biweight", "huber"])
-@given(VALUES, SEEDS, st.sampled_from([0.5, 1.0, 1.7, 4.0]))
-def test_robust_costs_equal_the_best_of_all(cost, x, seed, threshold):
+@given(st.data(), VALUES, SEEDS, st.sampled_from([0.5, 1.0, 1.7, 4.0]), st.integers(1, 4))
+def test_robust_costs_equal_the_best_of_all(cost, data, x, seed, threshold, min_length):
     weight = weights_for(len(x), seed)
-    expected = oracle.best_array_costs(
-        len(x), lambda a, b: oracle.robust_cost(x[a:b], weight[a:b], cost, threshold), 1
+    assert_best(
+        np.array(x, dtype=float),
+        lambda a, b: oracle.robust_cost(x[a:b], weight[a:b], cost, threshold),
+        min_length,
+        data.draw(label_rows(len(x))),
+        cost=cost,
+        weights=weight,
+        threshold=threshold,
+        min_length=min_length,
     )
-    settings = {"cost": cost, "weights": weight, "threshold": threshold}
-    assert_best(np.array(x, dtype=float), expected, **settings)
 
 
-@given(SEEDS, st.integers(1, 3), st.integers(1, 3))
-def test_several_columns_equal_the_best_of_all(seed, d, min_length):
+@given(st.data(), SEEDS, st.integers(1, 3), st.integers(1, 3))
+def test_several_columns_equal_the_best_of_all(data, seed, d, min_length):
     rng = np.random.default_rng(seed)
-    x = rng.integers(-4, 5, size=(int(rng.integers(4, 10)), d)).astype(float)
+    x = rng.integers(-4, 5, size=(int(rng.integers(4, 13)), d)).astype(float)
     weight = weights_for(len(x), seed)
-    expected = oracle.best_array_costs(
-        len(x),
+    assert_best(
+        x,
         lambda a, b: oracle.column_cost(x[a:b], weight[a:b], "normal", np.zeros(d)),
         min_length,
+        data.draw(label_rows(len(x))),
+        weights=weight,
+        min_length=min_length,
     )
-    assert_best(x, expected, weights=weight, min_length=min_length)
 
 
-@given(SEEDS, st.integers(1, 2), st.integers(1, 3))
-def test_mean_and_variance_equal_the_best_of_all(seed, d, min_length):
+@given(st.data(), SEEDS, st.integers(1, 2), st.integers(1, 3))
+def test_mean_and_variance_equal_the_best_of_all(data, seed, d, min_length):
     rng = np.random.default_rng(seed)
-    x = np.round(rng.normal(size=(int(rng.integers(4, 10)), d)), 2)
+    x = np.round(rng.normal(size=(int(rng.integers(4, 13)), d)), 2)
     x = x[:, 0] if d == 1 else x
     rows = x.reshape(len(x), -1)
-    weight = np.ones(len(x))
-    floor = [_variance_floor(one - np.median(one), weight) for one in rows.T]
-    expected = oracle.best_array_costs(
-        len(x),
+    weight = weights_for(len(x), seed)
+    floor = [variance_floor(one, weight) for one in rows.T]
+    assert_best(
+        x,
         lambda a, b: oracle.column_cost(rows[a:b], weight[a:b], "", floor),
         max(min_length, 2),
+        data.draw(label_rows(len(x))),
+        weights=weight,
+        cost="mean_variance",
+        min_length=min_length,
     )
-    assert_best(x, expected, cost="mean_variance", min_length=min_length)
 
 
 def test_one_column_is_the_normal_cost():
@@ -154,11 +183,11 @@ def test_a_constant_sequence_has_no_changes_at_any_penalty(cost):
     ("settings", "message"),
     [
         ({"cost": "biweight", "constraint": "up_down"}, "constraint must be None for"),
-        ({"cost": "huber", "min_length": 3}, "min_length must be 1 for cost='huber'"),
+        ({"threshold": 2.0}, "threshold must be None for cost='normal'"),
         ({"cost": "huber", "threshold": 0}, "threshold must be positive, got 0"),
         (
-            {"cost": "mean_variance", "labels": cp.Labels([0], [2], ["no_change"])},
-            "labels must be None for cost='mean_variance'",
+            {"cost": "mean_variance", "labels": cp.Labels([0], [2], ["peaks"])},
+            "labels of peaks need constraint='up_down'",
         ),
         ({"cost": "biweight", "weights": np.zeros(9)}, "weights must be positive"),
     ],

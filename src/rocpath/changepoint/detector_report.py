@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import feature_names
 from rocpath.changepoint.labels import label_outcomes
+from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.selection import model_selection
@@ -142,7 +142,7 @@ def _segmentation(
         return best.changes, best.mean
     settings = {**detector._settings, "weights": one.weight}
     n_changes = possible_changes(one.value, detector.max_changes)
-    x = noise_scaled(one.value, one.weight)[0] if one.value.ndim == 2 else one.value
+    x = noise_scaled(one.value, one.weight)[0]
     models = segment(x, n_changes, **settings)
     possible = np.flatnonzero(np.isfinite(models.cost))
     k = int(model_selection(models.cost[possible], possible).select(penalty))

@@ -50,7 +50,7 @@ class LabelPlaces:
         if self.labels is None:
             return
         if position is None:
-            position = np.arange(float(offset), float(offset + piece.x.size))
+            position = np.arange(float(offset), float(offset + len(piece.x)))
         start, end = self.labels.start, self.labels.end
         self.count[0] += np.searchsorted(position, start, side="right")
         self.count[1] += np.searchsorted(position, end, side="left")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import check_count, whole_number
-from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, observations, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty

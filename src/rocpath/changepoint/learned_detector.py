@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
     PenaltyProblem,
@@ -212,7 +212,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         shared: dict[str, Any] = {"max_changes": self.max_changes, "position": one.position}
         if self.search is not None:
             return detector_errors(self.search, one.value, one.labels, **shared)
-        x = noise_scaled(one.value, one.weight)[0] if one.value.ndim == 2 else one.value
+        x = noise_scaled(one.value, one.weight)[0]
         return errors_by_penalty(x, one.labels, weights=one.weight, **shared, **self._settings)
 
     def _features(

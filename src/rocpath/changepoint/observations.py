@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocpath.arguments import finite_vector, read_only, same_length
+from rocpath.arguments import check_count, finite_vector, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,16 +15,13 @@ if TYPE_CHECKING:
 
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return a float64 vector in which NaN marks missing observations, or raise."""
+    """Return float64 observations in which NaN marks missing ones, or raise."""
     given = np.asanyarray(values)
-    if given.ndim == 2:
-        finite_vector(name, np.nan_to_num(given.astype(np.float64), nan=0.0).ravel())
-        return read_only(given.astype(np.float64))
-    if given.dtype.kind != "f" or not np.isnan(given).any():
+    if given.ndim != 2 and (given.dtype.kind != "f" or not np.isnan(given).any()):
         return finite_vector(name, values)
-    vector = np.array(given, dtype=np.float64)
-    finite_vector(name, np.where(np.isnan(vector), 0.0, vector))
-    return read_only(vector)
+    value = np.array(given, dtype=np.float64)
+    finite_vector(name, np.where(np.isnan(value), 0.0, value).ravel())
+    return read_only(value)
 
 
 def drawn_values(
@@ -58,9 +55,9 @@ def observed(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the observations that are not missing, and their positive weights."""
     x = observations(name, values)
-    weight = np.ones(x.size)
+    weight = np.ones(len(x))
     if weights is not None:
         weight = finite_vector("weights", weights)
-        same_length(x=x, weights=weight)
-    is_observed = ~np.isnan(x)
-    return x[is_observed], weight[is_observed]
+        check_count("weights must have an entry", weight.size, len(x), "observations")
+    is_missing = np.isnan(x) if x.ndim == 1 else np.isnan(x).any(axis=1)
+    return x[~is_missing], weight[~is_missing]

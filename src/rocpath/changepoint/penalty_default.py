@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from rocpath.arguments import one_of
-from rocpath.changepoint.array_costs import ROBUST, robust_threshold
-from rocpath.changepoint.noise import difference_variance, variance
+from rocpath.changepoint.noise import ROBUST, difference_variance, robust_threshold, variance
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.segmentation import SegmentCost, segment_penalty
 

@@ -7,11 +7,11 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import finite_vector, same_length, whole_number
+from rocpath.arguments import check_count, finite_vector, whole_number
 from rocpath.changepoint.labels import Labels
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def array_pieces(
 
     Parameters
     ----------
-    x : array-like, shape (n,)
+    x : array-like, shape (n,) or (n, d)
         The sequence, of any numeric type; ``np.load(path, mmap_mode="r")`` stays on
         disk.
     weights, position : array-like, shape (n,), optional
@@ -88,17 +88,13 @@ def array_pieces(
     >>> [piece.x.tolist() for piece in pieces.read()]
     [[1.0, 1.0, 5.0, 5.0], [5.0, 2.0]]
     """
-    values = _vector("x", x)
-    given = {"x": values}
-    if weights is not None:
-        given["weights"] = _vector("weights", weights)
-    if position is not None:
-        given["position"] = _vector("position", position)
-    same_length(**given)
-    size = whole_number("size", size, least=1)
-    return SequencePieces(
-        partial(_slices, values, given.get("weights"), given.get("position"), size=size)
-    )
+    columns = [_numeric("x", x, max_dimensions=2)]
+    for name, given in (("weights", weights), ("position", position)):
+        columns.append(None if given is None else _numeric(name, given))
+        if given is not None:
+            n_given, n = len(columns[-1]), len(columns[0])
+            check_count(f"{name} must have an entry", n_given, n, "observations")
+    return SequencePieces(partial(_slices, *columns, size=whole_number("size", size, least=1)))
 
 
 def bedgraph_pieces(
@@ -199,12 +195,13 @@ def chromosomes(path: str | os.PathLike[str]) -> dict[str, int]:
     return first
 
 
-def _vector(name: str, values: ArrayLike) -> NDArray[np.generic]:
+def _numeric(name: str, values: ArrayLike, *, max_dimensions: int = 1) -> Any:
     """Return the array itself if it is numeric."""
     # asarray would drop a mask, and a copy would load a memory map.
     given = np.asanyarray(values)
     is_plain = not isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "buif"
-    return given if is_plain and given.ndim == 1 else finite_vector(name, values)
+    is_plain = is_plain and 1 <= given.ndim <= max_dimensions
+    return given if is_plain else finite_vector(name, values)
 
 
 def _slices(
@@ -214,7 +211,7 @@ def _slices(
     *,
     size: int,
 ) -> Iterator[Piece]:
-    for start in range(0, x.size, size):
+    for start in range(0, len(x), size):
         columns = (
             None
             if column is None

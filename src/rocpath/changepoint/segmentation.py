@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
-from rocpath.changepoint.array_costs import array_models, is_array_cost
 from rocpath.changepoint.segmentation_passes import checked_sequence, fit, search
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.labels import Labels
     from rocpath.changepoint.pieces import SequencePieces
+    from rocpath.changepoint.segmentation_passes import CheckedSequence
 
 SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
 Constraint = Literal["up_down"] | None
@@ -44,8 +45,8 @@ def segment(
 
     Exact, by functional pruning: in practice O(K n log n) time for K changes of n
     observations, and memory that does not grow with n. Several columns and
-    ``cost="mean_variance"`` use the pruning of PELT, which is quadratic if there are
-    few changes; robust costs are quadratic too. Consecutive segments may have equal
+    ``cost="mean_variance"`` use the pruning of PELT, which is quadratic in n if there
+    are few changes; robust costs are quadratic too. Consecutive segments may have equal
     means.
 
     Parameters
@@ -68,16 +69,16 @@ def segment(
     constraint : {None, "up_down"}
         With ``"up_down"`` the means alternate: those of segments 1, 3, ... (peaks) are
         not lower than those of their neighbors 0, 2, ... (background). An even number
-        of changes gives complete peaks. For normal and Poisson costs.
+        of changes gives complete peaks. For the normal and Poisson costs of one column.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
-        ``constraint="up_down"``. For normal and Poisson costs.
+        ``constraint="up_down"``.
     position : array-like, shape (n,), optional
         Positions of the observations in the units of the labels, as for
         `label_errors`; by default their indices.
     min_length : int
         Minimum number of observations in a segment. Above 1 the search takes several
-        times as long. Not for robust costs.
+        times as long.
     threshold : float, optional
         The constant c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times
         the standard deviation of the noise, from differences of neighbors.
@@ -106,46 +107,21 @@ def segment(
     >>> cp.segment(x, 1, labels=labels).changes[1].tolist()
     [3]
     """
+    one_of("cost", cost, get_args(SegmentCost))
     max_changes = whole_number("max_changes", max_changes, least=0)
-    if is_array_cost(x, _known_cost(cost)):
-        arrays = array_models(
-            x,  # type: ignore[arg-type]
-            cost=cost,
-            weights=weights,
-            max_changes=max_changes,
-            min_length=whole_number("min_length", min_length, least=1),
-            threshold=threshold,
-            constraint=constraint,
-            labels=labels,
-        )
-        models = (tuple(arrays.changes), tuple(arrays.mean), arrays.n)
-        return Segmentations(read_only(np.array(arrays.cost)), *models)
     sequence = checked_sequence(
-        x, weights, position, cost=cost, constraint=constraint, labels=labels
+        x, weights, position, cost=cost, constraint=constraint, labels=labels, threshold=threshold
     )
     if max_changes >= sequence.n:
         raise ValueError(
             f"max_changes must be below the length of x, {sequence.n}, got {max_changes}."
         )
-    min_length = _checked_min_length(min_length, sequence.n, max_changes + 1)
     _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
-    found = search(sequence, max_changes=max_changes, min_length=min_length)
-    costs, mean, _ = fit(sequence, found)
-    if not np.isfinite(costs).any():
-        raise _impossible(f"max_changes={max_changes}", min_length)
-    if constraint is None and labels is None and min_length == 1:
+    models, _ = _best_models(sequence, min_length, max_changes=max_changes)
+    if constraint is None and labels is None and min_length == 1 and cost != "mean_variance":
         # Costs of equal models can differ by rounding.
-        costs = read_only(np.minimum.accumulate(costs))
-    # Models that do not exist have -1 changes.
-    n_changes = np.maximum(found["n_changes"], 0)
-    n_segments = found["n_changes"] + 1
-    change = read_only(sequence.original(found["change"]))
-    return Segmentations(
-        costs,
-        tuple(np.split(change, np.cumsum(n_changes)[:-1])),
-        tuple(np.split(mean, np.cumsum(n_segments)[:-1])),
-        sequence.n_all,
-    )
+        models = replace(models, cost=read_only(np.minimum.accumulate(models.cost)))
+    return models
 
 
 def segment_penalty(
@@ -194,46 +170,57 @@ def segment_penalty(
     >>> cp.segment_penalty([1, 1, 5, 5, 5, 2], 10, labels=labels).changes.tolist()
     [3]
     """
+    one_of("cost", cost, get_args(SegmentCost))
     penalty = nonnegative_number("penalty", penalty)
-    if is_array_cost(x, _known_cost(cost)):
-        best = array_models(
-            x,  # type: ignore[arg-type]
-            cost=cost,
-            weights=weights,
-            penalty=penalty,
-            min_length=whole_number("min_length", min_length, least=1),
-            threshold=threshold,
-            constraint=constraint,
-            labels=labels,
-        )
-        return Segmentation(best.cost[0], best.changes[0], best.mean[0], penalty, best.n)
     sequence = checked_sequence(
-        x, weights, position, cost=cost, constraint=constraint, labels=labels
+        x, weights, position, cost=cost, constraint=constraint, labels=labels, threshold=threshold
     )
-    min_length = _checked_min_length(min_length, sequence.n, 2)
-    price = penalty
-    if sequence.low == sequence.high and labels is None:
-        price = np.inf  # a constant sequence has no changes at any penalty
-    found = search(sequence, penalty=price, min_length=min_length, progress=progress)
-    costs, mean, place = fit(sequence, found)
-    if not np.isfinite(costs[0]):
-        raise _impossible(f"penalty={penalty}", min_length)
-    change = read_only(sequence.original(found["change"]))
-    return Segmentation(float(costs[0]), change, mean, penalty, sequence.n_all, place)
+    # A constant sequence has no changes at any penalty.
+    is_constant = sequence.low == sequence.high and labels is None
+    models, place = _best_models(
+        sequence, min_length, penalty=np.inf if is_constant else penalty, progress=progress
+    )
+    cost_of_best = float(models.cost[0])
+    return Segmentation(cost_of_best, models.changes[0], models.mean[0], penalty, models.n, place)
 
 
-def _known_cost(cost: str) -> str:
-    known: str = one_of("cost", cost, get_args(SegmentCost))
-    return known
-
-
-def _checked_min_length(min_length: int, n: int, n_states: int) -> int:
-    min_length = whole_number("min_length", min_length, least=1)
-    if min_length > n:
-        raise ValueError(f"min_length must be at most the length of x, {n}, got {min_length}.")
-    if min_length > 1:
-        _refuse_too_large(2 * n_states * min_length * _WAITING_BYTES)
-    return min_length
+def _best_models(
+    sequence: CheckedSequence, min_length: int, **search_settings: Any
+) -> tuple[Segmentations, NDArray[np.float64] | None]:
+    """Return the best models, and the positions of their changes."""
+    shortest = whole_number("min_length", min_length, least=1)
+    if shortest > sequence.n:
+        raise ValueError(
+            f"min_length must be at most the length of x, {sequence.n}, got {min_length}."
+        )
+    # A variance requires two observations.
+    shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
+    if shortest > 1:
+        n_states = search_settings.get("max_changes", 1) + 1
+        _refuse_too_large(2 * n_states * shortest * _WAITING_BYTES)
+    found = search(sequence, min_length=shortest, **search_settings)
+    # -1 marks numbers of changes that labels or the minimum length do not allow.
+    is_model = found["n_changes"] >= 0
+    if not is_model.any():
+        given = next(f"{name}={search_settings[name]}" for name in search_settings)
+        raise ValueError(
+            f"labels and min_length must leave a segmentation, got none with {given} "
+            f"and min_length={shortest}."
+        )
+    n_changes = found["n_changes"][is_model]
+    fits, place = fit(sequence, found["change"], found["is_tied"], n_changes)
+    cost = np.full(is_model.size, np.inf)
+    cost[is_model] = fits["cost"]
+    mean = fits["mean"].reshape(-1, *sequence.origin.shape) + sequence.origin
+    ends = np.cumsum(np.where(is_model, found["n_changes"], 0))[:-1]
+    mean_ends = np.cumsum(found["n_changes"] + 1)[:-1]
+    models = Segmentations(
+        read_only(cost),
+        tuple(np.split(sequence.original(found["change"]), ends)),
+        tuple(np.split(read_only(mean), mean_ends)),
+        sequence.n_all,
+    )
+    return models, place
 
 
 def _refuse_too_large(n_bytes: int) -> None:
@@ -242,10 +229,3 @@ def _refuse_too_large(n_bytes: int) -> None:
             f"the search and its models may take {n_bytes / 1e9:,.1f} GB, more than "
             "the memory at hand. Set a smaller max_changes or min_length."
         )
-
-
-def _impossible(setting: str, min_length: int) -> ValueError:
-    return ValueError(
-        f"labels and min_length must leave a segmentation, got none with {setting} "
-        f"and min_length={min_length}."
-    )

@@ -1,6 +1,7 @@
 """The passes of a segmentation over its sequence: check, search and fit.
 
 A sequence is read in pieces and not kept, so that memory does not depend on its length.
+Robust costs and costs with a variance need an array, for the noise of the sequence.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, one_of, read_only, refuse_any, same_length
+from rocpath.arguments import check_count, one_of, read_only, refuse_any
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
+from rocpath.changepoint.noise import ROBUST, robust_threshold, variance_floor
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 # Squares of such values, times such weights, can still be summed.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
+_FUNCTIONS_OF_A_MEAN = ("normal", "poisson")
 # Values of each piece that determine the center of the data.
 _SAMPLE_SIZE = 997
 
@@ -40,24 +43,25 @@ class CheckedSequence:
     """
 
     source: SequencePieces
-    cost: SegmentCost
+    cost: str  # as the core names it
     constraint: Constraint
     n: int
     low: float
     high: float
-    origin: float
+    origin: NDArray[np.float64]  # of each column, or a scalar
     exponent: int
     weight_exponent: int
     rules: LabelRules
+    threshold: float  # of robust costs
+    floor: NDArray[np.float64]  # smallest variance of each column
     # Indices of the observations that are not missing, or None if all are there.
-    index: NDArray[np.intp] | None = None
-    n_all: int = 0
+    index: NDArray[np.intp] | None
+    n_all: int
 
     def original(self, changes: NDArray[Any]) -> NDArray[np.int64]:
         """Return changes as indices of the sequence with its missing observations."""
-        if self.index is None:
-            return changes.astype(np.int64)
-        return np.asarray(self.index[changes], dtype=np.int64)
+        found = changes if self.index is None else self.index[changes]
+        return read_only(found.astype(np.int64))
 
     def penalty_in_units(self, penalty: float) -> float:
         """Return the penalty for the search; a positive one stays positive."""
@@ -71,84 +75,116 @@ class CheckedSequence:
 def checked_sequence(
     x: ArrayLike | SequencePieces,
     weights: ArrayLike | None,
-    position: ArrayLike | None,
+    position: ArrayLike | None = None,
     *,
     cost: SegmentCost,
-    constraint: Constraint,
-    labels: Labels | None,
+    constraint: Constraint = None,
+    labels: Labels | None = None,
+    threshold: float | None = None,
 ) -> CheckedSequence:
     """Read the sequence once, and raise if it cannot be segmented."""
-    one_of("constraint", constraint, (None, "up_down"))
+    core_cost = _core_cost(x, cost, constraint, threshold)
     # This pass knows both the positions of labels and the indices of the search.
     places = LabelPlaces(labels, constraint)
-    x, weights, position, index, n_all = _without_missing(x, weights, position, labels)
+    n_all = None if isinstance(x, SequencePieces) else np.shape(x)[:1]
+    x, weights, position, index = _without_missing(x, weights, position, labels)
     source = _as_pieces(x, weights, position)
-    low, high, max_weight = np.inf, -np.inf, 0.0
+    low, high, max_weight = np.array(np.inf), np.array(-np.inf), 0.0
     n, sample = 0, []
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
         _check_weights(piece, offset=n)
-        low, high = min(low, piece.x.min()), max(high, piece.x.max())
+        low = np.minimum(low, piece.x.min(axis=0))
+        high = np.maximum(high, piece.x.max(axis=0))
         if piece.weights is not None:
             max_weight = max(max_weight, piece.weights.max())
-        sample.append(piece.x[:: max(1, piece.x.size // _SAMPLE_SIZE)])
+        sample.append(piece.x[:: max(1, len(piece.x) // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
-        n += piece.x.size
+        n += len(piece.x)
     _check_length(n)
-    origin = _origin(np.concatenate(sample), cost)
+    origin = _origin(np.concatenate(sample), core_cost)
+    lowest, highest = float((low - origin).min()), float((high - origin).max())
     return CheckedSequence(
         source,
-        cost,
+        core_cost,
         constraint,
         n,
-        low - origin,
-        high - origin,
+        lowest,
+        highest,
         origin,
-        int(np.frexp(max(high - origin, origin - low))[1]),
+        int(np.frexp(max(highest, -lowest))[1]),
         int(np.frexp(max_weight or 1.0)[1]),
         places.rules(n),
+        *_noise_limits(x, weights, cost, threshold, origin.size),
         index,
-        n if index is None else n_all,
+        n_all[0] if n_all else n,
     )
+
+
+def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
+    """Return the core's name of the cost, or raise if another setting excludes it."""
+    one_of("constraint", constraint, (None, "up_down"))
+    is_table = not isinstance(x, SequencePieces) and np.ndim(x) == 2
+    what = "several columns" if is_table and cost == "normal" else f"cost={cost!r}"
+    if is_table and cost not in ("normal", "mean_variance"):
+        raise ValueError(
+            f"x must be one-dimensional for {what}, got an array of shape {np.shape(x)}."
+        )
+    if isinstance(x, SequencePieces) and cost not in _FUNCTIONS_OF_A_MEAN:
+        raise ValueError(f"x must be an array for {what}, got SequencePieces.")
+    if constraint is not None and (is_table or cost not in _FUNCTIONS_OF_A_MEAN):
+        raise ValueError(f"constraint must be None for {what}, got {constraint!r}.")
+    if threshold is not None and cost not in ROBUST:
+        raise ValueError(f"threshold must be None for {what}, got {threshold!r}.")
+    return "columns" if is_table and cost == "normal" else cost
 
 
 def _without_missing(
     x: Any, weights: Any, position: Any, labels: Labels | None
-) -> tuple[Any, Any, Any, NDArray[np.intp] | None, int]:
+) -> tuple[Any, Any, Any, NDArray[np.intp] | None]:
     """Drop missing observations; those left keep their positions for labels."""
-    if isinstance(x, SequencePieces):
-        return x, weights, position, None, 0
-    given = np.asanyarray(x)
-    if given.ndim != 1 or given.dtype.kind != "f" or not np.isnan(given).any():
-        return x, weights, position, None, 0
-    index = np.flatnonzero(~np.isnan(given))
-    n_all = given.size
+    given = None if isinstance(x, SequencePieces) else np.asanyarray(x)
+    if given is None or given.dtype.kind != "f" or not np.isnan(given).any():
+        return x, weights, position, None
+    index = np.flatnonzero(~np.isnan(given.reshape(len(given), -1)).any(axis=1))
     if index.size == 0:
         raise ValueError("x must have an observation that is not NaN, got none.")
-    same_length(
-        **{
-            name: np.asarray(one)
-            for name, one in (("x", x), ("weights", weights), ("position", position))
-            if one is not None
-        }
-    )
     if position is None and labels is not None:
-        position = np.arange(float(n_all))
-    weights, position = (
-        None if one is None else np.asarray(one)[index] for one in (weights, position)
-    )
-    return given[index], weights, position, index, n_all
+        position = np.arange(float(len(given)))
+
+    def left(name: str, column: Any) -> Any:
+        if column is None:
+            return None
+        check_count(f"{name} must have an entry", np.size(column), len(given), "observations")
+        return np.asarray(column)[index]
+
+    return given[index], left("weights", weights), left("position", position), index
 
 
-def _origin(sample: NDArray[np.float64], cost: SegmentCost) -> float:
-    """Return the value to subtract if the cost is invariant to shifts.
+def _origin(sample: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
+    """Return the values to subtract if the cost is invariant to shifts.
 
     Far from zero, sums would cancel; values near one of the data are subtracted
     exactly.
     """
     if not COSTS[cost]["is_shift_invariant"]:
-        return 0.0
-    return float(np.sort(sample)[sample.size // 2])
+        return np.zeros(())
+    return np.asarray(np.sort(sample, axis=0)[len(sample) // 2])
+
+
+def _noise_limits(
+    x: Any, weights: Any, cost: str, threshold: float | None, n_columns: int
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the threshold of a robust cost, and the smallest variance of each column."""
+    floor = np.zeros(n_columns)
+    if cost in _FUNCTIONS_OF_A_MEAN:
+        return 0.0, floor
+    value = np.asarray(x, dtype=np.float64)
+    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if cost in ROBUST:
+        return robust_threshold(value, weight, cost, threshold), floor
+    columns = value.reshape(len(value), -1).T
+    return 0.0, np.array([variance_floor(column, weight) for column in columns])
 
 
 def _check_length(n: int) -> None:
@@ -168,7 +204,8 @@ def search(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Read the sequence a second time, and return the changes of the best models."""
-    low, high = np.ldexp([sequence.low, sequence.high], -sequence.exponent)
+    exponent = sequence.exponent
+    low, high = np.ldexp([sequence.low, sequence.high], -exponent)
     segmenter = _core.segmenter(
         sequence.cost,
         sequence.constraint == "up_down",
@@ -178,40 +215,39 @@ def search(
         0.0 if penalty is None else sequence.penalty_in_units(penalty),
         max_changes,
         min_length,
+        float(np.ldexp(sequence.threshold, -exponent)),
+        _scaled(sequence.floor, -2 * exponent),
         *sequence.rules,
     )
     n_read = 0
     for x, weight, _ in _centered(sequence):
-        segmenter.push(_scaled(x, -sequence.exponent), _scaled(weight, -sequence.weight_exponent))
-        n_read += x.size
+        segmenter.push(_scaled(x, -exponent), _scaled(weight, -sequence.weight_exponent))
+        n_read += weight.size
         if progress is not None:
             progress(n_read, sequence.n)
     return segmenter.finish()
 
 
 def fit(
-    sequence: CheckedSequence, found: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    sequence: CheckedSequence,
+    change: NDArray[np.int32],
+    is_tied: NDArray[np.int32],
+    n_changes: NDArray[np.int64],
+) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
     """Read the sequence a third time: costs, means, and positions of the changes."""
-    # -1 marks numbers of changes that labels or the minimum length do not allow.
-    is_model = found["n_changes"] >= 0
     fitter = _core.model_fitter(
-        sequence.cost, found["change"], found["is_tied"], found["n_changes"][is_model]
+        sequence.cost, sequence.threshold, sequence.floor, change, is_tied, n_changes
     )
     start, n_read = [], 0
     for x, weight, position in _centered(sequence):
         # Costs and means in the units of the data, without the scaling of the search.
         fitter.push(x, weight)
-        n_read += x.size
         if position is not None:
             # Changes that lie in this piece, counted from its start.
-            change = found["change"] - (n_read - x.size)
-            start.append(position[change[(change >= 0) & (change < x.size)]])
-    costs, mean = fitter.finish()
-    cost = np.full(is_model.size, np.inf)
-    cost[is_model] = costs
-    place = read_only(np.concatenate(start)) if start else None
-    return read_only(cost), read_only(mean + sequence.origin), place
+            own = change - n_read
+            start.append(position[own[(own >= 0) & (own < weight.size)]])
+        n_read += weight.size
+    return fitter.finish(), read_only(np.concatenate(start)) if start else None
 
 
 def check_observations(
@@ -222,9 +258,9 @@ def check_observations(
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x, offset)
     least = COSTS[cost]["least_x"]
-    sign = "negative" if least == 0 else f"below {least}"
-    rule = f"{name} must not be {sign} for cost={cost!r}"
-    refuse_any(x < least, rule, x, offset=offset)
+    if x.min() < least:
+        sign = "negative" if least == 0 else f"below {least}"
+        refuse_any(x < least, f"{name} must not be {sign} for cost={cost!r}", x, offset=offset)
 
 
 def _as_pieces(
@@ -241,9 +277,10 @@ def _as_pieces(
 def _centered(
     sequence: CheckedSequence,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
+    """Return rows one after the other, their weights and their positions."""
     for piece in sequence.source.read():
-        weight = np.ones(piece.x.size) if piece.weights is None else piece.weights
-        yield piece.x - sequence.origin, weight, piece.position
+        weight = np.ones(len(piece.x)) if piece.weights is None else piece.weights
+        yield (piece.x - sequence.origin).ravel(), weight, piece.position
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
@@ -265,7 +302,8 @@ def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:
     # NaN fails this comparison too.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return
-    rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
-    refuse_any(~(np.abs(values) < LARGEST_VALUE), rule, values, offset=offset)
-    rule = f"{name} must be at most {LARGEST_OBSERVATION:g} in size"
-    refuse_any(np.abs(values) > LARGEST_OBSERVATION, rule, values, offset=offset)
+    # Of several columns, the first bad row.
+    rows = values.reshape(len(values), -1)
+    worst = rows[np.arange(len(rows)), np.argmax(~(np.abs(rows) <= LARGEST_OBSERVATION), axis=1)]
+    rule = f"{name} must be finite and at most {LARGEST_OBSERVATION:g} in size"
+    refuse_any(~(np.abs(worst) <= LARGEST_OBSERVATION), rule, worst, offset=offset)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import check_count, describe
-from rocpath.changepoint.array_costs import noise_scaled
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.penalty_default import default_penalty, noise_variance
 from rocpath.changepoint.segmentation import segment_penalty
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import read_only, whole_number
-from rocpath.changepoint.array_costs import noise_scaled, segment_costs
+from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.segmentation_passes import checked_sequence, fit
 from rocpath.changepoint.selection import model_selection
 
 if TYPE_CHECKING:
@@ -106,11 +107,17 @@ def change_gains(
     weights: ArrayLike | None,
 ) -> NDArray[np.float64]:
     """Return the increase of the cost if each change is removed alone."""
-    weight = np.ones(len(x)) if weights is None else np.asarray(weights, float)
-    edges = np.concatenate(([0], changes, [len(x)]))
-    cost_of = segment_costs(x, weight, cost)
-    triples = zip(edges[:-2], edges[1:-1], edges[2:], strict=True)
-    return np.array([cost_of(a, c) - cost_of(a, b) - cost_of(b, c) for a, b, c in triples])
+    sequence = checked_sequence(x, weights, cost=cost)
+    at = changes if sequence.index is None else np.searchsorted(sequence.index, changes)
+    # Without every second change, its two segments are one.
+    models = [at, at[1::2], at[::2]]
+    change = np.concatenate(models).astype(np.int32)
+    n_changes = np.array([one.size for one in models])
+    fits, _ = fit(sequence, change, np.zeros_like(change), n_changes)
+    own, even, odd = np.split(fits["segment_cost"], np.cumsum(n_changes + 1)[:-1])
+    joint = np.empty(at.size)
+    joint[::2], joint[1::2] = even[: joint[::2].size], odd[1 : 1 + joint[1::2].size]
+    return np.asarray(joint - own[:-1] - own[1:])
 
 
 def changes_worth(
@@ -128,9 +135,8 @@ def changes_worth(
     worth = []
     for x, one, weight in zip(sequences, found, every, strict=True):
         value = np.asarray(x, dtype=np.float64)
-        if value.ndim == 2 and settings.get("cost") == "normal":
-            value = noise_scaled(value, weight)[0]
-        worth.append(change_worth(value, one, weights=weight, **settings))
+        scaled = noise_scaled(value, weight)[0]
+        worth.append(change_worth(scaled, one, weights=weight, **settings))
     return worth
 
 
