@@ -7,7 +7,7 @@ Robust costs and costs with a variance need an array, for the noise of the seque
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,37 @@ def checked_sequence(
     n_all = None if isinstance(x, SequencePieces) else np.shape(x)[:1]
     x, weights, position, index = _without_missing(x, weights, position, labels)
     source = _as_pieces(x, weights, position)
+    seen = _first_pass(source, cost, places)
+    origin = _origin(seen.sample, core_cost)
+    low, high = float((seen.low - origin).min()), float((seen.high - origin).max())
+    return CheckedSequence(
+        source,
+        core_cost,
+        constraint,
+        seen.n,
+        low,
+        high,
+        origin,
+        int(np.frexp(max(high, -low))[1]),
+        int(np.frexp(seen.max_weight or 1.0)[1]),
+        places.rules(seen.n),
+        *_noise_limits(x, weights, cost, threshold, origin.size),
+        index,
+        n_all[0] if n_all else seen.n,
+    )
+
+
+class _Seen(NamedTuple):
+    """What the first pass finds: limits of each column, and some rows."""
+
+    n: int
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    max_weight: float  # 0 without weights
+    sample: NDArray[np.float64]
+
+
+def _first_pass(source: SequencePieces, cost: SegmentCost, places: LabelPlaces) -> _Seen:
     low, high, max_weight = np.array(np.inf), np.array(-np.inf), 0.0
     n, sample = 0, []
     for piece in source.read():
@@ -101,24 +132,12 @@ def checked_sequence(
         sample.append(piece.x[:: max(1, len(piece.x) // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
         n += len(piece.x)
-    _check_length(n)
-    origin = _origin(np.concatenate(sample), core_cost)
-    lowest, highest = float((low - origin).min()), float((high - origin).max())
-    return CheckedSequence(
-        source,
-        core_cost,
-        constraint,
-        n,
-        lowest,
-        highest,
-        origin,
-        int(np.frexp(max(highest, -lowest))[1]),
-        int(np.frexp(max_weight or 1.0)[1]),
-        places.rules(n),
-        *_noise_limits(x, weights, cost, threshold, origin.size),
-        index,
-        n_all[0] if n_all else n,
-    )
+    if n == 0:
+        raise ValueError("x must have at least one observation, got none.")
+    # The core numbers observations with signed 32-bit integers.
+    if n >= 2**31:
+        raise ValueError(f"x must be shorter than 2**31, got {n}.")
+    return _Seen(n, low, high, max_weight, np.concatenate(sample))
 
 
 def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
@@ -185,14 +204,6 @@ def _noise_limits(
         return robust_threshold(value, weight, cost, threshold), floor
     columns = value.reshape(len(value), -1).T
     return 0.0, np.array([variance_floor(column, weight) for column in columns])
-
-
-def _check_length(n: int) -> None:
-    if n == 0:
-        raise ValueError("x must have at least one observation, got none.")
-    # The core numbers observations with signed 32-bit integers.
-    if n >= 2**31:
-        raise ValueError(f"x must be shorter than 2**31, got {n}.")
 
 
 def search(
