@@ -125,6 +125,10 @@ def main() -> None:
             names = [name for name in found[0] if name.endswith("_change")]
             worst = max(abs(one[name]) for one in found for name in names)
             print(f"copies: largest change of estimate or end of interval {worst:.4f}")
+        write(rows)
+
+
+def write(rows: list[dict[str, Any]]) -> None:
     with open(Path(__file__).with_suffix(".csv"), "w", newline="") as file:
         names = list(dict.fromkeys(name for one in rows for name in one))
         writer = csv.DictWriter(file, names)

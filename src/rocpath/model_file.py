@@ -22,7 +22,7 @@ Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
 LARGEST_MODEL = 2**30  # bytes when unpacked
-_FORMAT = 3  # to be raised when models of before can no longer be read
+_FORMAT = 4  # to be raised when models of before can no longer be read
 # What a model may hold beyond what skops itself trusts: our own types, and the type of
 # an array's numbers.
 _TRUSTED = [
@@ -39,6 +39,7 @@ _TRUSTED = [
     "rocpath.ranking.initial_models.InitialModel",
     "rocpath.ranking.fit.History",
     "rocpath.tables.calibration.PlattScaling",
+    "rocpath.tables.columns.TableFeatures",
     "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
     "scipy.interpolate._bsplines.BSpline",
     # Boosting; the later ones are trusted by skops itself in newer versions.
@@ -63,11 +64,15 @@ def model_bytes(model: Any) -> bytes:
 
 def _packed(part: Any) -> Any:
     """Put names into one array: skops writes every word of a tuple by itself."""
+    if hasattr(part, "_fields"):
+        return type(part)(*map(_packed, part))
     is_names = isinstance(part, tuple) and all(type(one) is str for one in part)
     return np.array(part, dtype=np.str_) if is_names else part
 
 
 def _unpacked(part: Any) -> Any:
+    if hasattr(part, "_fields"):
+        return type(part)(*map(_unpacked, part))
     is_names = isinstance(part, np.ndarray) and part.dtype.kind == "U"
     return tuple(part.tolist()) if is_names else part
 

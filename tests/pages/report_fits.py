@@ -31,7 +31,7 @@ def simulated_fit(targets=NO_TARGETS, *, has_history=False, **changes):
     y, score = simulated_scores()
     rows = np.arange(y.size)
     held_out = CrossValidatedScores(rows, rows % 5, score, y, RowDesign())
-    comparison, metrics = compare_models(held_out, candidates=[HOSTILE])
+    comparison = compare_models(held_out, candidates=[HOSTILE])
     history = None
     if has_history:
         X = np.column_stack((score[HOSTILE], rows % 7))
@@ -42,7 +42,6 @@ def simulated_fit(targets=NO_TARGETS, *, has_history=False, **changes):
         "model": SimpleNamespace(weights={}, history=history, threshold=None),
         "method": HOSTILE,
         "comparison": comparison,
-        "metrics": metrics,
         "held_out": held_out,
         "summary": summarize_scores(y, score[HOSTILE], targets),
         "columns": [ColumnAudit(HOSTILE, "number", HOSTILE, 0, 3)] * 45,

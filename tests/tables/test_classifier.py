@@ -258,3 +258,9 @@ def test_a_fast_fit_is_evaluated_by_its_inner_folds():
     metrics = json.loads(model.to_files()["metrics.json"])
     assert metrics["max_fpr"] == 0.2
     assert set(metrics["methods"]) == {"logistic regression"}
+    numbers, held_out = metrics["methods"]["logistic regression"], model.fit_.held_out
+    y, score = held_out.is_positive, held_out.score["logistic regression"]
+    areas = [roc_auc_score(y[held_out.fold == k], score[held_out.fold == k]) for k in range(3)]
+    assert numbers["auc"] == pytest.approx(np.mean(areas))
+    assert numbers["pooled_auc"] == pytest.approx(roc_auc_score(y, score))
+    assert numbers["partial_auc"] == model.comparison_["logistic regression"].value

@@ -20,7 +20,7 @@ def scored(n_rows=60, n_models=2, design=RowDesign(), seed=0):  # noqa: B008
 def test_values_and_differences_are_means_of_delongs_over_the_folds():
     held_out = scored()
     y, folds = held_out.is_positive, [held_out.fold == k for k in (0, 1)]
-    comparison, metrics = compare_models(held_out, candidates=["m0"])
+    comparison = compare_models(held_out, candidates=["m0"])
     first, other = (held_out.score[name] for name in ("m0", "m1"))
     tests = [rp.compare_auc(y[rows], other[rows], first[rows]) for rows in folds]
     score = comparison["m1"]
@@ -30,8 +30,6 @@ def test_values_and_differences_are_means_of_delongs_over_the_folds():
     # Folds share no rows: variances add up, and the mean of two has half the error.
     variance = sum(t.standard_error**2 for t in tests) / 4
     assert score.difference_standard_error == pytest.approx(np.sqrt(variance))
-    assert metrics["m1"]["pooled_auc"] == pytest.approx(roc_auc_score(y, other))
-    assert metrics["m0"]["auc"] == pytest.approx(comparison["m0"].value)
 
 
 def test_copies_count_as_one_row():
@@ -44,8 +42,8 @@ def test_copies_count_as_one_row():
         alone.is_positive[rows],
         RowDesign(copy=rows).with_units(),
     )
-    one, _ = compare_models(alone, candidates=["m0"])
-    many, _ = compare_models(copied, candidates=["m0"])
+    one = compare_models(alone, candidates=["m0"])
+    many = compare_models(copied, candidates=["m0"])
     for name in ("m0", "m1"):
         assert many[name].value == pytest.approx(one[name].value)
         # The factors m / (m - 1) are those of rows by class, or of 30 rows of a fold.
@@ -55,7 +53,7 @@ def test_copies_count_as_one_row():
 def test_standard_errors_by_group_are_those_of_sums_over_groups():
     group = np.arange(60) // 5
     held_out = scored(design=RowDesign(group=group))
-    comparison, _ = compare_models(held_out, candidates=["m0"])
+    comparison = compare_models(held_out, candidates=["m0"])
     assert comparison.sample_size == "20 positives, 12 groups"
     # By definition: a group's influence on the mean of the two folds' AUCs is the sum
     # over its rows of placement minus AUC, over the number of rows of the class.
@@ -85,10 +83,9 @@ def test_weights_of_zero_are_rows_that_are_not_there():
         held_out.is_positive[rows],
         RowDesign(),
     )
-    weighted, metrics = compare_models(held_out, candidates=["m0"])
-    alone, expected = compare_models(fewer, candidates=["m0"])
+    weighted = compare_models(held_out, candidates=["m0"])
+    alone = compare_models(fewer, candidates=["m0"])
     assert weighted["m1"].value == pytest.approx(alone["m1"].value)
-    assert metrics["m1"]["pooled_auc"] == pytest.approx(expected["m1"]["pooled_auc"])
 
 
 def test_the_simplest_model_within_one_standard_error_is_selected():
@@ -96,7 +93,7 @@ def test_the_simplest_model_within_one_standard_error_is_selected():
     noise = 1e-3 * np.random.default_rng(1).normal(size=300)
     held_out.score["simple"] = held_out.score["m0"] - noise
     held_out.score["poor"] = noise
-    comparison, _ = compare_models(held_out, candidates=["poor", "simple", "m0"])
+    comparison = compare_models(held_out, candidates=["poor", "simple", "m0"])
     assert abs(comparison["simple"].value - comparison["m0"].value) < 1e-3
     assert comparison.selected == "simple"
     assert [one.value for one in comparison.scores] == sorted(
@@ -105,7 +102,7 @@ def test_the_simplest_model_within_one_standard_error_is_selected():
 
 
 def test_partial_aucs_are_mean_true_positive_rates():
-    comparison, metrics = compare_models(scored(), candidates=["m0"], max_fpr=0.5)
+    comparison = compare_models(scored(), candidates=["m0"], max_fpr=0.5)
     held_out = scored()
     y, score = held_out.is_positive, held_out.score["m0"]
     areas = [
@@ -114,4 +111,3 @@ def test_partial_aucs_are_mean_true_positive_rates():
     ]
     assert comparison.metric == "mean TPR up to an FPR of 0.5"
     assert comparison["m0"].value == pytest.approx(np.mean(areas))
-    assert metrics["m0"]["partial_auc"] == comparison["m0"].value

@@ -19,10 +19,9 @@ def test_copies_of_some_rows_are_found_and_counted():
     frame, y = numbers(100)
     rows = np.r_[np.arange(100), [3, 3, 50]]
     found = find_copies(frame[rows], y[rows])
-    assert found.n_copies == 3
-    same = [np.flatnonzero(found.number == found.number[k]).tolist() for k in (3, 50)]
+    same = [np.flatnonzero(found == found[k]).tolist() for k in (3, 50)]
     assert same == [[3, 100, 101], [50, 102]]
-    assert np.unique(found.number).size == 100
+    assert np.unique(found).size == found.max() + 1 == 100
 
 
 def test_rows_with_another_label_are_not_copies():
@@ -43,7 +42,7 @@ def test_a_table_repeated_as_a_whole_is_copies_whatever_its_columns():
     y = rng.random(400) < 0.4
     found = find_copies(pl.concat([frame] * 3), np.tile(y, 3))
     n_distinct = frame.with_columns(y=pl.Series(y)).n_unique()
-    assert found.n_copies == 1200 - n_distinct
+    assert found.max() + 1 == n_distinct
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_a_table_repeated_as_a_whole_is_copies_whatever_its_columns():
 )
 def test_columns_named_like_identifiers_that_repeat_are_suspected(name, values, expected):
     table = pl.DataFrame({name: values})
-    assert suspected_groups(table, [name]) == ([name] if expected else [])
+    assert suspected_groups(table) == ([name] if expected else [])
 
 
 def test_dates_with_which_the_share_of_positives_changes_are_named():

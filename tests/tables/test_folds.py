@@ -28,7 +28,7 @@ def test_folds_of_groups_have_about_equal_numbers_of_both_classes():
     found = split_rows(y, RowDesign(group=group).with_units(), 5, 0)
     for label in (True, False):
         sizes = np.array([(y[fold.test] == label).sum() for fold in found])
-        assert np.ptp(sizes) < 0.15 * sizes.mean()
+        assert np.ptp(sizes) < 0.25 * sizes.mean()
 
 
 def test_groups_are_in_one_fold_and_all_folds_have_both_classes():

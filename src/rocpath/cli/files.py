@@ -18,7 +18,7 @@ import polars as pl
 
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.table_files import reading
-from rocpath.table_files.csv_text import first_line
+from rocpath.table_files.csv_text import first_line, parse_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,7 +43,7 @@ def read_table(
     if source != STANDARD_STREAM:
         return reading.read_table(source, text=text, codes=codes, encoding=encoding)
     content, name = sys.stdin.buffer.read(), shown_name(source)
-    table = reading.parse_table(name, content, text=text, codes=codes, encoding=encoding)
+    table = parse_table(name, content, text=text, codes=codes, encoding=encoding)
     if table.height == 0:
         raise ValueError(f"{name} has a header but no rows.")
     return table

@@ -7,9 +7,12 @@ import csv
 import io
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from rocpath.table_files.memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +33,14 @@ _TIMES: dict[str, Any] = {
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
-def parsed_csv(
-    source: str, content: bytes, separator: str | None, text: set[str], codes: Iterable[str] = ()
+def parse_table(
+    source: str,
+    content: bytes,
+    separator: str | None = ",",
+    *,
+    text: Iterable[str] = (),
+    codes: Iterable[str] = (),
+    encoding: str | None = None,
 ) -> pl.DataFrame:
     """Parse CSV; numbers may be in quotes and have spaces around them.
 
@@ -39,54 +48,66 @@ def parsed_csv(
     columns named as ``codes``, and among two-letter codes. Digits with leading zeros,
     such as zip codes, stay text.
     """
-    content = _as_utf8(source, content).strip(b"\r\n")
+    check_memory(source, len(content))
+    content = _as_utf8(source, content, encoding).strip(b"\r\n")
     if not content.strip():
         raise ValueError(f"{source} is empty: it must have a header and rows.")
     separator = _separator(content, separator)
     names, rows = _header_and_rows(source, content, separator)
     # Polars does not unescape doubled quotes in names: it gets numbers instead.
-    header = separator.join(str(place) for place in range(len(names)))
-    is_text = {str(place) for place, name in enumerate(names) if name in text}
+    kept = {str(place) for place, name in enumerate(names) if name in set(text)}
+    coded = {str(place) for place, name in enumerate(names) if name in set(codes)}
+    parse = partial(_parsed, len(names), rows, separator)
     try:
-        table = _parsed(f"{header}\n{rows}", separator, is_text)
-        if _LEADING_ZERO.search(content):
-            integers = {one.name for one in table if one.dtype.is_integer()}
-            as_text = _parsed(f"{header}\n{rows}", separator, integers | is_text)
-            zeros = [n for n in integers if as_text[n].str.contains(r"^\s*0\d").any()]
+        table = parse(kept)
+        integers = {one.name for one in table if one.dtype.is_integer()}
+        if integers and _LEADING_ZERO.search(rows):
+            as_text = parse(integers | kept)
+            zeros = {n for n in integers if as_text[n].str.contains(r"^\s*0\d").any()}
             table = table.with_columns(as_text[name] for name in zeros)
-            is_text |= set(zeros)
-        given = {str(place) for place, name in enumerate(names) if name in codes}
-        coded = given | {one.name for one in table if _has_codes(one)}
+            kept |= zeros
+        coded |= {one.name for one in table if _has_codes(one)}
         if coded:
-            raw = _parsed(f"{header}\n{rows}", separator, coded, is_na_missing=False)
+            raw = parse(coded, is_na_missing=False)
             table = table.with_columns(raw[name] for name in coded)
     except pl.exceptions.PolarsError as error:
         reason = _odd_row(content, separator, len(names)) or first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
-    kept = {names[int(place)] for place in is_text}
+    words = table.select(pl.col(pl.String).exclude(kept))
+    table = table.with_columns(_typed(column) for column in words)
     table.columns = names
-    return table.with_columns(
-        _typed(column) for column in table if column.dtype == pl.String and column.name not in kept
-    )
+    return table
 
 
-def _as_utf8(source: str, content: bytes) -> bytes:
-    """Undo byte order marks, UTF-16 and CR line ends of other programs."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        try:
-            content = content.decode("utf-16").encode("utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(
-                f"{source} starts as UTF-16 text, but is not: save it as UTF-8."
-            ) from None
+def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
+    """Undo other encodings, byte order marks and CR line ends, or raise."""
+    if encoding is None and content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    try:
+        decoded = content.decode(encoding or "utf-8")
+    except (LookupError, UnicodeDecodeError) as error:
+        reason = first_line(error)
+        if encoding is not None:
+            raise ValueError(f"{source} is not {encoding} text: {reason}.") from None
+        start = error.start  # type: ignore[union-attr]
+        raise ValueError(
+            f"{source} is not UTF-8 text: byte {content[start]:#04x} in "
+            f"{_place(content, start)}; save it as UTF-8, or specify its encoding."
+        ) from None
+    if encoding is not None:
+        content = decoded.encode()
     content = content.removeprefix(codecs.BOM_UTF8)
     # Polars would read it as a part of a word.
     nul = content.find(b"\0")
     if nul >= 0:
-        row = content.count(b"\n", 0, nul)
-        place = f"row {row}" if row else "the header"
+        place = _place(content, nul)
         raise ValueError(f"{source} has a NUL byte in {place}: it is damaged, or not text.")
     return content if b"\n" in content else content.replace(b"\r", b"\n")
+
+
+def _place(content: bytes, position: int) -> str:
+    row = content.count(b"\n", 0, position)
+    return f"row {row}" if row else "the header"
 
 
 def _separator(content: bytes, given: str | None) -> str:
@@ -119,10 +140,11 @@ def _has_codes(series: pl.Series) -> bool:
 
 
 def _parsed(
-    content: str, separator: str, text: set[str], *, is_na_missing: bool = True
+    n_columns: int, rows: bytes, separator: str, text: set[str], *, is_na_missing: bool = True
 ) -> pl.DataFrame:
+    header = separator.join(map(str, range(n_columns))).encode()
     return pl.read_csv(
-        io.BytesIO(content.encode()),
+        io.BytesIO(b"\n".join((header, rows))),
         separator=separator,
         null_values=[one for one in _MISSING if is_na_missing or one != "NA"],
         infer_schema_length=None,  # all rows: a late value may be text
@@ -130,17 +152,10 @@ def _parsed(
     )
 
 
-def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[str], str]:
+def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[str], bytes]:
     """Return the names of the columns, and the text after them."""
-    try:
-        lines = io.StringIO(content.decode("utf-8"), newline="")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start)
-        raise ValueError(
-            f"{source} is not UTF-8 text: byte {content[error.start]:#04x} in "
-            f"{f'row {row}' if row else 'the header'}; save it as UTF-8, or specify "
-            "its encoding."
-        ) from None
+    file = io.BytesIO(content)
+    lines = (line.decode() for line in file)
     try:
         names = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
     except csv.Error as error:
@@ -158,8 +173,8 @@ def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[
             f"{source} has one column {names[0]!r}, and its rows do not have as many "
             "fields: separate all columns by commas."
         )
-    rows = lines.read()
-    return names, f"{rows}\n" if rows else ""
+    rows = file.read()
+    return names, rows + b"\n" if rows else b""
 
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import zlib
 from pathlib import Path
 
@@ -9,7 +11,6 @@ from rocpath.arguments import available_memory
 
 _EXPANSION = 4  # of text in memory while it is parsed: text, copies and columns
 _CHUNK = 2**22  # bytes unpacked at a time
-_GZIP = 16 + zlib.MAX_WBITS  # the format with a header, for zlib
 
 
 def check_memory(source: str, n_bytes: int) -> None:
@@ -41,29 +42,18 @@ def memory_limit() -> int:
 def unpacked(source: str, content: bytes) -> bytes:
     """Unpack gzip, or raise before the memory is full or if it is damaged."""
     limit = memory_limit() // _EXPANSION
-    chunks, n_bytes, rest = [], 0, content
-    while rest:
-        stream = zlib.decompressobj(_GZIP)
-        while not stream.eof:
-            try:
-                chunk = stream.decompress(rest, _CHUNK)
-            except zlib.error as error:
-                raise _unreadable(source, str(error)) from None
-            rest = stream.unconsumed_tail
-            if not chunk and not rest and not stream.eof:
-                raise _unreadable(source, "it ends too early")
-            chunks.append(chunk)
-            n_bytes += len(chunk)
-            if n_bytes > limit:
-                raise MemoryError(
-                    f"{source!r} has {len(content) / 1e6:,.1f} MB packed and unpacks "
-                    f"to more than {limit / 1e6:,.0f} MB, which is too much for the "
-                    "memory that is available."
-                )
-        # A file may consist of several streams, padded by zeros.
-        rest = stream.unused_data.lstrip(b"\0")
+    chunks, n_bytes = [], 0
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            while chunk := file.read(_CHUNK):
+                chunks.append(chunk)
+                n_bytes += len(chunk)
+                if n_bytes > limit:
+                    raise MemoryError(
+                        f"{source!r} has {len(content) / 1e6:,.1f} MB packed and unpacks "
+                        f"to more than {limit / 1e6:,.0f} MB, which is too much for the "
+                        "memory that is available."
+                    )
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{source!r} is not readable gzip: {error}.") from None
     return b"".join(chunks)
-
-
-def _unreadable(source: str, reason: str) -> ValueError:
-    return ValueError(f"{source!r} is not readable gzip: {reason}.")

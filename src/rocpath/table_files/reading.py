@@ -5,24 +5,29 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rocpath.table_files.csv_text import first_line, parsed_csv
-from rocpath.table_files.memory import check_memory, unpacked
+from rocpath.table_files.csv_text import first_line, parse_table
+from rocpath.table_files.memory import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
-_FEATHER = (".feather", ".arrow", ".ipc")
 _EXCEL = ".xlsx"
 _ANY_SEPARATOR = ".txt"
 _PACKED = ".gz"
-_READABLE = (*SEPARATORS, *PARQUET, *_FEATHER, _EXCEL, _ANY_SEPARATOR)
+_BINARY: dict[str, Any] = {
+    **dict.fromkeys(PARQUET, ("Parquet", pl.read_parquet)),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), ("Feather", pl.read_ipc)),
+    _EXCEL: ("Excel", partial(pl.read_excel, engine="calamine")),
+}
+_READABLE = (*SEPARATORS, *_BINARY, _ANY_SEPARATOR)
 
 
 def read_table(
@@ -80,7 +85,7 @@ def read_table(
     content = _content(source)
     if is_packed:
         content = unpacked(source, content)
-    if extension in PARQUET or extension in _FEATHER or extension == _EXCEL:
+    if extension in _BINARY:
         table = _binary(source, content, extension)
     else:
         separator = SEPARATORS.get(extension)
@@ -90,26 +95,6 @@ def read_table(
     if table.height == 0:
         raise ValueError(f"{source!r} has a header but no rows.")
     return table
-
-
-def parse_table(
-    name: str,
-    content: bytes,
-    separator: str | None = ",",
-    *,
-    text: Iterable[str] = (),
-    codes: Iterable[str] = (),
-    encoding: str | None = None,
-) -> pl.DataFrame:
-    """Parse CSV; the name is that of its source in messages."""
-    check_memory(name, len(content))
-    if encoding is not None:
-        try:
-            content = content.decode(encoding).encode()
-        except (LookupError, UnicodeDecodeError) as error:
-            reason = first_line(error)
-            raise ValueError(f"{name} is not {encoding} text: {reason}.") from None
-    return parsed_csv(name, content, separator, set(text), codes)
 
 
 def known_extension(name: str, extensions: tuple[str, ...]) -> str:
@@ -135,29 +120,19 @@ def _content(source: str) -> bytes:
 
 
 def _binary(source: str, content: bytes, extension: str) -> pl.DataFrame:
-    format_, file = "Parquet", io.BytesIO(content)
+    format_, read = _BINARY[extension]
     try:
         with _native_silence():
-            if extension in PARQUET:
-                return pl.read_parquet(file)
-            if extension in _FEATHER:
-                format_ = "Feather"
-                return pl.read_ipc(file)
-            format_ = "Excel"
-            return pl.read_excel(file, engine="calamine")
+            return read(io.BytesIO(content))  # type: ignore[no-any-return]
     except ModuleNotFoundError:
         raise ImportError(
             f"{source!r} needs fastexcel; install it with: pip install 'rocpath[excel]'"
         ) from None
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        reason = first_line(error)
-    # Not an Exception but a BaseException, and so named here.
-    except pl.exceptions.PanicException:
-        reason = "it is damaged"
-    except Exception as error:  # errors of calamine have no class of their own
-        if format_ != "Excel":
-            raise
-        reason = first_line(error)
+    # A panic is not an Exception but a BaseException, and errors of calamine have no
+    # class of their own.
+    except (Exception, pl.exceptions.PanicException) as error:
+        is_panic = isinstance(error, pl.exceptions.PanicException)
+        reason = "it is damaged" if is_panic else first_line(error)
     raise ValueError(f"{source!r} is not readable {format_}: {reason}.")
 
 

@@ -69,13 +69,13 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
 def platt_parameters(
     score: NDArray[np.float64], is_positive: NDArray[np.bool_], sample_weight: NDArray[np.float64]
-) -> LinearModel:
+) -> tuple[float, float]:
     """Fit the slope and the intercept that turn held-out scores into log-odds."""
-    nothing = np.zeros((score.size, 0))
-    rows = LabeledRows(nothing, is_positive, sample_weight, np.arange(score.size))
+    rows = LabeledRows(score[:, None], is_positive, sample_weight, np.arange(score.size))
     weight = rows.balanced_weight
     mean = float(weight @ score)
     spread = float(np.sqrt(weight @ (score - mean) ** 2)) or 1.0
     standardized = LinearModel(np.array([1.0 / spread]), -mean / spread)
     totals = sample_weight[~is_positive].sum(), sample_weight[is_positive].sum()
-    return HeldOutScores(rows, (score - mean) / spread).log_odds(standardized, totals)
+    odds = HeldOutScores(rows, (score - mean) / spread).log_odds(standardized, totals)
+    return float(odds.coef[0]), float(odds.intercept)

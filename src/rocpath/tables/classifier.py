@@ -16,12 +16,12 @@ from rocpath.model_file import MODEL_FILE, model_bytes
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables.columns import text_of
 from rocpath.tables.evaluation import evaluate_scores
-from rocpath.tables.fit import FitSettings, fit_table
+from rocpath.tables.fit import fit_table
 from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
-from rocpath.tables.preparation import Roles, prepare_table, read_roles
+from rocpath.tables.preparation import Roles, prepare_table
 from rocpath.tables.rankers import CANDIDATES
-from rocpath.tables.result_files import report_page, result_files
+from rocpath.tables.summaries import report_page, result_files
 
 if TYPE_CHECKING:
     import os
@@ -167,28 +167,15 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         -------
         TableClassifier
         """
-        targets = self._targets()
         one_of("model", self.model, tuple(CANDIDATES))
-        n_folds = whole_number("cv", self.cv, least=2)
-        prepared = prepare_table(
-            X,
-            Roles(y, groups, time, sample_weight),
-            positive=self.positive,
-            drop=self.drop,
-            types=self.types,
-        )
+        whole_number("cv", self.cv, least=2)
+        _ = self.targets  # before anything is computed, as they may be invalid
+        roles = Roles(y, groups, time, sample_weight)
+        prepared = prepare_table(X, roles, positive=self.positive, drop=self.drop, types=self.types)
         self.columns_: list[ColumnAudit] = prepared.columns
         self.warnings_: list[TableWarning] = prepared.warnings
-        settings = FitSettings(
-            self.model, targets, n_folds, self.fast, self.random_state, self.progress
-        )
-        fit = fit_table(prepared, settings)
-        parameters = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name != "progress" and value is not None
-        }
-        parameters["drop"] = list(self.drop)
+        fit = fit_table(prepared, self)
+        parameters = self.get_params(deep=False) | {"drop": list(self.drop), "progress": None}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
         self.classes_ = _original_labels(y, self.classes_)
@@ -248,12 +235,10 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             AUC with its interval, and thresholds for the targets of the estimator.
         """
         check_is_fitted(self, "model_")
-        table = as_table(X)
-        roles = Roles(self.model_.label if y is None else y, groups, None, sample_weight)
-        label, design = read_roles(table, roles)
-        known = known_label(label, self.model_.positive, self.model_.negative)
-        score = self.model_.scores(table)
-        return evaluate_scores(known, known.is_positive, score, self._targets(), design)
+        known, table = self.model_, as_table(X)
+        roles = Roles(known.label if y is None else y, groups, None, sample_weight).read(table)
+        label = known_label(roles.y, known.positive, known.negative)
+        return evaluate_scores(label, known.scores(table), self.targets, roles.design())
 
     def report(
         self,
@@ -312,12 +297,14 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "fit_")
         return result_files(self.fit_, title=title, test=test)
 
-    def _targets(self) -> ThresholdTargets:
+    @property
+    def targets(self) -> ThresholdTargets:
+        """Targets of the threshold of ``predict``."""
         return ThresholdTargets(self.max_fpr, self.min_precision, self.top)
 
     def _set_model(self, model: TableModel) -> None:
         self.model_: TableModel = model
-        names = [*model.number, *model.category]
+        names = [*model.features.number, *model.features.category]
         self.feature_names_in_: NDArray[np.object_] = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.classes_ = np.array([model.negative, model.positive], dtype=object)

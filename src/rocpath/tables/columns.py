@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -183,22 +183,8 @@ def feature_columns(
             )
     # Effects of rarer categories are mostly noise; small tables need them more.
     min_frequency = max(2, min(10, table.height // 50))
-    style: dict[str, str] = {}
-    unreadable: dict[str, tuple[str, ...]] = {}
-    sentinel: dict[str, tuple[float, ...]] = {}
-    audits = []
-    for series in table.drop(excluded):
-        name, kind = series.name, types.get(series.name)
-        read, format_, lost = _read(series, kind)
-        codes = sentinel_codes(read) if kind in (None, "number") else ()
-        if codes:
-            sentinel[name] = codes
-            read = without_codes(read, codes)
-        audit = _audit(series, read, kind, format_, min_frequency)
-        audits.append(_with_codes(audit, series, codes))
-        if format_ is not None and audit.kind in ("number", "date"):
-            style[name] = format_
-            unreadable |= {name: lost} if lost is not None else {}
+    readings = [_read(series, types.get(series.name)) for series in table.drop(excluded)]
+    audits = [_audit(one, types.get(one.series.name), min_frequency) for one in readings]
     number, category = (
         tuple(one.column for one in audits if one.kind in kinds)
         for kinds in (("number", "date"), ("category",))
@@ -209,66 +195,82 @@ def feature_columns(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    features = TableFeatures(number, category, style, unreadable, sentinel, min_frequency)
+    used = {one.series.name: one for one in readings if one.series.name in number}
+    features = TableFeatures(
+        number,
+        category,
+        style={name: one.style for name, one in used.items() if one.style},
+        unreadable={name: one.unreadable for name, one in used.items() if one.unreadable},
+        sentinel={name: one.codes for name, one in used.items() if one.codes},
+        min_frequency=min_frequency,
+    )
     return features, audits
 
 
-def _read(
-    series: pl.Series, kind: str | None
-) -> tuple[pl.Series, str | None, tuple[str, ...] | None]:
-    """Read text that is numbers or dates: values, format, and unreadable texts."""
-    if series.dtype == pl.String and kind not in ("drop", "category"):
-        if kind is None and has_leading_zeros(series):
-            return series, None, None
-        reading = read_format(series, kind)
-        if reading is not None:
-            return reading.number.alias(series.name), reading.format, reading.unreadable
+class _ColumnReading(NamedTuple):
+    """A column as given, as read, and how it was read."""
+
+    series: pl.Series
+    read: pl.Series
+    style: str = ""
+    unreadable: tuple[str, ...] = ()
+    codes: tuple[float, ...] = ()
+
+
+def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
+    """Read text that is numbers or dates, and codes that are missing values."""
+    found = _ColumnReading(series, series)
     if series.dtype == pl.Date:
         # As text it is read by this format, so that a bad value can be named.
-        return series, "%Y-%m-%d", None
-    return series, None, None
+        found = found._replace(style="%Y-%m-%d")
+    elif series.dtype == pl.String and kind not in ("drop", "category"):
+        is_zip = kind is None and has_leading_zeros(series)
+        reading = None if is_zip else read_format(series, kind)
+        if reading is not None:
+            number = reading.number.alias(series.name)
+            found = _ColumnReading(series, number, reading.format, reading.unreadable)
+    codes = sentinel_codes(found.read) if kind in (None, "number") else ()
+    if codes:
+        found = found._replace(read=without_codes(found.read, codes), codes=codes)
+    return found
 
 
-def _audit(
-    series: pl.Series, read: pl.Series, kind: str | None, style: str | None, min_frequency: int
-) -> ColumnAudit:
-    """Decide on the type of a column, given what was read from its text."""
-    n_missing = series.null_count()
+def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> ColumnAudit:
+    """Decide on the type of a column, given what was read from it."""
+    series, read = found.series, found.read
     # Nulls are one value more; to drop them first takes a query for every column.
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
-    counts: dict[str, Any] = {"n_missing": n_missing, "n_levels": n_values}
-    counts["n_unreadable"] = read.null_count() - n_missing
-    if kind == "drop":
-        return ColumnAudit(series.name, "drop", "type given by the user", **counts)
     # Also where a type was given: nothing can be learned from a constant.
-    reason = _useless(read, n_values, min_frequency, is_given=kind is not None)
-    if reason:
-        return ColumnAudit(series.name, "drop", reason, **counts)
-    if kind is not None:
-        why = "type given by the user"
-        return ColumnAudit(series.name, kind.split(":")[0], why, **counts)
+    useless = _useless(read, n_values, min_frequency, is_given=given is not None)
+    note = ""
+    if given is not None and (given == "drop" or not useless):
+        kind, why = given.split(":")[0], "type given by the user"
+    elif useless:
+        kind, why = "drop", useless
+    else:
+        kind, why = _inferred_kind(found)
+    n_missing, n_lost = series.null_count(), read.null_count() - series.null_count()
+    if found.codes and kind != "drop":
+        codes = ", ".join(f"{one:g}" for one in found.codes)
+        note = f"{n_lost:,} values of {codes} are treated as missing"
+        why = f"{why}; {note}"
+    return ColumnAudit(series.name, kind, why, n_missing, n_values, n_lost, note=note)
+
+
+def _inferred_kind(found: _ColumnReading) -> tuple[str, str]:
+    """Return the type that the values suggest, and the reason."""
+    series, read, style = found.series, found.read, found.style
     if not _is_number(read):
-        why = "text"
-        if series.dtype == pl.String and has_leading_zeros(series):
-            why = "digits with leading zeros, such as zip codes"
-        return ColumnAudit(series.name, "category", why, **counts)
-    is_date = series.dtype.is_temporal() or (style or "").startswith("%")
+        is_zip = series.dtype == pl.String and has_leading_zeros(series)
+        return "category", "digits with leading zeros, such as zip codes" if is_zip else "text"
+    is_date = series.dtype.is_temporal() or style.startswith("%")
     what = "dates" if is_date else "numbers"
     if series.dtype == pl.Boolean:
         what = "true or false"
     why = f"{read.count():,} of {series.count():,} values are {what}"
     if style:
         why += f" as {style}" if is_date else f" with a {style}"
-    return ColumnAudit(series.name, "date" if is_date else "number", why, **counts)
-
-
-def _with_codes(audit: ColumnAudit, series: pl.Series, codes: tuple[float, ...]) -> ColumnAudit:
-    if not codes or audit.kind == "drop":
-        return audit
-    n_codes = audit.n_unreadable
-    shown = ", ".join(f"{one:g}" for one in codes)
-    note = f"{n_codes:,} values of {shown} are treated as missing"
-    return audit._replace(why=f"{audit.why}; {note}", note=note)
+    return "date" if is_date else "number", why
 
 
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:

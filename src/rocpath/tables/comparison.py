@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.auc_statistics.intervals import auc_interval
@@ -63,7 +63,7 @@ class CrossValidatedScores(NamedTuple):
 
 def compare_models(
     held_out: CrossValidatedScores, *, candidates: Sequence[str], max_fpr: float | None = None
-) -> tuple[ModelComparison, dict[str, dict[str, float]]]:
+) -> ModelComparison:
     """Compare models by AUC, or partial AUC, and select the simplest good one.
 
     Parameters
@@ -80,86 +80,67 @@ def compare_models(
     -------
     ModelComparison
         Mean over the folds, paired differences, and the selected model.
-    dict of dict of float
-        Further metrics of each model, such as the AUC of the pooled scores.
     """
-    width = max_fpr or 1.0
-    names = list(held_out.score)
-    columns = [_mean_over_folds(held_out, name, width) for name in names]
-    value = {name: area / width for name, (area, _) in zip(names, columns, strict=True)}
-    influence = {name: by_unit / width for name, (_, by_unit) in zip(names, columns, strict=True)}
+    mean = {name: mean_auc(held_out, name, max_fpr) for name in held_out.score}
 
     def error(name: str, other: str | None = None) -> float:
-        change = influence[name] - (influence[other] if other is not None else 0.0)
+        change = mean[name].influence - (0.0 if other is None else mean[other].influence)
         return float(np.sqrt(change @ change))
 
-    allowed = {name: value[name] for name in candidates}
-    selected = simplest_model(allowed, error)
-    scores = [
-        ModelScore(
-            name,
-            value[name],
-            error(name),
-            *_interval(held_out, name, value[name], error(name), max_fpr),
-            *(
-                (None, None)
-                if name == selected
-                else (value[name] - value[selected], error(name, selected))
-            ),
-        )
-        for name in names
-    ]
-    scores.sort(key=lambda one: -one.value)
-    comparison = ModelComparison(
+    selected = simplest_model({name: mean[name].value for name in candidates}, error)
+    scores = []
+    for name, (value, _) in mean.items():
+        low, high = _interval(held_out, name, value, error(name), max_fpr)
+        score = ModelScore(name, value, error(name), low, high)
+        if name != selected:
+            score = replace(
+                score,
+                difference=value - mean[selected].value,
+                difference_standard_error=error(name, selected),
+            )
+        scores.append(score)
+    return ModelComparison(
         metric="AUC" if max_fpr is None else f"mean TPR up to an FPR of {max_fpr:g}",
         greater_is_better=True,
-        scores=tuple(scores),
+        scores=tuple(sorted(scores, key=lambda one: -one.value)),
         selected=selected,
         n_folds=held_out.n_folds,
         sample_size=held_out.sample_size,
     )
-    return comparison, {
-        one.name: _metrics(held_out, one, is_partial=max_fpr is not None) for one in scores
-    }
 
 
-def _mean_over_folds(
-    held_out: CrossValidatedScores, name: str, max_fpr: float
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the mean AUC over the folds, and the influence of each unit on it.
+class MeanAUC(NamedTuple):
+    """Mean AUC over the folds, and the influence of each independent unit on it."""
+
+    value: float
+    influence: NDArray[np.float64]
+
+
+def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = None) -> MeanAUC:
+    """Compute the mean AUC over the folds, or that of partial AUCs as a mean TPR.
 
     The sum of squared influences is the variance of the mean: DeLong's in every fold,
     or, with units of several rows, the cluster-robust one. Scores of different folds
     come from different fits and are not compared.
     """
-    y, design = held_out.is_positive, held_out.design
-    unit = design.unit
-    folds = np.unique(held_out.fold)
+    y, design, width = held_out.is_positive, held_out.design, max_fpr or 1.0
+    unit = np.arange(y.size) if design.unit is None else design.unit
     weight = np.broadcast_to(design.weight, y.shape)
     total, influence = 0.0, np.zeros(y.size)
-    for k in folds:
-        rows = np.flatnonzero(held_out.fold == k)
+    for k in np.unique(held_out.fold):
+        rows = held_out.fold == k
         area, on_rows = auc_with_influence(
-            held_out.score[name][rows], y[rows], weight[rows], max_fpr=max_fpr
+            held_out.score[name][rows], y[rows], weight[rows], max_fpr=width
         )
-        total += area / folds.size
-        influence[rows] = on_rows * _small_sample(y[rows], unit, rows) / folds.size
-    if unit is None:
-        return total, influence
-    by_unit: Any = np.bincount(unit, influence)
-    return total, by_unit
-
-
-def _small_sample(
-    y: NDArray[np.bool_], unit: NDArray[np.intp] | None, rows: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return the square root of m / (m - 1), for m rows of a class or m units."""
-    if unit is not None:
-        m: NDArray[np.float64] = np.full(y.size, float(np.unique(unit[rows]).size))
-    else:
-        m = np.where(y, y.sum(), y.size - y.sum()).astype(np.float64)
-    # The variance of a single row or unit cannot be estimated.
-    return np.sqrt(m / np.maximum(m - 1.0, 1.0))
+        total += area
+        # Variances of m units, or of m rows of a class, are unbiased with m / (m - 1);
+        # that of a single one cannot be estimated.
+        n_units = np.array(np.unique(unit[rows]).size)
+        if design.unit is None:
+            n_units = np.bincount(y[rows])[y[rows].astype(int)]
+        influence[rows] = on_rows * np.sqrt(n_units / np.maximum(n_units - 1, 1))
+    scale = held_out.n_folds * width
+    return MeanAUC(total / scale, np.bincount(unit, influence) / scale)
 
 
 def _interval(
@@ -182,32 +163,3 @@ def _interval(
         max(value - scale * (pooled.value - pooled.low), 0.0),
         min(value + scale * (pooled.high - pooled.value), 1.0),
     )
-
-
-def _metrics(
-    held_out: CrossValidatedScores, one: ModelScore, *, is_partial: bool
-) -> dict[str, float]:
-    """Return what a program may want to know about a model."""
-    y, score = held_out.is_positive, held_out.score[one.name]
-    weight = held_out.design.sample_weight
-    areas = [
-        roc_auc_score(y[rows], score[rows], sample_weight=_at(weight, rows))
-        for k in np.unique(held_out.fold)
-        for rows in (np.flatnonzero(held_out.fold == k),)
-    ]
-    metrics: dict[str, float] = {"partial_auc": one.value} if is_partial else {}
-    metrics |= {
-        "auc": float(np.mean(areas)),
-        "standard_error": one.standard_error,
-        "low": one.low,
-        "high": one.high,
-        "pooled_auc": float(roc_auc_score(y, score, sample_weight=weight)),
-    }
-    if one.difference is not None and one.difference_standard_error is not None:
-        metrics["difference"] = one.difference
-        metrics["difference_standard_error"] = one.difference_standard_error
-    return metrics
-
-
-def _at(weight: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    return None if weight is None else weight[rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -29,26 +29,12 @@ _ENTITY = re.compile(
 _DRIFT = 4.0  # standard errors between the AUC of a date and 1/2
 
 
-class Copies(NamedTuple):
-    """Rows that are identical to another row.
+def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+    """Assign a number to each row, the same only to copies.
 
-    Attributes
-    ----------
-    number : array of int
-        The same number for identical rows.
-    n_copies : int
-        Number of rows that repeat an earlier row.
-    """
-
-    number: NDArray[np.intp]
-    n_copies: int
-
-
-def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Copies | None:
-    """Find rows with identical features and label that are not equal by chance.
-
-    Rows are copies if their values coincide by chance in at most 5% of tables with
-    independent columns, or if the counts of all distinct rows have a common divisor.
+    Rows with identical features and label are copies if their values coincide by
+    chance in at most 5% of tables with independent columns, or if the counts of all
+    distinct rows have a common divisor. Returns None if there are no copies.
     """
     rows = frame.with_columns(pl.Series("\0label", is_positive))
     _, number = np.unique(rows.hash_rows().to_numpy(), return_inverse=True)
@@ -70,25 +56,23 @@ def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Copies |
         return None
     # Rows that are equal by chance are independent: each has a number of its own.
     number = np.where(is_copy, number, count.size + np.arange(number.size))
-    _, number = np.unique(number, return_inverse=True)
-    return Copies(number, int(number.size - number.max() - 1))
+    return np.unique(number, return_inverse=True)[1]
 
 
-def suspected_groups(table: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+def suspected_groups(table: pl.DataFrame) -> list[str]:
     """Name columns that look like identifiers of entities with several rows.
 
     They are named like one, and their values, whole numbers or text, repeat: at least
     ten distinct values, and at least two rows per value on average.
     """
     names = []
-    for name in columns:
-        series = table[name]
+    for series in table:
         is_code = series.dtype.is_integer() or series.dtype == pl.String
-        if not is_code or not _ENTITY.search(name.lower()):
+        if not is_code or not _ENTITY.search(series.name.lower()):
             continue
         n_values = series.drop_nulls().n_unique()
         if _MIN_ENTITIES <= n_values <= series.count() / 1.5:
-            names.append(name)
+            names.append(series.name)
     return names
 
 

@@ -14,7 +14,6 @@ from rocpath.auc_statistics.threshold_targets import (
     describe_target,
     target_points,
 )
-from rocpath.tables.folds import INDEPENDENT_ROWS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCInterval
     from rocpath.auc_statistics.threshold_targets import NamedPoint
     from rocpath.tables.folds import RowDesign
-    from rocpath.tables.labels import KnownLabels
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
 
 _ENDS = ("standard_error", "low", "high", "confidence")
 
@@ -120,14 +119,10 @@ class TableEvaluation:
 
 
 def evaluate_scores(
-    label: KnownLabels,
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    targets: ThresholdTargets = NO_TARGETS,
-    design: RowDesign = INDEPENDENT_ROWS,
+    label: BinaryLabel, score: NDArray[np.float64], targets: ThresholdTargets, design: RowDesign
 ) -> TableEvaluation:
     """Evaluate scores of labeled rows, which may belong to groups."""
-    sample = design.statistics
+    is_positive, sample = label.is_positive, design.statistics
     area = auc_interval(is_positive, score, positive=True, **sample)
     partial, max_fpr = None, targets.max_fpr
     if max_fpr is not None:
@@ -140,12 +135,11 @@ def evaluate_scores(
 def point_dict(one: NamedPoint) -> dict[str, Any]:
     """Return the numbers of an operating point, for JSON."""
     names = ("threshold", "tpr", "fpr", "precision")
-    values: dict[str, Any] = {name: getattr(one.point, name) for name in names}
-    for name in names[1:]:
-        values[f"{name}_interval"] = getattr(one.point, f"{name}_interval")
-    if np.isnan(one.point.precision):  # which JSON does not know
-        values["precision"] = None
-    return {"rule": one.rule, **values, "tp": one.tp, "fp": one.fp}
+    values = {name: getattr(one.point, name) for name in names}
+    values |= {f"{name}_interval": getattr(one.point, f"{name}_interval") for name in names[1:]}
+    # JSON has no NaN, as for bounds of weighted rows.
+    known = {name: None if np.isnan(value).any() else value for name, value in values.items()}
+    return {"rule": one.rule, **known, "tp": one.tp, "fp": one.fp}
 
 
 def _ends(area: AUCInterval) -> dict[str, float]:

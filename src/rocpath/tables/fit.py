@@ -3,56 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets, target_point
-from rocpath.ranking.auc_blender import AUCBlender
+from rocpath.auc_statistics.threshold_targets import target_point
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.folds import split_rows
-from rocpath.tables.model import TableModel, fit_pipeline, table_inputs
+from rocpath.tables.model import TableModel, table_inputs
 from rocpath.tables.rankers import (
     BLEND,
     CANDIDATES,
-    DENSE,
     INNER_FOLDS,
     OURS,
     RankerTask,
-    dense,
     fit_ranker,
     methods_for,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from sklearn.compose import ColumnTransformer
 
     from rocpath.auc_statistics.score_summary import ScoreSummary
+    from rocpath.auc_statistics.threshold_targets import ThresholdTargets
     from rocpath.model_comparison import ModelComparison
+    from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.columns import ColumnAudit
     from rocpath.tables.folds import Fold
     from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.preparation import PreparedTable, TableWarning
-
-    Progress = Callable[[int, int, str], None]
-
-
-class FitSettings(NamedTuple):
-    """How to fit models to a table."""
-
-    model: str = "auto"
-    targets: ThresholdTargets = NO_TARGETS
-    n_folds: int = 5
-    is_fast: bool = False
-    random_state: int | None = None
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +55,6 @@ class TableFit:
         Name of its method.
     comparison : ModelComparison or None
         Scores of all methods on held-out rows; None if there were none.
-    metrics : dict of dict of float
-        Further metrics by method.
     held_out : CrossValidatedScores or None
         Log-odds of held-out rows by method.
     summary : ScoreSummary or None
@@ -93,7 +77,6 @@ class TableFit:
     model: TableModel
     method: str
     comparison: ModelComparison | None
-    metrics: dict[str, dict[str, float]]
     held_out: CrossValidatedScores | None
     summary: ScoreSummary | None
     columns: list[ColumnAudit]
@@ -105,233 +88,162 @@ class TableFit:
     all_rows: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_table(prepared: PreparedTable, settings: FitSettings) -> TableFit:
+def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
     """Compare models on held-out rows, and fit the selected one to all rows."""
-    names, folds = _plan(prepared, settings)
-    steps = _Steps(settings.progress, len(folds) * len(names) + 2)
-    held_out = comparison = None
-    metrics: dict[str, dict[str, float]] = {}
-    candidates = CANDIDATES[settings.model] if not settings.is_fast else names
-    method, max_fpr = candidates[0], settings.targets.max_fpr
-    if folds:
-        is_blend = settings.model == "scores"
-        cross_validate = _score_blends if is_blend else _score_methods
-        held_out = cross_validate(prepared, folds, names, settings, steps)
-        comparison, metrics = compare_models(held_out, candidates=candidates, max_fpr=max_fpr)
+    fitter = _Fitter(prepared, settings)
+    candidates = fitter.names if settings.fast else CANDIDATES[settings.model]
+    method, held_out, comparison = candidates[0], fitter.cross_validate(), None
+    if held_out is not None:
+        comparison = compare_models(held_out, candidates=candidates, max_fpr=settings.max_fpr)
         method = comparison.selected
-    steps.start(f"{method}, all rows")
-    fitted, inner = _fit_all_rows(prepared, method, settings)
+    fitter.start(f"{method}, all rows")
+    model, inner = fitter.fit_all_rows(method)
     if held_out is None and inner is not None:
         held_out = inner
-        comparison, metrics = compare_models(held_out, candidates=[method], max_fpr=max_fpr)
-    steps.start("summarizing the results")
-    return _result(prepared, settings, fitted, method, comparison, metrics, held_out)
-
-
-def _plan(prepared: PreparedTable, settings: FitSettings) -> tuple[tuple[str, ...], list[Fold]]:
-    """Return the methods to cross-validate, and the folds.
-
-    A fast fit has one method. If that reports the scores of the inner folds of its
-    tuning, it needs no others.
-    """
-    if settings.model == "scores":
-        return (BLEND,), _folds(prepared, settings)
-    if not settings.is_fast:
-        return methods_for(settings.model), _folds(prepared, settings)
-    method = OURS if settings.model == "auto" else CANDIDATES[settings.model][0]
-    if method not in (OURS, BLEND):
-        return (method,), []
-    design = prepared.design._replace(time=None)
-    y, seed = prepared.label.is_positive, settings.random_state
-    return (method,), split_rows(y, design, INNER_FOLDS, seed)
-
-
-class _Steps:
-    """Number the steps of a fit for a progress callback."""
-
-    def __init__(self, progress: Progress | None, n_steps: int) -> None:
-        self.progress, self.n_steps, self.n_done = progress, n_steps, 0
-
-    def start(self, text: str) -> None:
-        if self.progress is not None:
-            self.progress(self.n_done, self.n_steps, text)
-        self.n_done += 1
-
-
-def _folds(prepared: PreparedTable, settings: FitSettings) -> list[Fold]:
-    label, design = prepared.label, prepared.design
-    folds = split_rows(label.is_positive, design, settings.n_folds, settings.random_state)
-    if folds:
-        return folds
-    is_positive_rare = label.n_positive < label.n_negative
-    rarer = label.positive if is_positive_rare else label.negative
-    if min(label.n_positive, label.n_negative) == 1:
-        raise ValueError(
-            f"label column {label.column!r} has only 1 row of {rarer!r}: at least two "
-            "are needed, one for training and one for evaluation."
-        )
-    how = "groups" if design.time is None else "windows of time"
-    raise ValueError(
-        f"rows of {rarer!r} must be in at least two {how}, one for training and one for evaluation."
-    )
-
-
-def _score_methods(
-    prepared: PreparedTable,
-    folds: list[Fold],
-    names: Sequence[str],
-    settings: FitSettings,
-    steps: _Steps,
-) -> CrossValidatedScores:
-    """Fit every method to the training rows of each fold, and score the others.
-
-    Hyperparameters are selected by inner folds of the training rows, so that no
-    held-out row influences them.
-    """
-    frame = prepared.features.of(prepared.table)
-    y = prepared.label.is_positive
-    score = {name: np.full(y.size, np.nan) for name in names}
-    for k, (train, test) in enumerate(folds, 1):
-        # Medians and categories of the training rows, once for all methods.
-        columns = table_inputs(prepared.features, is_dense=False)
-        inputs = columns.fit_transform(frame[train]), columns.transform(frame[test])
-        for name in names:
-            steps.start(f"{name}, fold {k} of {len(folds)}")
-            X, X_new = map(dense, inputs) if name in DENSE else inputs
-            task = _task(prepared, settings, X, train)
-            ranker = fit_ranker(name, task)
-            score[name][test] = Pipeline(ranker.steps).decision_function(X_new)
-    return _held_out(prepared, folds, score)
-
-
-def _score_blends(
-    prepared: PreparedTable,
-    folds: list[Fold],
-    names: Sequence[str],
-    settings: FitSettings,
-    steps: _Steps,
-) -> CrossValidatedScores:
-    """Fit a blend in each fold, and compare it with the scores that it blends."""
-    frame = prepared.features.of(prepared.table)
-    S, y = frame.to_numpy(), prepared.label.is_positive
-    blended = np.full(y.size, np.nan)
-    for k, (train, test) in enumerate(folds, 1):
-        steps.start(f"{names[0]}, fold {k} of {len(folds)}")
-        task = _task(prepared, settings, S[train], train)
-        blended[test] = _blend(task).decision_function(S[test])
-    score = {BLEND: blended, **{one.name: one.to_numpy() for one in frame}}
-    return _held_out(prepared, folds, score)
-
-
-def _blend(task: RankerTask) -> AUCBlender:
-    blend = AUCBlender(max_fpr=task.max_fpr, random_state=task.random_state)
-    return blend.fit_scores(task.X, task.y, **task.fit_arguments)
-
-
-def _task(
-    prepared: PreparedTable, settings: FitSettings, X: Any, rows: NDArray[np.intp]
-) -> RankerTask:
-    return RankerTask(
-        X,
-        prepared.label.is_positive[rows],
-        prepared.design.take(rows),
-        settings.random_state,
-        settings.targets.max_fpr,
-    )
-
-
-def _held_out(
-    prepared: PreparedTable, folds: list[Fold], score: dict[str, NDArray[np.float64]]
-) -> CrossValidatedScores:
-    fold = np.full(prepared.label.is_positive.size, -1, dtype=np.intp)
-    for k, (_, test) in enumerate(folds):
-        fold[test] = k
-    # The first window of time is only trained on.
-    rows = np.flatnonzero(fold >= 0)
-    return CrossValidatedScores(
-        rows,
-        fold[rows],
-        {name: own[rows] for name, own in score.items()},
-        prepared.label.is_positive[rows],
-        prepared.design.take(rows),
-    )
-
-
-def _fit_all_rows(
-    prepared: PreparedTable, method: str, settings: FitSettings
-) -> tuple[TableModel, CrossValidatedScores | None]:
-    """Fit a method to all rows; return scores of its inner folds where it has them."""
-    features, label = prepared.features, prepared.label
-    frame = features.of(prepared.table)
-    rows = np.arange(label.is_positive.size)
-    inner = None
-    if settings.model == "scores":
-        # As they are: the blend refuses missing scores.
-        columns = ColumnTransformer([("number", "passthrough", list(features.number))])
-        blend = _blend(_task(prepared, settings, columns.fit_transform(frame), rows))
-        # Otherwise a blend of given scores numbers them.
-        blend.member_names_ = list(features.number)
-        pipeline = Pipeline([("columns", columns), ("ranking", blend)])
-    else:
-        columns = table_inputs(features, is_dense=method in DENSE)
-        task = _task(prepared, settings, columns.fit_transform(frame), rows)
-        pipeline, ranker = fit_pipeline(method, columns, task)
-        if ranker.held_out is not None:
-            folds = task.folds()
-            inner = _held_out(prepared, folds, {method: ranker.held_out})
-    return TableModel.from_pipeline(pipeline, features, frame, label), inner
-
-
-def _result(
-    prepared: PreparedTable,
-    settings: FitSettings,
-    model: TableModel,
-    method: str,
-    comparison: ModelComparison | None,
-    metrics: dict[str, dict[str, float]],
-    held_out: CrossValidatedScores | None,
-) -> TableFit:
-    label, summary, note = prepared.label, None, ""
+        comparison = compare_models(inner, candidates=[method], max_fpr=settings.max_fpr)
+    fitter.start("summarizing the results")
+    summary, note = None, ""
     if held_out is not None:
-        score = held_out.score[method]
-        summary = summarize_scores(
-            held_out.is_positive, score, settings.targets, **held_out.design.statistics
-        )
-        model, note = with_threshold(model, held_out, score, settings.targets)
-    coefficients = model.coefficients(prepared.table)
+        score, sample = held_out.score[method], held_out.design.statistics
+        summary = summarize_scores(held_out.is_positive, score, settings.targets, **sample)
+        threshold, note = _threshold(held_out, score, settings.targets)
+        model = replace(model, threshold=threshold)
+    coefficients = model.coefficients(prepared.frame)
     importance: list[tuple[str, float]] = []
     # Trees have no coefficients; the importance of a column takes a prediction.
     if not coefficients and settings.model != "scores":
-        importance = model.importance(prepared.table, label.is_positive)
+        importance = model.importance(prepared.frame, prepared.label.is_positive)
     return TableFit(
-        label,
+        prepared.label,
         model,
         method,
         comparison,
-        metrics,
         held_out,
         summary,
         prepared.columns,
         prepared.warnings,
-        _evaluation(prepared, held_out, is_fast=settings.is_fast),
+        _evaluation(prepared, held_out, is_fast=settings.fast),
         note,
         coefficients,
         importance,
     )
 
 
-def with_threshold(
-    model: TableModel,
-    held_out: CrossValidatedScores,
-    score: NDArray[np.float64],
-    targets: ThresholdTargets,
-) -> tuple[TableModel, str]:
-    """Set a threshold that reaches all targets, guaranteed for new rows if possible.
+class _Fitter:
+    """Fit methods to the folds of a table, and one of them to all rows."""
 
-    Returns the model and a sentence about what holds for its threshold.
+    def __init__(self, prepared: PreparedTable, settings: TableClassifier) -> None:
+        self.prepared, self.settings = prepared, settings
+        self.y = prepared.label.is_positive
+        self.names = methods_for(settings.model)
+        if settings.fast and settings.model != "scores":
+            self.names = (OURS,) if settings.model == "auto" else CANDIDATES[settings.model][:1]
+        self.folds = self._folds()
+        self.n_started, self.n_steps = 0, len(self.folds) * len(self.names) + 2
+
+    def start(self, text: str) -> None:
+        """Report the next step to the progress callback."""
+        if self.settings.progress is not None:
+            self.settings.progress(self.n_started, self.n_steps, text)
+        self.n_started += 1
+
+    def _folds(self) -> list[Fold]:
+        design, seed = self.prepared.design, self.settings.random_state
+        if self.settings.fast and self.settings.model != "scores":
+            # Other methods report the scores of the inner folds of their tuning.
+            if self.names[0] not in (OURS, BLEND):
+                return []
+            return split_rows(self.y, design._replace(time=None), INNER_FOLDS, seed)
+        folds = split_rows(self.y, design, self.settings.cv, seed)
+        if folds:
+            return folds
+        label, n_rarer = self.prepared.label, min(self.y.sum(), (~self.y).sum())
+        rarer = label.positive if label.n_positive == n_rarer else label.negative
+        if n_rarer == 1:
+            raise ValueError(
+                f"label column {label.column!r} has only 1 row of {rarer!r}: at least two "
+                "are needed, one for training and one for evaluation."
+            )
+        how = "groups" if design.time is None else "windows of time"
+        raise ValueError(
+            f"rows of {rarer!r} must be in at least two {how}, one for training and one "
+            "for evaluation."
+        )
+
+    def cross_validate(self) -> CrossValidatedScores | None:
+        """Fit every method to the training rows of each fold, and score the others.
+
+        Hyperparameters are selected by inner folds of the training rows, so that no
+        held-out row influences them. A blend of scores is compared with these scores.
+        """
+        if not self.folds:
+            return None
+        frame = self.prepared.frame
+        score = {name: np.full(self.y.size, np.nan) for name in self.names}
+        for k, (train, test) in enumerate(self.folds, 1):
+            # Medians and categories of the training rows, once for all methods.
+            columns = self._columns()
+            X, X_new = columns.fit_transform(frame[train]), columns.transform(frame[test])
+            for name in self.names:
+                self.start(f"{name}, fold {k} of {len(self.folds)}")
+                steps = fit_ranker(name, self._task(X, train)).steps
+                score[name][test] = Pipeline(steps).decision_function(X_new)
+        if self.settings.model == "scores":
+            score |= {one.name: one.to_numpy() for one in frame}
+        return self._held_out(self.folds, score)
+
+    def fit_all_rows(self, method: str) -> tuple[TableModel, CrossValidatedScores | None]:
+        """Fit a method to all rows; return scores of its inner folds where it has them."""
+        prepared, columns = self.prepared, self._columns()
+        task = self._task(columns.fit_transform(prepared.frame), np.arange(self.y.size))
+        steps, score = fit_ranker(method, task)
+        inner = None if score is None else self._held_out(task.folds(), {method: score})
+        # As one array of text each: of objects a saved model would hold every single one.
+        for step in (columns, *(step for _, step, _ in columns.transformers_)):
+            if hasattr(step, "feature_names_in_"):
+                step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
+        pipeline = Pipeline([("columns", columns), *steps])
+        model = TableModel.from_pipeline(
+            pipeline, prepared.features, prepared.frame, prepared.label
+        )
+        return model, inner
+
+    def _columns(self) -> ColumnTransformer:
+        return table_inputs(self.prepared.features, is_scores=self.settings.model == "scores")
+
+    def _task(self, X: Any, rows: NDArray[np.intp]) -> RankerTask:
+        prepared, settings = self.prepared, self.settings
+        return RankerTask(
+            X,
+            self.y[rows],
+            prepared.design.take(rows),
+            settings.random_state,
+            settings.max_fpr,
+            prepared.features.number if settings.model == "scores" else (),
+        )
+
+    def _held_out(
+        self, folds: list[Fold], score: dict[str, NDArray[np.float64]]
+    ) -> CrossValidatedScores:
+        fold = np.full(self.y.size, -1, dtype=np.intp)
+        for k, (_, test) in enumerate(folds):
+            fold[test] = k
+        # The first window of time is only trained on.
+        rows = np.flatnonzero(fold >= 0)
+        own = {name: one[rows] for name, one in score.items()}
+        design = self.prepared.design.take(rows)
+        return CrossValidatedScores(rows, fold[rows], own, self.y[rows], design)
+
+
+def _threshold(
+    held_out: CrossValidatedScores, score: NDArray[np.float64], targets: ThresholdTargets
+) -> tuple[float | None, str]:
+    """Choose a threshold that reaches all targets, guaranteed for new rows if possible.
+
+    Returns the threshold and a sentence about what holds for it.
     """
     if targets.n_given == 0:
-        return model, ""
+        return None, ""
     y, design, reason = held_out.is_positive, held_out.design, ""
     for confidence in (None,) if list(targets.given) == ["top"] else (DEFAULT_CONFIDENCE, None):
         try:
@@ -339,15 +251,16 @@ def with_threshold(
         except ValueError as error:
             reason = str(error)
             continue
-        model = replace(model, threshold=point.threshold)
-        called = f"Scores of at least {point.threshold:.4g} are predicted positive: "
+        note = f"Scores of at least {point.threshold:.4g} are predicted positive: "
         if confidence is not None:
             where = "rows" if design.group is None else "groups"
-            return model, f"{called}guaranteed for new {where} with 95% confidence."
-        if not reason:
-            return model, f"{called}as many held-out rows as requested."
-        return model, f"{called}observed on held-out rows, not guaranteed: {reason}"
-    return model, f"No threshold is saved: {reason}"
+            note += f"guaranteed for new {where} with 95% confidence."
+        elif not reason:
+            note += "as many held-out rows as requested."
+        else:
+            note += f"observed on held-out rows, not guaranteed: {reason}"
+        return point.threshold, note
+    return None, f"No threshold is saved: {reason}"
 
 
 def _evaluation(

@@ -72,13 +72,8 @@ class RowDesign(NamedTuple):
         return self._replace(unit=np.unique(component, return_inverse=True)[1])
 
     @property
-    def clusters(self) -> dict[str, Any]:
-        """The argument ``groups`` of statistics and estimators, if rows depend."""
-        return {} if self.unit is None else {"groups": self.unit}
-
-    @property
     def statistics(self) -> dict[str, Any]:
-        """The arguments ``groups`` and ``sample_weight`` of statistics."""
+        """The arguments ``groups`` and ``sample_weight`` of statistics and estimators."""
         return {"groups": self.unit, "sample_weight": self.sample_weight}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -19,35 +20,30 @@ def as_table(frame: Any) -> pl.DataFrame:
             "X must be a data frame of pandas or polars with named columns, got "
             f"{type(frame).__name__}."
         )
+    names = [str(name) for name in frame]
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(f"X must have distinct column names, got {repeated[0]!r} twice.")
     # Column by column: polars would need pyarrow for the whole frame.
-    return pl.DataFrame([_pandas_column(str(name), frame[name]) for name in frame])
+    columns = [as_series(name, frame[name]).alias(str(name)) for name in frame]
+    return pl.DataFrame(columns)
 
 
 def as_series(name: str, values: Any) -> pl.Series:
     """Return one value per row as a column of polars; its own name, if it has one."""
     if isinstance(values, pl.Series):
         return values if values.name else values.alias(name)
-    if hasattr(values, "iloc"):
-        return _pandas_column(str(values.name or name), values)
+    name = str(getattr(values, "name", None) or name)
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}.")
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")
     if array.dtype.kind in "OSU":
+        # Categories and extension types, too: polars knows all their Python values.
         known = [None if _is_missing(one) else one for one in array.tolist()]
         return pl.Series(name, known, strict=False)
     return pl.Series(name, array)
-
-
-def _pandas_column(name: str, column: Any) -> pl.Series:
-    kind = getattr(column.dtype, "kind", "O")
-    if kind == "M":
-        times = column.to_numpy(dtype="datetime64[us]")
-        return pl.Series(name, times).dt.cast_time_unit("us")
-    if isinstance(column.dtype, np.dtype) and kind in "iufb":
-        return pl.Series(name, column.to_numpy())
-    # Objects, categories and extension types: polars knows all their Python values.
-    values = [None if _is_missing(one) else one for one in column.tolist()]
-    return pl.Series(name, values, strict=False)
 
 
 def _is_missing(value: Any) -> bool:

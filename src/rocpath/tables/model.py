@@ -23,25 +23,23 @@ from rocpath.matrices import Columns
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.tables.calibration import PlattScaling
-from rocpath.tables.columns import TableFeatures, column
+from rocpath.tables.columns import column
 from rocpath.tables.labels import known_label
-from rocpath.tables.rankers import fit_ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.ranking import History
+    from rocpath.tables.columns import TableFeatures
     from rocpath.tables.labels import BinaryLabel, KnownLabels
-    from rocpath.tables.rankers import FittedRanker, RankerTask
 
 # Scikit-learn's names of missing indicators, and of all rare categories together.
 _MISSING, _RARE = "missingindicator_", "infrequent_sklearn"
 _PIPELINES: tuple[list[type], ...] = (
     [ColumnTransformer, AUCClassifier],
     [ColumnTransformer, StandardScaler, LogisticRegression],
-    [ColumnTransformer, PlattScaling],
     [ColumnTransformer, ColumnTransformer, PlattScaling],
-    [ColumnTransformer, AUCBlender],
+    [ColumnTransformer, ColumnTransformer, AUCBlender],
 )
 _FAR = 1.0  # distance from the training range, in widths of the range
 _MAX_SHUFFLED = 2000  # rows for permutation importance
@@ -57,12 +55,10 @@ class TableModel:
     ----------
     pipeline : Pipeline
         Steps from ``"columns"`` to ``"ranking"``; class 1 is the positive one.
-    number, category : tuple of str
-        Columns that it reads.
+    features : TableFeatures
+        Columns that it reads, and how.
     label, positive, negative : str
         Column of labels, and the two classes as text.
-    style, unreadable, sentinel : dict
-        How values are read; see :class:`rocpath.tables.columns.TableFeatures`.
     seen : array, shape (n_numbers, 2)
         Smallest and largest value of each number.
     threshold : float or None
@@ -74,14 +70,10 @@ class TableModel:
 
     kind: ClassVar = "table"
     pipeline: Any
-    number: tuple[str, ...]
-    category: tuple[str, ...]
+    features: TableFeatures
     label: str
     positive: str
     negative: str
-    style: dict[str, str] = field(default_factory=dict)
-    unreadable: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sentinel: dict[str, tuple[float, ...]] = field(default_factory=dict)
     seen: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
     threshold: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -106,50 +98,40 @@ class TableModel:
         X = frame.select(features.number).to_numpy() if features.number else _NOTHING
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
-        return cls(
-            pipeline,
-            features.number,
-            features.category,
-            label.column,
-            label.positive,
-            label.negative,
-            dict(features.style),
-            dict(features.unreadable),
-            dict(features.sentinel),
-            np.column_stack((low, high)),
-        )
+        seen = np.column_stack((low, high))
+        return cls(pipeline, features, label.column, label.positive, label.negative, seen)
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select the columns that it reads."""
-        return TableFeatures(
-            self.number, self.category, self.style, self.unreadable, self.sentinel
-        ).of(table)
+        return self.features.of(table)
 
     @property
     def text(self) -> set[str]:
         """Columns that files must give as text: some of it becomes numbers."""
-        return {*self.category, *self.style}
+        return {*self.features.category, *self.features.style}
 
     @property
     def codes(self) -> set[str]:
         """Columns of categories in which ``NA`` is one of them."""
-        steps = {name: step for name, step, _ in self.pipeline[0].transformers_}
-        if not self.category:
-            return set()
-        levels = steps["category"].categories_
-        return {name for name, known in zip(self.category, levels, strict=True) if "NA" in known}
+        levels = [
+            step.categories_
+            for name, step, _ in self.pipeline[0].transformers_
+            if name == "category"
+        ]
+        known = zip(self.features.category, *levels, strict=True)
+        return {name for name, values in known if "NA" in values}
 
     def far_values(self, table: pl.DataFrame) -> list[str]:
         """Describe numbers far outside the range of the training rows."""
         if not len(self.seen):
             return []
-        X = self.frame(table).select(self.number).to_numpy()
+        X = self.frame(table).select(self.features.number).to_numpy()
         low, high = self.seen.T
         # A changed unit, as from m to mm, is noticed so; a score would only be wrong.
         margin = _FAR * (high - low)
         is_far = (low - margin > X) | (high + margin < X)
         return [
-            f"column {self.number[k]!r} has {is_far[:, k].sum():,} values far outside "
+            f"column {self.features.number[k]!r} has {is_far[:, k].sum():,} values far outside "
             f"the range of the training rows ({low[k]:g} to {high[k]:g}), such as "
             f"{X[is_far[:, k], k][0]:g} in row {is_far[:, k].argmax() + 1}."
             for k in np.flatnonzero(is_far.any(axis=0))
@@ -234,32 +216,23 @@ class TableModel:
         )
 
 
-def fit_pipeline(
-    method: str, columns: ColumnTransformer, task: RankerTask
-) -> tuple[Pipeline, FittedRanker]:
-    """Fit a method to inputs that fitted columns have transformed."""
-    ranker = fit_ranker(method, task)
-    # As one array of text each: of objects a saved model would hold every single one.
-    for step in (columns, *(step for _, step, _ in columns.transformers_)):
-        step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
-    return Pipeline([("columns", columns), *ranker.steps]), ranker
+def table_inputs(features: TableFeatures, *, is_scores: bool = False) -> ColumnTransformer:
+    """Impute medians, add indicators of missing values, and one-hot encode.
 
-
-def table_inputs(features: TableFeatures, *, is_dense: bool) -> ColumnTransformer:
-    """Impute medians, add indicators of missing values, and one-hot encode."""
+    Scores are passed on as they are: a blend refuses missing ones.
+    """
     # That a value is missing may be more informative than the value would be.
     number = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     category = OneHotEncoder(
         min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )
     # Numbers come first. By name, scikit-learn would search all names for each.
-    n_number, n_category = len(features.number), len(features.category)
-    steps = []
-    if n_number:
-        steps.append(("number", number, slice(0, n_number)))
-    if n_category:
-        steps.append(("category", category, slice(n_number, n_number + n_category)))
-    return ColumnTransformer(steps, sparse_threshold=0.0 if is_dense else 0.3)
+    n_number = len(features.number)
+    steps = [
+        ("number", "passthrough" if is_scores else number, slice(0, n_number)),
+        ("category", category, slice(n_number, n_number + len(features.category))),
+    ]
+    return ColumnTransformer([one for one in steps if one[2].start < one[2].stop])
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:

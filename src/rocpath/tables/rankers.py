@@ -7,6 +7,7 @@ the last steps of a pipeline whose decision function is a log-odds.
 from __future__ import annotations
 
 import warnings
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,13 +24,14 @@ from rocpath.auc_statistics.influence import place_rows
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
-from rocpath.ranking.cross_validation import HeldOutScores
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
 from rocpath.tables.calibration import PlattScaling, platt_parameters
 from rocpath.tables.folds import INDEPENDENT_ROWS, split_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import NDArray
 
     from rocpath.matrices import Matrix
@@ -42,7 +44,6 @@ BALANCED = "balanced logistic regression"
 BOOSTING = "gradient boosting"
 BLEND = "blend"
 METHODS = (OURS, LOGISTIC, BALANCED, BOOSTING)
-DENSE = (BOOSTING, BLEND)  # which take no sparse matrix
 # Candidates of each choice, the simplest first.
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "linear": (OURS,),
@@ -78,13 +79,14 @@ class FittedRanker(NamedTuple):
 
 
 class RankerTask(NamedTuple):
-    """What a method is fitted to."""
+    """What a method is fitted to; the names of its columns if these are scores to blend."""
 
     X: Matrix
     is_positive: NDArray[np.bool_]
     design: RowDesign = INDEPENDENT_ROWS
     random_state: int | None = None
     max_fpr: float | None = None
+    score_names: tuple[str, ...] = ()
 
     @property
     def y(self) -> NDArray[np.int_]:
@@ -96,12 +98,6 @@ class RankerTask(NamedTuple):
         """Weights of the rows, all 1 if none were given."""
         return np.broadcast_to(self.design.weight, self.is_positive.shape)
 
-    @property
-    def fit_arguments(self) -> dict[str, Any]:
-        """The arguments of ``fit`` that describe the design of the rows."""
-        weight = self.design.sample_weight
-        return self.design.clusters | ({} if weight is None else {"sample_weight": weight})
-
     def folds(self) -> list[Fold]:
         """Split the rows for tuning; not at all where a class has one row."""
         # Windows of time are for the evaluation: tuning needs all rows of a class.
@@ -111,13 +107,12 @@ class RankerTask(NamedTuple):
     def auc(self, rows: NDArray[np.intp], score: NDArray[np.float64]) -> float:
         """Compute an AUC of checked arguments: checks took half the time of tuning."""
         weight = None if self.design.sample_weight is None else self.weight[rows]
-        label = self.is_positive[rows]
-        return place_rows(score.ravel(), label, weight, self.max_fpr or 1.0).area
+        return place_rows(score, self.is_positive[rows], weight, self.max_fpr or 1.0).area
 
 
 def methods_for(choice: str) -> tuple[str, ...]:
     """Return the methods to compare."""
-    return (BLEND, *METHODS) if choice == "blend" else METHODS
+    return {"blend": (BLEND, *METHODS), "scores": (BLEND,)}.get(choice, METHODS)
 
 
 def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
@@ -125,17 +120,14 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
 
     With ``max_fpr``, they are selected by the partial AUC, for all methods alike.
     """
-    X, y, seed = task.X, task.y, task.random_state
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if method == OURS:
-            model = AUCClassifier(max_fpr=task.max_fpr, random_state=seed)
-            return FittedRanker([("ranking", model.fit(X, y, **task.fit_arguments))])
+            model = AUCClassifier(max_fpr=task.max_fpr, random_state=task.random_state)
+            model.fit(task.X, task.y, **task.design.statistics)
+            return FittedRanker([("ranking", model)])
         if method == BLEND:
-            # The audit of the columns has reported them before.
-            warnings.filterwarnings("ignore", message=".* ranks all rows held out")
-            blend = AUCBlender(_members(X, seed), max_fpr=task.max_fpr, random_state=seed)
-            return FittedRanker([("ranking", blend.fit(X, y, **task.fit_arguments))])
+            return _fit_blend(task)
         # Threads wait for each other by spinning: ten times slower, or more, where
         # another program needs a core.
         with threadpool_limits(1):
@@ -144,113 +136,101 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
             return _fit_logistic(task, "balanced" if method == BALANCED else None)
 
 
-def _members(X: Matrix, random_state: int | None) -> list[tuple[str, Any]]:
-    """Return the usual members, but a fast linear one: it is fitted thirty times."""
-    scale = StandardScaler(with_mean=not sparse.issparse(X))
-    linear = make_pipeline(scale, LogisticRegression(C=0.1, max_iter=1000))
-    usual = portfolio(
-        *X.shape,
-        is_dense=not sparse.issparse(X),
-        random_state=random_state,  # type: ignore[arg-type]
-    )
-    return [("linear", linear), *(one for one in usual if one[0] != "linear")]
+def _fit_blend(task: RankerTask) -> FittedRanker:
+    columns = _dense_columns(task.X, np.arange(task.X.shape[1]))
+    X, seed, sample = columns.transform(task.X), task.random_state, task.design.statistics
+    blend = AUCBlender(max_fpr=task.max_fpr, random_state=seed)
+    if task.score_names:
+        blend.fit_scores(X, task.y, **sample)
+        # Otherwise a blend of given scores numbers them.
+        blend.member_names_ = list(task.score_names)
+    else:
+        # The usual members, but a fast linear one: it is fitted thirty times.
+        linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
+        usual = portfolio(*X.shape, is_dense=True, random_state=seed)  # type: ignore[arg-type]
+        members = [("linear", linear), *(one for one in usual if one[0] != "linear")]
+        # The audit of the columns has reported them before.
+        warnings.filterwarnings("ignore", message=".* ranks all rows held out")
+        blend.set_params(estimators=members).fit(X, task.y, **sample)
+    return FittedRanker([("dense", columns), ("ranking", blend)])
+
+
+def _tuned(
+    task: RankerTask, n_settings: int, fold_scores: Callable[..., Iterable[NDArray[np.float64]]]
+) -> tuple[int, NDArray[np.float64] | None]:
+    """Return the setting with the largest mean AUC on inner folds, and its scores.
+
+    ``fold_scores`` takes training and held-out rows and returns the scores of the
+    latter for each setting. Without folds a setting in the middle is used.
+    """
+    area, score = np.zeros(n_settings), np.zeros((n_settings, task.is_positive.size))
+    folds = task.folds()
+    for train, test in folds:
+        for place, one in enumerate(fold_scores(train, test)):
+            score[place, test] = one
+            area[place] += task.auc(test, one)
+    chosen = int(area.argmax())
+    return (chosen, score[chosen]) if folds else (n_settings // 2, None)
 
 
 def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
     # Without centering, so that sparse columns stay sparse; the intercept replaces it.
     scale = StandardScaler(with_mean=False)
-    scaled = task._replace(X=scale.fit_transform(task.X))
-    model, held_out = _tuned_logistic(scaled, class_weight)
-    return FittedRanker([("scale", scale), ("ranking", model)], held_out)
-
-
-def _tuned_logistic(
-    task: RankerTask, class_weight: str | None
-) -> tuple[LogisticRegression, NDArray[np.float64] | None]:
+    Z, back = row_space(scale.fit_transform(task.X))
     y, weight = task.y, task.weight
-    Z, back = row_space(task.X)
+    rows = LabeledRows(Z, task.is_positive, weight, np.arange(y.size))
     # Copies must not weaken the penalty: C is relative to the number of distinct rows.
     grid = _C * task.design.distinct_share
-    rows = LabeledRows(Z, task.is_positive, weight, np.arange(y.size))
-    area = np.zeros(_C.size)
-    score = np.zeros((_C.size, y.size))  # of held-out rows, standardized
-    folds = task.folds()
-    for train, test in folds:
+
+    def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
         inside, outside = rows.take(train), rows.take(test)
         # From the strongest L2 penalty to the weakest, each from the last solution.
         model = LogisticRegression(max_iter=300, class_weight=class_weight, warm_start=True)
-        for place, C in enumerate(grid):
+        for C in grid:
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
-            standard = inside.standardized(model.coef_[0])
-            score[place, test] = outside.predictions(standard)
-            area[place] += task.auc(test, score[place, test])
-    # Without folds all are equal, and the one in the middle is used.
-    chosen = int(area.argmax()) if folds else _C.size // 2
+            yield outside.predictions(inside.standardized(model.coef_[0]))
+
+    chosen, held_out = _tuned(task, grid.size, fold_scores)
     model = LogisticRegression(C=grid[chosen], max_iter=1000, class_weight=class_weight)
     model.fit(Z, y, weight)
-    held_out = None
-    totals = float(weight[y == 0].sum()), float(weight[y == 1].sum())
-    if folds:
+    if held_out is not None:
         # AUC does not depend on how far an L2 penalty shrinks all coefficients, and
         # often prefers strong ones: all rows would have about the same probability.
-        scored = HeldOutScores(rows, score[chosen])
-        odds = scored.log_odds(rows.standardized(model.coef_[0]), totals)
-        model.coef_, model.intercept_ = odds.coef[None], np.array([odds.intercept])
-        held_out = _log_odds_of(score[chosen], task)
+        slope, constant = platt_parameters(held_out, task.is_positive, weight)
+        coef, intercept = rows.standardized(model.coef_[0])
+        model.coef_ = slope * coef[None]
+        model.intercept_ = np.array([slope * intercept + constant])
+        held_out = slope * held_out + constant
     elif class_weight is not None:
         # Class weights shift the log-odds of all rows; shifted back, they are those of
         # rows as they occur. The ranking does not change.
-        model.intercept_ += np.log(totals[1] / totals[0])
+        model.intercept_ += np.log(weight[y == 1].sum() / weight[y == 0].sum())
     if back is not None:
         model.coef_ = model.coef_ @ back
         model.n_features_in_ = task.X.shape[1]
-    return model, held_out
+    return FittedRanker([("scale", scale), ("ranking", model)], held_out)
 
 
-def _log_odds_of(score: NDArray[np.float64], task: RankerTask) -> NDArray[np.float64]:
-    (slope,), intercept = platt_parameters(score, task.is_positive, task.weight)
-    return np.asarray(slope * score + intercept)
-
-
-def dense(X: Matrix) -> NDArray[np.float64]:
-    """Return a matrix as an array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def _informative_columns(X: NDArray[np.float64], y: NDArray[np.int_]) -> NDArray[np.intp] | None:
-    """Return the columns whose class means differ most; None if all are few enough."""
+def _informative_columns(X: NDArray[np.float64], y: NDArray[np.int_]) -> NDArray[np.intp]:
+    """Return the columns whose class means differ most; all if they are few enough."""
     if X.shape[1] <= _MAX_BOOSTED:
-        return None
+        return np.arange(X.shape[1])
     means = [X[y == k].mean(axis=0) for k in (0, 1)]
     spread = X.std(axis=0)
     difference = np.abs(means[1] - means[0]) / np.where(spread > 0, spread, np.inf)
     return np.sort(np.argsort(-difference, kind="stable")[:_MAX_BOOSTED])
 
 
+def _dense_columns(X: Matrix, kept: NDArray[np.intp]) -> ColumnTransformer:
+    """Select columns of a matrix as an array."""
+    return ColumnTransformer([("kept", "passthrough", kept)], sparse_threshold=0).fit(X)
+
+
 def _fit_boosting(task: RankerTask) -> FittedRanker:
-    Z = dense(task.X)
-    model, held_out = _tuned_boosting(task._replace(X=Z))
-    kept = _informative_columns(Z, task.y)
-    steps: list[tuple[str, Any]] = []
-    if kept is not None:
-        columns = ColumnTransformer([("informative", "passthrough", kept)], sparse_threshold=0)
-        steps.append(("informative", columns.fit(task.X)))
-        Z = Z[:, kept]
-    model.fit(Z, task.y, task.weight)
-    slope, intercept = 1.0, 0.0
-    if held_out is not None:
-        # Trees are too sure of the rows that they were fitted to.
-        (slope,), intercept = platt_parameters(held_out, task.is_positive, task.weight)
-        held_out = slope * held_out + intercept
-    scaled = PlattScaling(model, float(slope), float(intercept))
-    return FittedRanker([*steps, ("ranking", scaled)], held_out)
-
-
-def _tuned_boosting(
-    task: RankerTask,
-) -> tuple[HistGradientBoostingClassifier, NDArray[np.float64] | None]:
     """Select the size and number of trees; columns are selected inside the folds."""
-    X, y = np.asarray(task.X), task.y
+    X: Any = task.X.toarray() if sparse.issparse(task.X) else task.X
+    y, weight = task.y, task.weight
+    settings = [(leaves, n) for leaves in _LEAVES for n in range(_TREES, _MAX_TREES + 1, _TREES)]
 
     def boosted(leaves: int, n_trees: int) -> HistGradientBoostingClassifier:
         return HistGradientBoostingClassifier(
@@ -265,22 +245,22 @@ def _tuned_boosting(
             random_state=task.random_state,
         )
 
-    n_stages = _MAX_TREES // _TREES
-    area = np.zeros((len(_LEAVES), n_stages))
-    score = np.zeros((len(_LEAVES), n_stages, y.size))  # of held-out rows
-    folds = task.folds()
-    for train, test in folds:
-        kept = _informative_columns(X[train], y[train])
-        columns = slice(None) if kept is None else kept
-        for place, leaves in enumerate(_LEAVES):
+    def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
+        columns = _informative_columns(X[train], y[train])
+        for leaves in _LEAVES:
             # One fit gives the scores of all numbers of trees, as it grows.
             model = boosted(leaves, _MAX_TREES)
-            model.fit(X[train][:, columns], y[train], task.weight[train])
-            stages = list(model.staged_decision_function(X[test][:, columns]))
-            for stage, one in enumerate(stages[_TREES - 1 :: _TREES]):
-                score[place, stage, test] = one.ravel()
-                area[place, stage] += task.auc(test, one)
-    if not folds:
-        return boosted(_LEAVES[0], _MAX_TREES // 2), None
-    best, last = divmod(int(area.argmax()), n_stages)
-    return boosted(_LEAVES[best], _TREES * (last + 1)), score[best, last]
+            model.fit(X[np.ix_(train, columns)], y[train], weight[train])
+            stages = model.staged_decision_function(X[np.ix_(test, columns)])
+            yield from map(np.ravel, islice(stages, _TREES - 1, None, _TREES))
+
+    chosen, held_out = _tuned(task, len(settings), fold_scores)
+    columns = _dense_columns(task.X, _informative_columns(X, y))
+    model = boosted(*settings[chosen]).fit(columns.transform(task.X), y, weight)
+    slope, constant = 1.0, 0.0
+    if held_out is not None:
+        # Trees are too sure of the rows that they were fitted to.
+        slope, constant = platt_parameters(held_out, task.is_positive, weight)
+        held_out = slope * held_out + constant
+    scaled = PlattScaling(model, slope, constant)
+    return FittedRanker([("informative", columns), ("ranking", scaled)], held_out)

@@ -1,10 +1,20 @@
-"""Sentences and numbers that describe the fit of a table."""
+"""Results of the fit of a table: a headline, all numbers, and files."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+from sklearn.metrics import roc_auc_score
+
+from rocpath.model_file import MODEL_FILE, model_bytes
+from rocpath.pages.report import fit_report_html
+from rocpath.tables.comparison import mean_auc
 from rocpath.tables.evaluation import point_dict
 
 if TYPE_CHECKING:
@@ -46,18 +56,17 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
 
 def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None) -> dict[str, Any]:
     """Return all numbers of the report, for JSON."""
-    design = None if fit.held_out is None else fit.held_out.design
-    group = None if design is None else design.group
+    group = None if fit.held_out is None else fit.held_out.design.group
     return {
         "rocpath": version("rocpath"),
         "table": title,
         "label": fit.label.column,
         **fit.label.summary,
-        "n_groups": None if group is None else len(set(group.tolist())),
+        "n_groups": None if group is None else np.unique(group).size,
         "n_folds": 0 if fit.comparison is None else fit.comparison.n_folds,
         "evaluation": fit.evaluation,
         "max_fpr": None if fit.summary is None else fit.summary.max_fpr,
-        "methods": fit.metrics,
+        "methods": _methods(fit),
         "saved": fit.method,
         "headline": headline(fit, test),
         "findings": [] if fit.comparison is None else fit.comparison.findings(),
@@ -70,8 +79,8 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
         "lift_of_top_tenth": None if fit.summary is None else fit.summary.lift.factor,
         "test": None if test is None else test.to_dict(),
         "columns": {
-            "number": fit.model.number,
-            "category": fit.model.category,
+            "number": fit.model.features.number,
+            "category": fit.model.features.category,
             "dropped": {one.column: one.why for one in fit.columns if one.kind == "drop"},
             "audit": [one._asdict() for one in fit.columns],
         },
@@ -80,3 +89,46 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
         "weights_of_blend": fit.model.weights,
         **fit.all_rows,
     }
+
+
+def _methods(fit: TableFit) -> dict[str, dict[str, float]]:
+    """Return what a program may want to know about each method."""
+    if fit.comparison is None or fit.held_out is None:
+        return {}
+    y, weight = fit.held_out.is_positive, fit.held_out.design.sample_weight
+    methods = {}
+    for one in fit.comparison.scores:
+        known = {name: value for name, value in asdict(one).items() if value is not None}
+        del known["name"]
+        value = known.pop("value")
+        if fit.comparison.metric != "AUC":
+            known["partial_auc"] = value
+        known["auc"] = mean_auc(fit.held_out, one.name).value
+        score = fit.held_out.score[one.name]
+        known["pooled_auc"] = roc_auc_score(y, score, sample_weight=weight)
+        methods[one.name] = known
+    return methods
+
+
+def result_files(
+    fit: TableFit, *, title: str, test: TableEvaluation | None = None
+) -> dict[str, bytes | str]:
+    """Return the contents of the result files by name."""
+    metrics = json.dumps(metrics_dict(fit, title, test), indent=2)
+    files: dict[str, bytes | str] = {
+        MODEL_FILE: model_bytes(fit.model),
+        "metrics.json": f"{metrics}\n",
+    }
+    weights = fit.model.weights
+    if weights:
+        table = {"score": list(weights), "weight": list(weights.values())}
+        files["weights.csv"] = pl.DataFrame(table).write_csv()
+    # The report is an extra: a model is useful without it.
+    if find_spec("plotly") and find_spec("jinja2"):
+        files["report.html"] = report_page(fit, title, test)
+    return files
+
+
+def report_page(fit: TableFit, title: str, test: TableEvaluation | None) -> str:
+    """Return the report as HTML."""
+    return fit_report_html(fit, title=title, headline=headline(fit, test))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
+_NUMBERS = DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
 _MIN_READABLE = 0.95  # share of readable values for a column not to be text
 _MAX_UNREADABLE = 20  # distinct texts of such a column that are treated as missing
 # Dates with dots begin with the day everywhere; those with slashes or dashes do not.
@@ -33,27 +33,29 @@ def read_format(series: pl.Series, kind: str | None) -> TextReading | None:
     series : pl.Series
         Text.
     kind : str or None
-        ``"number"``, ``"date"``, ``"date:FORMAT"`` or ``"category"``; by default any
+        ``"number"``, ``"date"`` or ``"date:FORMAT"``; by default any
         kind that fits at least 95% of the values.
     """
     text = series.str.strip_chars()
-    numbers, dates = _readings(text, kind)
-    if numbers and (kind == "number" or _is_readable(text, numbers[0])):
-        return numbers[0]
-    kept = [one for one in dates if kind is not None or _is_readable(text, one)]
-    most = max((one.number.count() for one in kept), default=0)
-    kept = [one for one in kept if one.number.count() == most]
-    # Where two formats read all dates differently, only the user knows which is meant.
-    if len(kept) > 1 and not kept[0].number.equals(kept[1].number):
-        formats = f"date:{kept[0].format}", f"date:{kept[1].format}"
-        raise ValueError(
-            f"column {series.name!r} is ambiguous: dates such as "
-            f"{text.drop_nulls()[0]!r} can be {kept[0].format} or {kept[1].format}; "
-            f"specify its type as {formats[0]!r}, {formats[1]!r} or 'drop'."
-        )
-    if kept:
-        return kept[0]
-    if kind not in (None, "category"):
+    for formats in _formats(kind):
+        numbers = {one: parse_text(text, one) for one in formats}
+        n_read = max(number.count() for number in numbers.values())
+        first, *others = (one for one in formats if numbers[one].count() == n_read)
+        number = numbers[first]
+        if n_read == 0 or (kind is None and n_read < _MIN_READABLE * text.count()):
+            continue
+        unreadable = text.filter(number.is_null() & text.is_not_null()).unique()
+        if kind is None and unreadable.len() > _MAX_UNREADABLE:
+            continue
+        # Where two formats read all dates differently, only the user knows which is meant.
+        if formats is _DATES and others and not number.equals(numbers[others[0]]):
+            raise ValueError(
+                f"column {series.name!r} is ambiguous: dates such as "
+                f"{text.drop_nulls()[0]!r} can be {first} or {others[0]}; "
+                f"specify its type as 'date:{first}', 'date:{others[0]}' or 'drop'."
+            )
+        return TextReading(first, number, tuple(unreadable.sort()))
+    if kind is not None:
         raise ValueError(
             f"column {series.name!r} has no value that can be read as a "
             f"{kind.split(':')[0]}, got {text.drop_nulls()[:1].to_list()}."
@@ -87,31 +89,10 @@ def has_leading_zeros(series: pl.Series) -> bool:
     )
 
 
-def _readings(text: pl.Series, kind: str | None) -> tuple[list[TextReading], list[TextReading]]:
-    """Try every format of the kind, those that read most values first."""
-    numbers, dates = [DECIMAL_POINT, DECIMAL_COMMA], list(_DATES)
-    if kind is not None:
-        numbers = numbers if kind == "number" else []
-        dates = dates if kind == "date" else []
-        if kind.startswith("date:"):
-            dates = [kind.removeprefix("date:")]
-    found = [[_reading(text, one) for one in formats] for formats in (numbers, dates)]
-    for readings in found:
-        readings.sort(key=lambda one: -one.number.count())
-    numbers_read, dates_read = (
-        [one for one in readings if one.number.count()] for readings in found
-    )
-    return numbers_read, dates_read
-
-
-def _reading(text: pl.Series, style: str) -> TextReading:
-    number = parse_text(text, style)
-    is_lost = number.is_null() & text.is_not_null()
-    return TextReading(style, number, tuple(text.filter(is_lost).unique().sort()))
-
-
-def _is_readable(text: pl.Series, reading: TextReading) -> bool:
-    return (
-        reading.number.count() >= _MIN_READABLE * text.count()
-        and len(reading.unreadable) <= _MAX_UNREADABLE
-    )
+def _formats(kind: str | None) -> list[tuple[str, ...]]:
+    """Return the formats of a kind; numbers come first if it is unknown."""
+    if kind is None:
+        return [_NUMBERS, _DATES]
+    if kind.startswith("date:"):
+        return [(kind.removeprefix("date:"),)]
+    return [_NUMBERS if kind == "number" else _DATES]
