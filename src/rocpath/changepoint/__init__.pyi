@@ -1,4 +1,5 @@
 from .agreement import covering, f1_score
+from .detection import detect_changes
 from .error_functions import (
     PenaltyErrors,
     error_breakpoints,
@@ -8,7 +9,7 @@ from .error_functions import (
 )
 from .features import SequenceFeatures, sequence_features
 from .interval_regression import IntervalRegression
-from .labeling import detect_changes, labeling_page
+from .labeling import labeling_page
 from .labels import LabelErrors, Labels, label_errors
 from .learned_detector import LearnedDetector
 from .penalty_default import default_penalty

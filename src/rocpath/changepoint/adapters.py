@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,24 +97,20 @@ def detector_errors(
     max_changes = whole_number("max_changes", max_changes, least=1)
     value = finite_vector("x", x)
     search = _bound(detector, value)
-    errors = partial(label_errors, labels=labels, n=value.size, position=position)
-    if search.cost is None:
-        start, models = _halved(search.find, max_changes)
-        found = errors(models)
-        return PenaltyErrors(
-            np.array(start),
-            found.fp,
-            found.fn,
-            possible_fp=found.possible_fp,
-            possible_fn=found.possible_fn,
-        )
-    if search.model is None:
-        models = _selected_models(search.find, search.cost, max_changes)
+    if search.model is not None:
+        penalties, models = [], _numbered_models(search.model, max_changes)
     else:
-        models = _numbered_models(search.model, max_changes)
-    costs = [search.cost(one) for one in models]
-    selection = model_selection(costs, [one.size for one in models])
-    return penalty_errors(selection, errors(models))
+        known = _models_by_penalty(search, max_changes)
+        penalties, models = sorted(known), [known[one] for one in sorted(known)]
+    if search.cost is None:
+        errors = label_errors(models, labels, n=value.size, position=position)
+        start = np.array([0.0, *penalties[1:]])
+        possible = {"possible_fp": errors.possible_fp, "possible_fn": errors.possible_fn}
+        return PenaltyErrors(start, errors.fp, errors.fn, **possible)
+    by_size = {one.size: one for one in models}
+    costs = [search.cost(one) for one in by_size.values()]
+    errors = label_errors([*by_size.values()], labels, n=value.size, position=position)
+    return penalty_errors(model_selection(costs, [*by_size]), errors)
 
 
 def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmentation:
@@ -218,27 +214,30 @@ def _whole(changes: ArrayLike) -> Changes:
     return np.asarray(changes, dtype=np.int64)
 
 
-def _selected_models(
-    find: Callable[[float], Changes], cost: Callable[[Changes], float], max_changes: int
-) -> list[Changes]:
-    """Find the models that penalties select, one for each number of changes."""
-    known = _ends(find, max_changes)
-    by_size = {one.size: one for one in known.values()}
+def _models_by_penalty(search: _Search, max_changes: int) -> dict[float, Changes]:
+    """Find the models that penalties select: exactly, or to a relative error of .001.
+
+    With a cost this is CROPS; without one, penalties are bisected.
+    """
+    known = _ends(search.find, max_changes)
     unseen = [tuple(known)]
     while unseen:
         low, high = unseen.pop()
         many, few = known[low], known[high]
-        if many.size <= few.size + 1:
+        if search.cost is None:
+            is_done = high < low * _NARROWEST or np.array_equal(many, few)
+            middle = float(np.sqrt(low * high))
+        else:
+            is_done = many.size <= few.size + 1
+            # At the penalty where both are equally good, a third model may be better.
+            difference = search.cost(few) - search.cost(many)
+            middle = difference / max(many.size - few.size, 1)
+        if is_done or not low < middle < high:
             continue
-        # At the penalty where both are equally good, a third model may be better.
-        middle = (cost(few) - cost(many)) / (many.size - few.size)
-        if not low < middle < high:
-            continue
-        known[middle] = found = find(middle)
-        by_size.setdefault(found.size, found)
-        if found.size not in (many.size, few.size):
+        known[middle] = search.find(middle)
+        if search.cost is None or known[middle].size not in (many.size, few.size):
             unseen += [(low, middle), (middle, high)]
-    return list(by_size.values())
+    return known
 
 
 def _numbered_models(model: Callable[[int], Changes], max_changes: int) -> list[Changes]:
@@ -275,23 +274,6 @@ def _ends(find: Callable[[float], Changes], max_changes: int) -> dict[float, Cha
         else:
             low, some = middle, found
     return {low: some, high: none}
-
-
-def _halved(
-    find: Callable[[float], Changes], max_changes: int
-) -> tuple[list[float], list[Changes]]:
-    """Find the penalties at which the changes differ, to a relative error of .001."""
-    known = _ends(find, max_changes)
-    unseen = [tuple(known)]
-    while unseen:
-        low, high = unseen.pop()
-        if high < low * _NARROWEST or np.array_equal(known[low], known[high]):
-            continue
-        middle = float(np.sqrt(low * high))
-        known[middle] = find(middle)
-        unseen += [(low, middle), (middle, high)]
-    penalties = sorted(known)
-    return [0.0, *penalties[1:]], [known[one] for one in penalties]
 
 
 def skchange_detector(learned: LearnedDetector) -> Any:

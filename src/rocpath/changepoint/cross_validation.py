@@ -29,7 +29,7 @@ class CandidateChoice(NamedTuple):
 
 def choose_candidate(
     splits: Iterable[Split],
-    losses: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64] | None],
+    losses: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]],
     *,
     n_errors: float,
 ) -> CandidateChoice | None:
@@ -41,8 +41,7 @@ def choose_candidate(
         Training and test rows of each fold.
     losses : callable
         Function that fits the candidates to the training rows and returns their losses
-        on the test rows, the simplest candidate first; None if a fold cannot be
-        evaluated.
+        on the test rows, the simplest candidate first.
     n_errors : float
         Number of standard errors by which a candidate may be worse than the best; 0
         chooses the best.
@@ -50,10 +49,9 @@ def choose_candidate(
     Returns
     -------
     CandidateChoice or None
-        None if no fold could be evaluated.
+        None if there are no folds.
     """
-    found = [losses(train, test) for train, test in splits]
-    table = np.array([one for one in found if one is not None])
+    table = np.array([losses(train, test) for train, test in splits])
     if not len(table):
         return None
     mean = table.mean(axis=0)

@@ -12,7 +12,6 @@ from rocpath.changepoint.labels import label_outcomes
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
-from rocpath.changepoint.selection import model_selection
 from rocpath.changepoint.worth import change_gains
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
@@ -51,7 +50,6 @@ def detector_report(
             regressor.monitor_error_,
             regressor.alpha_,
             len(coefficients),
-            regressor.monitor,
         )
     return penalty_report_html(
         PenaltyReport(
@@ -106,7 +104,7 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
         position = one.position
         if position is None:
             position = np.arange(float(len(one.value)))
-        penalty = float(np.exp(log_penalty[k]) * detector._units[k])
+        penalty = float(np.exp(log_penalty[k]) * evaluation.problem.unit[k])
         changes, mean = _segmentation(detector, one, penalty)
         value, (mean,) = drawn_values(one.value, [mean])
         reported.append(
@@ -137,13 +135,12 @@ def _segmentation(
     A small penalty may select more changes than were computed in the fit; then the
     largest of these models counts.
     """
-    best = detector._segmentation(one.value, penalty, one.weight)
+    (best,) = detector._segmentations([one.value], [penalty], [one.weight])
     if best.n_changes <= detector.max_changes or detector.search is not None:
         return best.changes, best.mean
     settings = {**detector._settings, "weights": one.weight}
     n_changes = possible_changes(one.value, detector.max_changes)
     x = noise_scaled(one.value, one.weight)[0]
     models = segment(x, n_changes, **settings)
-    possible = np.flatnonzero(np.isfinite(models.cost))
-    k = int(model_selection(models.cost[possible], possible).select(penalty))
+    k = int(models.selection().select(penalty))
     return models.changes[k], models.mean[k]

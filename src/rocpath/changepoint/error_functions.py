@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from rocpath.changepoint.label_rules import check_label_kinds
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.segmentation import segment
-from rocpath.changepoint.selection import log_penalties, model_selection
+from rocpath.changepoint.selection import log_penalties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,13 +109,7 @@ class PenaltyErrors:
 
     def per_unit(self, unit: float) -> PenaltyErrors:
         """Return the errors as a function of the penalty divided by a unit."""
-        return PenaltyErrors(
-            self.min_penalty / unit,
-            self.fp,
-            self.fn,
-            possible_fp=self.possible_fp,
-            possible_fn=self.possible_fn,
-        )
+        return replace(self, min_penalty=self.min_penalty / unit)
 
     def at(self, log_penalty: ArrayLike) -> Any:
         """Return the number of errors, FP + FN, at a log penalty.
@@ -192,12 +186,8 @@ def errors_by_penalty(
         constraint=constraint,
         min_length=min_length,
     )
-    # With a minimum length, large numbers of changes may be impossible.
-    possible = np.flatnonzero(np.isfinite(models.cost))
-    errors = label_errors(
-        [models.changes[k] for k in possible], labels, n=models.n, position=position
-    )
-    return penalty_errors(model_selection(models.cost[possible], possible), errors)
+    errors = label_errors(models, labels, position=position)
+    return penalty_errors(models.selection(), errors)
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:

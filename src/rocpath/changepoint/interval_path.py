@@ -80,8 +80,8 @@ def largest_alpha(X: NDArray[np.float64], interval: NDArray[np.float64], *, marg
     low, high = _limits_within_margin(interval, margin)
     found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
     # The best constant, and so the gradient there, has a relative error of 1e-9.
-    largest_limit = np.abs(interval[np.isfinite(interval)]).max() + margin
-    return found if found > 1e-8 * largest_limit else 0.0
+    limit = np.abs(interval[np.isfinite(interval)])
+    return found if found > 1e-8 * (limit.max(initial=0.0) + margin) else 0.0
 
 
 def interval_losses(
@@ -96,8 +96,6 @@ def interval_losses(
 
 def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> float:
     """Return the constant with the smallest loss; 0 if no limit is finite."""
-    if not np.isfinite(interval).any():
-        return 0.0
     # The same solver with a constant column, so that only the intercept is fitted.
     no_features = np.zeros((len(interval), 1))
     return float(interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0])

@@ -1,4 +1,4 @@
-"""Segmentations of unlabeled sequences, and the page to label them."""
+"""The page to label sequences in a browser."""
 
 from __future__ import annotations
 
@@ -6,81 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import check_count, whole_number
+from rocpath.arguments import whole_number
+from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, observations, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty
-from rocpath.changepoint.selection import model_selection
-from rocpath.changepoint.training_sequences import (
-    float_array,
-    scaled_default_penalty,
-    scaled_segmentation,
-)
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
-
-
-def detect_changes(
-    sequences: Sequence[ArrayLike],
-    penalty: float | None = None,
-    *,
-    cost: SegmentCost = "normal",
-    constraint: Constraint = None,
-    min_length: int = 1,
-    weights: Sequence[ArrayLike | None] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Segmentation]:
-    """Segment sequences without labels.
-
-    Parameters
-    ----------
-    sequences : list of array-like
-        The sequences, each of shape (n,) or (n, d). With several columns the cost is
-        computed in units of the noise of each column.
-    penalty : float, optional
-        The penalty of a change; by default `default_penalty` of each sequence.
-    cost, constraint, min_length
-        As for `segment`.
-    weights : list of array-like or None, optional
-        Weights of the observations of each sequence.
-    progress : callable, optional
-        Function that is called with the number of segmented sequences and the number
-        of all sequences.
-
-    Returns
-    -------
-    list of Segmentation
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rocpath import changepoint as cp
-    >>> rng = np.random.default_rng(0)
-    >>> x = np.repeat([0.0, 5.0], 50) + rng.normal(size=100)
-    >>> [found.changes.tolist() for found in cp.detect_changes([x, 1e6 * x])]
-    [[50], [50]]
-    """
-    every = [None] * len(sequences) if weights is None else list(weights)
-    check_count("weights must have an entry", len(every), len(sequences), "sequences")
-    found = []
-    for done, (x, weight) in enumerate(zip(sequences, every, strict=True)):
-        if progress is not None:
-            progress(done, len(sequences))
-        own = penalty
-        if own is None:
-            own = scaled_default_penalty(float_array(x), weight, cost=cost)
-        settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
-        found.append(scaled_segmentation(x, own, weight, **settings))
-    return found
 
 
 def labeling_page(
@@ -144,13 +84,14 @@ def labeling_page(
     whole_number("max_changes", max_changes, least=0)
     values = [observations(f"sequences[{k}]", one) for k, one in enumerate(sequences)]
     n = len(values)
-    name = [str(k) for k in range(n)] if names is None else list(names)
-    _check_names(name, n)
-    place = [np.arange(len(one)) for one in values] if positions is None else positions
-    weight = [None] * n if weights is None else list(weights)
-    given = [None] * n if penalties is None else list(penalties)
-    for role, lists in (("positions", place), ("weights", weight), ("penalties", given)):
-        check_count(f"{role} must have an entry", len(lists), n, "sequences")
+    name = one_for_each("names", range(n) if names is None else names, n)
+    name = [str(one) for one in name]
+    twice = next((one for k, one in enumerate(name) if one in name[:k]), None)
+    if twice is not None:
+        raise ValueError(f"names must not repeat, got {twice!r} twice.")
+    place = one_for_each("positions", positions or [np.arange(len(one)) for one in values], n)
+    weight = one_for_each("weights", weights, n)
+    given = one_for_each("penalties", penalties, n)
     rows = _checked_labels(labels, name)
     settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
     pages = [
@@ -170,14 +111,12 @@ def _page_sequence(
     max_changes: int,
     settings: dict[str, Any],
 ) -> PageSequence:
-    if value.ndim == 2 and settings["cost"] == "normal":
-        value = noise_scaled(value, weight)[0]
+    value = noise_scaled(value, weight)[0]
     if penalty is None:
         penalty = default_penalty(value, cost=settings["cost"], weights=weight)
     most = possible_changes(value, max_changes)
     found = segment(value, most, weights=weight, **settings)
-    possible = np.flatnonzero(np.isfinite(found.cost))
-    selection = model_selection(found.cost[possible], possible)
+    selection = found.selection()
     # By decreasing penalty, so from few to many changes.
     drawn, mean = drawn_values(value, found.mean)
     models = [
@@ -203,13 +142,6 @@ def _page_sequence(
         is_runs=weight is not None,
         note=note,
     )
-
-
-def _check_names(names: Sequence[str], n: int) -> None:
-    check_count("names must have an entry", len(names), n, "sequences")
-    if len(set(names)) < n:
-        twice = next(one for k, one in enumerate(names) if one in names[:k])
-        raise ValueError(f"names must not repeat, got {twice!r} twice.")
 
 
 def _checked_labels(

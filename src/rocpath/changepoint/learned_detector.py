@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
+from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.noise import noise_scaled
+from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
     PenaltyProblem,
@@ -26,8 +28,6 @@ from rocpath.changepoint.training_sequences import (
     features_and_units,
     float_array,
     paired_labels,
-    scaled_default_penalty,
-    scaled_segmentation,
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
@@ -176,27 +176,32 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
                 "regions with changes and regions without, in sequences that change."
             )
         self.has_runs_ = all(one.has_runs for one in training)
-        self.metadata_: dict[str, Any] = {}
-        value = [one.value for one in training]
-        weight = [one.weight for one in training]
-        X, unit = self._features(value, weight)
-        pairs = zip(value, weight, strict=True)
-        default = [scaled_default_penalty(x, w, cost=self.cost) for x, w in pairs]
-        problem = PenaltyProblem(
-            X,
-            np.log([[len(one)] for one in value]),
-            np.log(np.maximum(default / unit, _TINY)),
-            [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
-            None if groups is None else np.array([one.group for one in training]),
-        )
+        problem = self._problem_of(training, functions)
         self.regressor_ = clone(self._unfitted).fit(
             problem.X, problem.functions, groups=problem.groups
         )
         self.n_labeled_ = len(training)
         self.n_labels_ = sum(len(one.labels) for one in training)
-        self._training, self._problem, self._units = training, problem, unit
+        self.metadata_: dict[str, Any] = {}
+        self._training, self._problem = training, problem
         self._evaluation: PenaltyEvaluation | None = None
         return self
+
+    def _problem_of(self, training: list[TrainingSequence], functions: list[Any]) -> PenaltyProblem:
+        X, unit = self._features([one.value for one in training], [one.weight for one in training])
+        default = [
+            default_penalty(noise_scaled(x, w)[0], cost=self.cost, weights=w)
+            for x, w in ((one.value, one.weight) for one in training)
+        ]
+        group = [one.group for one in training]
+        return PenaltyProblem(
+            X,
+            np.log([[len(one.value)] for one in training]),
+            np.log(np.maximum(default / unit, _TINY)),
+            [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
+            None if group[0] is None else np.array(group),
+            unit,
+        )
 
     @property
     def _unfitted(self) -> Any:
@@ -322,21 +327,18 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         """Segment each sequence with its predicted penalty; warnings have the names."""
         check_is_fitted(self)
         penalty, X = self._predicted(sequences, weights)
-        every = [None] * len(sequences) if weights is None else weights
-        found = [
-            self._segmentation(sequence, float(one), weight)
-            for sequence, one, weight in zip(sequences, penalty, every, strict=True)
-        ]
+        found = self._segmentations(sequences, penalty.tolist(), weights)
         shown = names or [str(k) for k in range(len(found))]
         warn_of_unusual(self.regressor_, X, found, shown)
         return found
 
-    def _segmentation(
-        self, sequence: ArrayLike, penalty: float, weight: ArrayLike | None
-    ) -> Segmentation:
-        if self.search is not None:
-            return detector_segmentation(self.search, sequence, penalty)
-        return scaled_segmentation(sequence, penalty, weight, **self._settings)
+    def _segmentations(
+        self, sequences: Sequence[ArrayLike], penalty: Sequence[float], weights: Weights
+    ) -> list[Segmentation]:
+        if self.search is None:
+            return detect_changes(sequences, penalty, weights=weights, **self._settings)
+        pairs = zip(sequences, penalty, strict=True)
+        return [detector_segmentation(self.search, x, one) for x, one in pairs]
 
     def worth(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.changepoint.interval_path import best_interval_constant, interval_path, largest_alpha
+from rocpath.changepoint.interval_path import interval_path, largest_alpha
 from rocpath.matrices import Columns
 
 if TYPE_CHECKING:
@@ -91,20 +91,10 @@ def interval_models(
     """
     features = FeatureRanges.from_rows(X)
     scaled = features.scaled(X)
-    n_models = fraction.size
-    has_limits = np.isfinite(interval).any()
-    largest = largest_alpha(scaled, interval, margin=margin) if has_limits else 0.0
-    if largest == 0:  # a constant is best for every weight
-        constant = best_interval_constant(interval, margin=margin)
-        models = LinearModels(
-            features,
-            np.zeros((n_models, scaled.shape[1])),
-            np.full(n_models, constant),
-            np.zeros(n_models, dtype=np.int64),
-        )
-        return models, 0.0
+    largest = largest_alpha(scaled, interval, margin=margin)
+    # If a constant is best for every weight, any weight gives it.
     path = interval_path(
-        scaled, interval, largest * fraction, margin=margin, tol=tol, max_steps=max_steps
+        scaled, interval, (largest or 1.0) * fraction, margin=margin, tol=tol, max_steps=max_steps
     )
     models = LinearModels(
         features, path.coef, path.intercept, path.n_iter, float(path.violation[-1])

@@ -46,8 +46,9 @@ def difference_variance(
         total = weight[block].reshape(n_blocks, size).sum(axis=1)
         moment = (weight * x)[block].reshape(n_blocks, size).sum(axis=1)
         spread = 1 / total[:-1] + 1 / total[1:]
-        square = np.sort(np.diff(moment / total) ** 2 / spread)
-        kept = square[: max(1, int(_KEPT * square.size))]
+        square = np.diff(moment / total) ** 2 / spread
+        n_kept = max(1, int(_KEPT * square.size))
+        kept = np.partition(square, n_kept - 1)[:n_kept]
         largest = max(largest, float(kept.mean()) / _KEPT_MEAN)
     return largest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from rocpath.changepoint.error_functions import (
 from rocpath.changepoint.interval_path import best_interval_constant
 from rocpath.changepoint.log_penalty_model import FeatureRanges, LinearModels, interval_models
 from rocpath.linear_model import minimize_aum
-from rocpath.roc import auc, aum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from rocpath.step_choice import StepChoice
 
-Monitor = Literal["errors", "auc", "aum"]
-MONITORS: tuple[str, ...] = get_args(Monitor)
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
 # data sets (benchmarks/constants.py) label errors were the same with 1e-4, but not with
 # .01 on three of them; nearly collinear columns make higher accuracy slow.
@@ -88,24 +85,6 @@ class ErrorSteps:
         return float(0.5 * kink[start[widest]] + 0.5 * kink[end[widest]])
 
 
-def candidate_losses(
-    models: LinearModels, test: LabeledSequences, monitor: Monitor
-) -> NDArray[np.float64] | None:
-    """Evaluate every model on test sequences; None if they have no ROC curve."""
-    X, functions = test
-    fitted = models.predict(X)
-    if monitor == "errors":
-        return ErrorSteps(functions).blurred(fitted)
-    # A fold whose errors do not depend on the penalty has no AUC.
-    if not can_be_learned(functions):
-        return None
-    bp = error_breakpoints(functions)
-    if monitor == "auc":
-        # Negative, since candidates are compared by their losses.
-        return np.array([-auc(bp, -column) for column in fitted.T])
-    return np.array([aum(bp, -column) for column in fitted.T])
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """L1 weights to try, as fractions of the largest, and settings of the descent."""
@@ -138,12 +117,11 @@ class Candidates:
         scaled = path.features.scaled(sequences.X)
         # Interval regression predicts log penalties, breakpoints use minus them.
         coef, taken = -path.coef[chosen], 0
-        found = []
-        can_descend = can_be_learned(sequences.functions)
+        coefs, counts = [], []
         for most in n_steps:
             # One descent: each number of steps continues the one before, and stops
             # once it has converged.
-            if can_descend and most > taken:
+            if most > taken and can_be_learned(sequences.functions):
                 descent = minimize_aum(
                     scaled,
                     error_breakpoints(sequences.functions),
@@ -153,10 +131,9 @@ class Candidates:
                     tol=self.tol,
                 )
                 coef, taken = descent.coef, taken + descent.n_steps
-            found.append((coef, taken))
-        coefs = -np.array([one for one, _ in found])
-        counts = np.array([count for _, count in found])
-        return self._with_constants(sequences, path.features, coefs, counts)
+            coefs.append(-coef)
+            counts.append(taken)
+        return self._with_constants(sequences, path.features, np.array(coefs), np.array(counts))
 
     def _with_constants(
         self,

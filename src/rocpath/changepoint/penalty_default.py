@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from rocpath.arguments import one_of
-from rocpath.changepoint.noise import ROBUST, difference_variance, robust_threshold, variance
+from rocpath.changepoint.noise import ROBUST, difference_variance, variance
 from rocpath.changepoint.observations import observed
-from rocpath.changepoint.segmentation import SegmentCost, segment_penalty
+from rocpath.changepoint.segmentation import SegmentCost
+from rocpath.changepoint.segmentation_passes import checked_sequence, fit, search
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from rocpath.changepoint.segmentation_passes import CheckedSequence
+
 _FEWEST = 20  # observations, below which residuals do not show autocorrelation
 _STEP = 1.25  # largest growth of the penalty between two segmentations
+# Far below the penalty of its residuals two steps are one, as the residuals of the model
+# between would ask for at least as much: 9 instead of 15 segmentations of noise with
+# correlation .9.
+_FAR = 2.0
 _LARGEST_CORRELATION = 0.98
 _GUARD = 10.0  # differences of the criterion, in units of log n, that count
 
@@ -79,18 +86,20 @@ def default_penalty(
         return 0.0
     if n < _FEWEST:
         return max(1.5 * factor * variance(values, weight) / unit, least) * log_n
-    search = _Search(values, weight, cost)
     start = difference_variance(values, weight) / unit
     if cost in ROBUST:
         # Outliers do not add to robust costs, and so not to the penalty.
         start = difference_variance(values, weight, least=0.0) or start
     penalty = max(start, least) * factor * log_n
-    visited = [search.model(penalty)]
+    sequence = checked_sequence(values, weight, cost=cost)
+    visited = [_model(values, weight, sequence, penalty)]
     while True:
+        penalty = visited[-1].penalty
         wanted = factor * log_n * max(visited[-1].long_run_variance, least)
-        if wanted <= visited[-1].penalty:
+        if wanted <= penalty:
             break
-        visited.append(search.model(min(wanted, _STEP * visited[-1].penalty)))
+        step = _STEP**2 if wanted > _FAR * penalty else _STEP
+        visited.append(_model(values, weight, sequence, min(wanted, step * penalty)))
     best = min(visited, key=lambda one: one.criterion)
     is_better = best.criterion < visited[-1].criterion - _GUARD * log_n
     return best.penalty if is_better else visited[-1].penalty
@@ -128,32 +137,30 @@ class _Model(NamedTuple):
     criterion: float
 
 
-class _Search(NamedTuple):
-    x: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    cost: SegmentCost
-
-    def model(self, penalty: float) -> _Model:
-        found = segment_penalty(self.x, penalty, cost=self.cost, weights=self.weight)
-        n, n_segments = self.x.size, found.n_changes + 1
-        length = np.diff(np.concatenate(([0], found.changes, [n])))
-        fitted = np.repeat(found.mean, length)
-        residual = (self.x - fitted) * np.sqrt(self.weight)
-        if self.cost == "poisson":
-            # Pearson residuals; the mean of a segment is 0 only if all its counts are.
-            residual = residual / np.sqrt(np.where(fitted > 0, fitted, 1.0))
-        if self.cost in ROBUST:
-            threshold = robust_threshold(self.x, self.weight, self.cost)
-            residual = np.clip(residual, -threshold, threshold)
-        variance = float(residual @ residual) / n
-        if variance == 0:
-            return _Model(penalty, 0.0, -np.inf)
-        lag = float(residual[:-1] @ residual[1:]) / (n * variance)
-        # Subtracting means biases correlations of residuals toward negative values.
-        correlation = lag + (1 + 3 * lag) * n_segments / n
-        correlation = float(np.clip(correlation, 0.0, _LARGEST_CORRELATION))
-        # The criterion has no bias to correct: it compares fits to the same data.
-        innovation = variance * max(1 - lag**2, np.finfo(float).tiny)
-        criterion = n * np.log(innovation) + 3 * found.n_changes * np.log(n)
-        long_run = variance * (1 + correlation) / (1 - correlation)
-        return _Model(penalty, long_run, float(criterion))
+def _model(
+    x: NDArray[np.float64], weight: NDArray[np.float64], sequence: CheckedSequence, penalty: float
+) -> _Model:
+    """Segment the sequence, and estimate the noise of the residuals."""
+    found = search(sequence, penalty=penalty)
+    fits, _ = fit(sequence, **found)
+    n, n_changes = x.size, found["change"].size
+    length = np.diff(np.concatenate(([0], found["change"], [n])))
+    fitted = np.repeat(fits["mean"] + sequence.origin, length)
+    residual = (x - fitted) * np.sqrt(weight)
+    if sequence.cost == "poisson":
+        # Pearson residuals; the mean of a segment is 0 only if all its counts are.
+        residual = residual / np.sqrt(np.where(fitted > 0, fitted, 1.0))
+    if sequence.cost in ROBUST:
+        residual = np.clip(residual, -sequence.threshold, sequence.threshold)
+    variance = float(residual @ residual) / n
+    if variance == 0:
+        return _Model(penalty, 0.0, -np.inf)
+    lag = float(residual[:-1] @ residual[1:]) / (n * variance)
+    # Subtracting means biases correlations of residuals toward negative values.
+    correlation = lag + (1 + 3 * lag) * (n_changes + 1) / n
+    correlation = float(np.clip(correlation, 0.0, _LARGEST_CORRELATION))
+    # The criterion has no bias to correct: it compares fits to the same data.
+    innovation = variance * max(1 - lag**2, np.finfo(float).tiny)
+    criterion = n * np.log(innovation) + 3 * n_changes * np.log(n)
+    long_run = variance * (1 + correlation) / (1 - correlation)
+    return _Model(penalty, long_run, float(criterion))

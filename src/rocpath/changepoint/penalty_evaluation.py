@@ -40,6 +40,7 @@ class PenaltyProblem(NamedTuple):
     log_default: NDArray[np.float64]
     functions: Sequence[PenaltyErrors]
     groups: NDArray[Any] | None
+    unit: NDArray[np.float64]  # of each penalty
 
     @property
     def sample_size(self) -> str:
@@ -61,6 +62,7 @@ class PenaltyProblem(NamedTuple):
             self.log_default[rows],
             [self.functions[row] for row in rows],
             None if self.groups is None else self.groups[rows],
+            self.unit[rows],
         )
 
 

@@ -16,27 +16,25 @@ from rocpath.arguments import (
     whole_number,
 )
 from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
+from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.log_penalty_model import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
-    MONITORS,
     Candidates,
+    ErrorSteps,
     LabeledSequences,
-    candidate_losses,
     steps_to_try,
 )
-from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.cross_validation import Split
-    from rocpath.changepoint.penalty_candidates import Monitor
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation
     from rocpath.step_choice import StepChoice
@@ -73,8 +71,6 @@ class PenaltyRegressor(LogPenaltyModel):
     step : str
         Rule for the step size, as in :func:`minimize_aum`, except rules that need
         validation data.
-    monitor : {"errors", "auc", "aum"}
-        Cross-validated loss that selects the model.
     n_folds : int
         Maximum number of cross-validation folds of whole groups; without groups, folds
         of neighboring rows.
@@ -98,8 +94,8 @@ class PenaltyRegressor(LogPenaltyModel):
     alpha_ : float
         The selected L1 weight, as a fraction of the largest; 1 is the constant.
     alphas_, monitor_mean_, monitor_error_ : array, shape (n_alphas,)
-        The L1 weights, as fractions of the largest, their cross-validated losses, and
-        the standard errors of the differences from the best.
+        The L1 weights, as fractions of the largest, their cross-validated label errors,
+        and the standard errors of the differences from the best.
     steps_, steps_mean_, steps_error_ : array
         The same for the numbers of descent steps.
     kept_features_, low_, high_, median_, n_features_in_
@@ -128,7 +124,6 @@ class PenaltyRegressor(LogPenaltyModel):
         start: str = "interval_regression",
         max_steps: int = 0,
         step: StepChoice = "first_min",
-        monitor: Monitor = "errors",
         n_folds: int = 10,
         n_alphas: int = 15,
         alpha_ratio: float = 0.01,
@@ -139,7 +134,6 @@ class PenaltyRegressor(LogPenaltyModel):
         self.start = start
         self.max_steps = max_steps
         self.step = step
-        self.monitor = monitor
         self.n_folds = n_folds
         self.n_alphas = n_alphas
         self.alpha_ratio = alpha_ratio
@@ -190,16 +184,13 @@ class PenaltyRegressor(LogPenaltyModel):
         n_models: int,
         fit: Callable[[LabeledSequences], LinearModels],
     ) -> CandidateChoice:
-        """Choose a model by its cross-validated loss."""
-        choice = None
-        if n_models > 1:
-            choice = choose_candidate(
-                splits,
-                lambda train, test: candidate_losses(
-                    fit(sequences.take(train)), sequences.take(test), self.monitor
-                ),
-                n_errors=_SLACK,
-            )
+        """Choose a model by its cross-validated label errors."""
+
+        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray[np.float64]:
+            X, functions = sequences.take(test)
+            return ErrorSteps(functions).blurred(fit(sequences.take(train)).predict(X))
+
+        choice = choose_candidate(splits, losses, n_errors=_SLACK) if n_models > 1 else None
         # Without alternatives or folds, the simplest model is selected.
         zero = np.zeros(n_models)
         return CandidateChoice(0, zero, zero) if choice is None else choice
@@ -233,20 +224,16 @@ class PenaltyRegressor(LogPenaltyModel):
         """
         if X is None:
             X = sequence_features(list(sequences)).value
-        penalty = np.exp(self.predict(X))
+        penalty = np.exp(self.predict(X)).tolist()
         check_count("X must have a row", len(penalty), len(sequences), "sequences")
-        every_weight = [None] * len(sequences) if weights is None else weights
-        return [
-            segment_penalty(
-                sequence,
-                float(one),
-                cost=cost,
-                weights=weight,
-                constraint=constraint,
-                min_length=min_length,
-            )
-            for sequence, one, weight in zip(sequences, penalty, every_weight, strict=True)
-        ]
+        return detect_changes(
+            sequences,
+            penalty,
+            cost=cost,
+            weights=weights,
+            constraint=constraint,
+            min_length=min_length,
+        )
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
         """Return the AUC of the label errors."""
@@ -256,7 +243,6 @@ class PenaltyRegressor(LogPenaltyModel):
 
     def _check_parameters(self) -> None:
         one_of("start", self.start, ("interval_regression", "zero"))
-        one_of("monitor", self.monitor, MONITORS)
         # The folds choose the number of steps; there are no validation rows for their
         # sizes.
         one_of("step", self.step, tuple(c for c in STEP_CHOICES if "valid" not in c))

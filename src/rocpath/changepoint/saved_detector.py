@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from rocpath.changepoint.learned_detector import LearnedDetector
 
 
+# What `fit` learns and predictions need, apart from the model of the penalty.
+_LEARNED = ("has_runs_", "n_labeled_", "n_labels_")
+_NOT_SAVED = ("search", "regressor", "random_state")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedDetector:
     """Hold a fitted model of the penalty, and the settings of its segmentations."""
@@ -21,9 +26,7 @@ class SavedDetector:
     kind: ClassVar = "changepoint"
     regressor: PenaltyRegressor | IntervalRegression
     settings: Mapping[str, Any]
-    has_runs: bool
-    n_labeled: int = 0
-    n_labels: int = 0
+    learned: Mapping[str, Any]
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -44,14 +47,8 @@ class SavedDetector:
             )
         settings = detector.get_params(deep=False)
         settings = {k: v for k, v in settings.items() if k not in _NOT_SAVED}
-        return cls(
-            detector.regressor_,
-            settings,
-            detector.has_runs_,
-            detector.n_labeled_,
-            detector.n_labels_,
-            dict(metadata),
-        )
+        learned = {name: getattr(detector, name) for name in _LEARNED}
+        return cls(detector.regressor_, settings, learned, dict(metadata))
 
     def detector(self) -> LearnedDetector:
         """Return the fitted detector."""
@@ -59,11 +56,7 @@ class SavedDetector:
 
         detector = LearnedDetector(**self.settings)
         detector.regressor_ = self.regressor
-        detector.has_runs_ = self.has_runs
-        detector.n_labeled_ = self.n_labeled
-        detector.n_labels_ = self.n_labels
         detector.metadata_ = dict(self.metadata)
+        for name in _LEARNED:
+            setattr(detector, name, self.learned[name])
         return detector
-
-
-_NOT_SAVED = ("search", "regressor", "random_state")

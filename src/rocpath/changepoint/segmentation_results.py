@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from rocpath.changepoint.selection import ModelSelection, model_selection
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -39,6 +42,12 @@ class Segmentations:
     def __len__(self) -> int:
         """Return the number of models, ``max_changes + 1``."""
         return len(self.changes)
+
+    def selection(self) -> ModelSelection:
+        """Return the models that some penalty selects, as `model_selection` does."""
+        possible = np.flatnonzero(np.isfinite(self.cost))
+        selection = model_selection(self.cost[possible], possible)
+        return replace(selection, model=selection.n_changes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rocpath.arguments import check_count, describe
+from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.penalty_default import default_penalty, noise_variance
-from rocpath.changepoint.segmentation import segment_penalty
+from rocpath.changepoint.penalty_default import noise_variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.segmentation import SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
 
 # Observations of a sequence once its runs are expanded for the features: 0.8 GB.
 _MAX_EXPANDED = 10**8
@@ -46,12 +43,7 @@ class TrainingSequence:
 def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[TrainingSequence]:
     """Collect the labeled sequences; ``lists`` are weights, positions and groups."""
     sequences, labels = paired_labels(sequences, labels)
-    n = len(sequences)
-    columns = []
-    for name, given in lists.items():
-        column = [None] * n if given is None else list(given)
-        check_count(f"{name} must have an entry", len(column), n, "sequences")
-        columns.append(column)
+    columns = [one_for_each(name, given, len(sequences)) for name, given in lists.items()]
     training = [
         TrainingSequence(k, float_array(x), regions, float_array(w), float_array(at), group)
         for k, (x, regions, w, at, group) in enumerate(
@@ -93,14 +85,12 @@ def features_and_units(
     With a unit, values are in units of the noise; with ``"free"``, its log variance is
     a feature instead of the unit. Several columns are always in units of their noise.
     """
-    every = [None] * len(value) if weights is None else list(weights)
+    every = one_for_each("weights", weights, len(value))
     noise = np.ones(len(value))
     rows = []
     for k, (x, weight) in enumerate(zip(value, every, strict=True)):
-        scaled = x
-        if x.ndim == 2:
-            scaled = noise_scaled(x, weight)[0]
-        elif unit is not None:
+        scaled = noise_scaled(x, weight)[0]
+        if x.ndim == 1 and unit is not None:
             # A constant sequence has no noise, and no changes in any unit.
             noise[k] = noise_variance(x, weights=weight) or 1.0
             scaled = (x - np.nanmedian(x)) / np.sqrt(noise[k])
@@ -109,26 +99,6 @@ def features_and_units(
     if unit == "free":
         return np.column_stack((X, np.log(noise))), np.ones(len(value))
     return X, noise
-
-
-def scaled_default_penalty(
-    x: NDArray[np.float64], weight: ArrayLike | None, *, cost: SegmentCost
-) -> float:
-    """Return the default penalty; columns are in units of their noise."""
-    scaled = noise_scaled(x, weight)[0] if x.ndim == 2 else x
-    return default_penalty(scaled, cost=cost, weights=weight)
-
-
-def scaled_segmentation(
-    x: ArrayLike, penalty: float, weight: ArrayLike | None, **settings: Any
-) -> Segmentation:
-    """Segment a sequence; columns are in units of their noise, but not the means."""
-    value = float_array(x)
-    if value.ndim != 2:
-        return segment_penalty(value, penalty, weights=weight, **settings)
-    scaled, median, unit = noise_scaled(value, weight)
-    found = segment_penalty(scaled, penalty, weights=weight, **settings)
-    return replace(found, mean=found.mean * unit + median)
 
 
 def _expanded_runs(

@@ -12,7 +12,6 @@ from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_passes import checked_sequence, fit
-from rocpath.changepoint.selection import model_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
+    from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
 _MOST_WORK = 2 * 10**7  # changes times observations of models: about ten seconds
 
@@ -141,10 +140,9 @@ def changes_worth(
 
 
 def _persistence(
-    best: Segmentation, models: Any
+    best: Segmentation, models: Segmentations
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    possible = np.flatnonzero(np.isfinite(models.cost))
-    selection = model_selection(models.cost[possible], possible)
+    selection = models.selection()
     at = int(np.searchsorted(selection.min_penalty, best.penalty, side="right")) - 1
     low = np.full(best.n_changes, best.penalty)
     high = np.full(best.n_changes, best.penalty)

@@ -38,7 +38,6 @@ class RegularizationPath(NamedTuple):
     standard_error: NDArray[np.float64]
     selected: float
     n_features: int
-    monitor: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

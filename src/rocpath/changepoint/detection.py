@@ -1,0 +1,92 @@
+"""Changes of sequences without labels, with given or estimated penalties."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocpath.arguments import check_count
+from rocpath.changepoint.noise import noise_scaled
+from rocpath.changepoint.penalty_default import default_penalty
+from rocpath.changepoint.segmentation import segment_penalty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from rocpath.changepoint.segmentation import Constraint, SegmentCost
+    from rocpath.changepoint.segmentation_results import Segmentation
+
+
+def detect_changes(
+    sequences: Sequence[ArrayLike],
+    penalty: float | Sequence[float] | None = None,
+    *,
+    cost: SegmentCost = "normal",
+    constraint: Constraint = None,
+    min_length: int = 1,
+    weights: Sequence[ArrayLike | None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Segmentation]:
+    """Segment sequences without labels.
+
+    Parameters
+    ----------
+    sequences : list of array-like
+        The sequences, each of shape (n,) or (n, d). With several columns the cost is
+        computed in units of the noise of each column.
+    penalty : float or list of float, optional
+        The penalty of a change, one for all sequences or one for each; by default
+        `default_penalty` of each sequence.
+    cost, constraint, min_length
+        As for `segment`.
+    weights : list of array-like or None, optional
+        Weights of the observations of each sequence.
+    progress : callable, optional
+        Function that is called with the number of segmented sequences and the number
+        of all sequences.
+
+    Returns
+    -------
+    list of Segmentation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocpath import changepoint as cp
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.repeat([0.0, 5.0], 50) + rng.normal(size=100)
+    >>> [found.changes.tolist() for found in cp.detect_changes([x, 1e6 * x])]
+    [[50], [50]]
+    """
+    n = len(sequences)
+    every_weight = one_for_each("weights", weights, n)
+    is_one = penalty is None or isinstance(penalty, (int, float))
+    every_penalty = one_for_each("penalty", [penalty] * n if is_one else penalty, n)
+    found = []
+    for done, (x, own, weight) in enumerate(
+        zip(sequences, every_penalty, every_weight, strict=True)
+    ):
+        if progress is not None:
+            progress(done, n)
+        # Costs are in units of the noise of each column, but not the means.
+        scaled, median, unit = noise_scaled(np.asarray(x, dtype=np.float64), weight)
+        if own is None:
+            own = default_penalty(scaled, cost=cost, weights=weight)
+        best = segment_penalty(
+            scaled, own, cost=cost, weights=weight, constraint=constraint, min_length=min_length
+        )
+        found.append(replace(best, mean=best.mean * unit + median))
+    return found
+
+
+def one_for_each(name: str, given: Any, n: int) -> list[Any]:
+    """Return a list with one entry for each sequence, by default None, or raise."""
+    if given is None:
+        return [None] * n
+    entries = list(given)
+    check_count(f"{name} must have an entry", len(entries), n, "sequences")
+    return entries
