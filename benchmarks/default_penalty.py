@@ -75,10 +75,9 @@ def simulate(repeats):
             is_right.append(found.size == changes.size)
             cover.append(cp.covering(found, [changes], n=x.size))
             counts.append((found.size, changes.size))
-        mean = np.mean(counts, axis=0)
-        print(
-            f"{kind:9} {np.mean(is_right):12.0%}  {np.mean(cover):8.3f}  {mean[0]:.1f} ({mean[1]:.1f})"
-        )
+        mean, true = np.mean(counts, axis=0)
+        right, covering = np.mean(is_right), np.mean(cover)
+        print(f"{kind:9} {right:12.0%}  {covering:8.3f}  {mean:.1f} ({true:.1f})")
     rng = np.random.default_rng(1)
     for n in (10**5, 10**6):
         x = autoregressive(n, 0.9, rng)

@@ -72,9 +72,7 @@ def page(sequences, **changes):
         "sequences": sequences,
         "coefficients": [("small", 0.1), (HOSTILE, -3.0)],
         "intercept": 1.5,
-        "path": RegularizationPath(
-            np.array([1.0, 0.1]), np.array([3.0, 2.0]), np.ones(2), 0.1, 2, "errors"
-        ),
+        "path": RegularizationPath(np.array([1.0, 0.1]), np.array([3.0, 2.0]), np.ones(2), 0.1, 2),
         "settings": {"cost": "normal"},
         "notes": [HOSTILE],
     }
