@@ -238,8 +238,8 @@ def test_tasks_of_rows_and_labels_run_once_per_pass():
         for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
     ]
     auc(lazy[1], lazy[0][:, 0])
-    # One pass checks the rows; the next one computes and keeps scores.
-    assert len(n_computed) == 2 * 4
+    # One partition shows that all fit into memory; then each is computed once and kept.
+    assert sorted(n_computed) == [0, 1, 2, 2, 3]
 
 
 def test_class_weight_and_warm_start_equal_those_in_memory():
@@ -289,6 +289,15 @@ def test_row_hashes_do_not_depend_on_partitions_and_are_uniform():
     counts, _ = np.histogram(whole.astype(float), bins=10, range=(0, 2.0**64))
     assert counts.min() > 850  # 1,000 each, with a standard deviation of 30
     assert (subsampling.row_hashes(0, 100, 4) != whole[:100]).all()
+
+
+def test_entries_of_csr_blocks_that_are_not_finite_raise():
+    X, y = rows(60)
+    X[np.abs(X) < 0.5] = 0.0
+    X[45, 2] = np.inf
+    lazy, labels = partitioned(X, y, 3)
+    with pytest.raises(ValueError, match="got inf in partition 2, row 5, column 2"):
+        AUCClassifier().fit(lazy.map_blocks(sparse.csr_array), labels)
 
 
 def text_at_last(labels, block_info=None):

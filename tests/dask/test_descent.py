@@ -10,7 +10,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import minimize_aum, samples  # noqa: E402
+from rocpath.dask import descent, minimize_aum  # noqa: E402
 from rocpath.matrices import add_pairs, column_sums, pair_sums  # noqa: E402
 
 
@@ -59,7 +59,7 @@ def test_margin_and_unit_norm_equal_those_in_memory(kind):
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
 def test_searches_from_a_sample_find_the_same_steps(monkeypatch, client, kind):
-    monkeypatch.setattr(samples, "_FEW_ROWS", 5000)
+    monkeypatch.setattr(descent, "_FEW_ROWS", 5000)
     X, y = rows(kind, 20_000)
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = [1.0, 0.0, 0.5, 0.0]

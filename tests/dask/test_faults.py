@@ -1,5 +1,6 @@
 """Faults of a cluster: lost workers, failing tasks, closed clients, Ctrl-C."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -15,8 +16,7 @@ import rocpath as rp
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, minimize_aum, passes, subsampling  # noqa: E402
-from rocpath.dask import samples as partitioned_samples  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, descent, minimize_aum, passes, subsampling  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -88,7 +88,7 @@ def answer(kind, client):
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_killed_worker_does_not_change_the_result(client, kill_during, monkeypatch, phase):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
-    monkeypatch.setattr(partitioned_samples, "_FEW_ROWS", 1000)
+    monkeypatch.setattr(descent, "_FEW_ROWS", 1000)
     kind = PHASES[phase]
     expected = answer(kind, None)
     client.wait_for_workers(2, timeout=180)
@@ -163,14 +163,31 @@ def test_ctrl_c_stops_and_leaves_no_task(client):
     X, y = partitioned(*rows(), n_partitions=400)  # would take a minute
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     main = threading.main_thread().ident
-    # Not while the graph is built: distributed's garbage collection callback would
-    # swallow the interrupt.
     threading.Timer(6.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         AUCClassifier(client=client).fit(slowly, y)
     assert time.monotonic() - start < 20.0
     assert no_task_runs(client)
+
+
+def test_an_interrupt_that_python_ignores_is_raised_at_the_next_pass(client, monkeypatch):
+    each = Passes.each
+
+    def interrupted(self, *arguments, **how):
+        # As in a callback of the garbage collector, in which exceptions are ignored.
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return each(self, *arguments, **how)
+
+    monkeypatch.setattr(Passes, "each", interrupted)
+    lazy = partitioned(*rows(300))
+    for some in (client, None):
+        with pytest.raises(KeyboardInterrupt):
+            AUCClassifier(client=some).fit(*lazy)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    monkeypatch.undo()
+    AUCClassifier(client=client).fit(*lazy)  # which is not interrupted
 
 
 def test_two_fits_at_once_on_one_client(client):

@@ -11,7 +11,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, minimize_aum, samples, subsampling  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, descent, minimize_aum, subsampling  # noqa: E402
 
 
 def rows(n_rows=600):
@@ -84,7 +84,7 @@ def test_integer_weights_equal_repeated_rows():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("few_rows", [50_000, 100])
 def test_weighted_steps_equal_those_in_memory(monkeypatch, kind, few_rows):
-    monkeypatch.setattr(samples, "_FEW_ROWS", few_rows)
+    monkeypatch.setattr(descent, "_FEW_ROWS", few_rows)
     X, y = rows(2000)
     weight = weights(kind, y.size)
     # Sums of other weights are rounded, and a step ends at a kink, where the gradient

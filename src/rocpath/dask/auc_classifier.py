@@ -12,8 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import refuse_one_class
-from rocpath.dask.blocks import as_block
-from rocpath.dask.partitions import PartitionedRows, column_names, make_partitions
+from rocpath.dask.partitions import PartitionedRows, as_block, column_names, make_partitions
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import refine

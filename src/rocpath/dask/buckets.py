@@ -96,7 +96,7 @@ class Buckets(NamedTuple):
         """Sort scores into buckets."""
         passes = scores.passes
         # At least one per worker, so that none is idle.
-        n_buckets = max(passes.n_workers, -(-scores.n_rows // _ROWS_PER_BUCKET))
+        n_buckets = max(len(passes.memory_limits), -(-scores.n_rows // _ROWS_PER_BUCKET))
         edge = scores.splitters(n_buckets) if n_buckets > 1 else np.zeros(0)
         state = scores.name, edge
         tasks = passes.exchange(_split, _join, scores.tasks, state, edge.size + 1)

@@ -10,35 +10,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import Curve
 from rocpath.auc_statistics.differences import compared
-from rocpath.auc_statistics.groups import ClusterVariance, GroupSums
-from rocpath.auc_statistics.influence import ScoreBlocks, block_components
+from rocpath.auc_statistics.groups import ClusterVariance, GroupSums, pairs_within_groups
+from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
 from rocpath.auc_statistics.intervals import checked_margin
 from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets
-from rocpath.dask.components import (
-    Deviation,
-    n_won_inside,
-    shuffle_groups,
-    square_sums,
-    sums_by_group,
-)
+from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import PartitionedScores, ScoreBins
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distributed import Client
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 _N_BINS = 2**14  # before frequent scores get bins of their own
+_MAX_GROUPS = 2**23  # whose sums are sent to the client, 0.5 GB
 
 
 def auc_interval(
@@ -153,7 +151,7 @@ class _Sample:
         labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
         powers = labeled.bins_between(np.zeros(0)).sums[..., 0]
         if groups is not None:
-            tasks, n_groups = shuffle_groups(passes, labeled.tasks)
+            tasks, n_groups = _shuffle_groups(passes, labeled.tasks)
             if n_groups < labeled.n_rows:  # otherwise rows are independent
                 return cls(labeled, powers, tasks, n_groups)
         return cls(labeled, powers, None, None)
@@ -192,24 +190,24 @@ class _Sample:
             for _, total, square, cube in self.powers[::-1].tolist()
         ]
 
-    def squared_influences(self, deviation: Deviation) -> list[float]:
+    def squared_influences(self, deviation: _Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
         passes, total = self.scores.passes, self.powers[:, 1]
-        tasks = passes.each(square_sums, self.scores.tasks, state=deviation)
+        tasks = passes.each(_square_sums, self.scores.tasks, state=deviation)
         squares = np.sum(passes.results("computing variances", tasks), axis=0) / total**2
         return [float(one) for one in squares[::-1]]
 
-    def cluster_variance(self, deviation: Deviation) -> ClusterVariance | None:
+    def cluster_variance(self, deviation: _Deviation) -> ClusterVariance | None:
         """Return the clustered variance of an estimate, if rows are grouped."""
         sums = self.group_sums(deviation)
         return None if sums is None else ClusterVariance.of(sums)
 
-    def group_sums(self, deviation: Deviation) -> GroupSums | None:
+    def group_sums(self, deviation: _Deviation) -> GroupSums | None:
         """Sum over the rows of each group, or raise if a class is in one group only."""
         if self.groups is None:
             return None
         passes = self.scores.passes
-        tasks = passes.each(sums_by_group, self.groups, state=deviation)
+        tasks = passes.each(_sums_by_group, self.groups, state=deviation)
         found = passes.results("adding up groups", tasks)
         return GroupSums.from_sums(*np.concatenate(found, axis=2))
 
@@ -225,7 +223,7 @@ class _PartitionedCurve(Curve):
     def deviation(self) -> Any:
         """The components, as a function of the rows of a partition."""
         components = np.stack((self.blocks.negative, self.blocks.positive))[:, ::-1]
-        return Deviation(((self.name, self.bins, components),))
+        return _Deviation(((self.name, self.bins, components),))
 
     @cached_property
     def spreads(self) -> list[ClassSpread]:
@@ -250,7 +248,7 @@ class _PartitionedCurve(Curve):
     def _n_won_inside(self) -> float:
         sample: Any = self.sample
         passes = sample.scores.passes
-        tasks = passes.each(n_won_inside, sample.groups, state=self.name)
+        tasks = passes.each(_n_won_inside, sample.groups, state=self.name)
         return float(sum(passes.results("pairs of groups", tasks)))
 
     def _design_factor(self, cluster: ClusterVariance) -> float:
@@ -262,3 +260,87 @@ class _PartitionedCurve(Curve):
         weight = self.group_sums.weight  # type: ignore[union-attr]
         share = weight / weight.sum(axis=1, keepdims=True)
         return float((sample.powers[:, 0] * (share**2).sum(axis=1)).max())
+
+
+class _Deviation(NamedTuple):
+    """The structural components of one score, or the difference of those of two.
+
+    A term is the name of a score, its bins, and the components by class and bin.
+    """
+
+    terms: tuple[tuple[str, ScoreBins, NDArray[np.float64]], ...]
+
+    def __sub__(self, other: _Deviation) -> _Deviation:
+        return _Deviation((*self.terms, *other.terms))
+
+    def of(self, rows: Partition) -> NDArray[np.float64]:
+        """Return the deviations of the rows of a partition."""
+        label = (rows.y > 0).astype(np.intp)
+        first, *rest = (
+            by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms
+        )
+        return np.asarray(first - rest[0] if rest else first)
+
+
+def _shuffle_groups(passes: Passes, partitions: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return tasks of rows, all rows of a group in one of them, and count groups."""
+    n_pieces = len(partitions)
+    tasks = passes.exchange(_split_groups, _join_rows, partitions, n_pieces, n_pieces)
+    n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
+    if n_groups < 2:
+        raise ValueError("groups must have at least two different values, got one.")
+    if n_groups > _MAX_GROUPS:
+        raise MemoryError(
+            f"groups must have at most {_MAX_GROUPS:,} different values, got {n_groups:,}."
+        )
+    return tasks, n_groups
+
+
+def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
+    # The hash identifies a group from here on: among ten million groups, two have the
+    # same one with a probability of 3e-6.
+    labels = np.asarray(rows.groups)
+    if labels.dtype.kind not in "biuf":
+        labels = labels.astype(str).astype(object)
+    code = hash_array(labels)
+    piece = (code % np.uint64(n_pieces)).astype(np.intp)
+    rows = rows._replace(groups=code)
+    return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
+
+
+def _join_rows(pieces: list[Partition]) -> Partition:
+    columns = zip(*pieces, strict=True)
+    joined = [None if one[0] is None else np.concatenate(one) for one in columns]
+    return Partition(*joined)  # type: ignore[arg-type]
+
+
+def _count_groups(rows: Partition, _: None) -> int:
+    return int(np.unique(np.asarray(rows.groups)).size)
+
+
+def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
+    """Sum the squared influences of negatives and of positives."""
+    square = (rows.y * deviation.of(rows)) ** 2
+    return np.asarray(np.bincount(rows.y > 0, square, 2), dtype=float)
+
+
+def _sums_by_group(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
+    """Return the sums of `GroupSums`, by class and group."""
+    weight, each = np.abs(rows.y).astype(np.float64), deviation.of(rows)
+    group, code = np.unique(np.asarray(rows.groups), return_inverse=True)
+    columns = (weight, weight**2, weight * each, weight * each**2)
+    key, size = code + group.size * (rows.y > 0), 2 * group.size
+    sums = [np.bincount(key, column, size) for column in columns]
+    return np.asarray(sums, dtype=float).reshape(4, 2, group.size)
+
+
+def _n_won_inside(rows: Partition, name: str) -> float:
+    """Return the weight of correctly ordered pairs of the same group."""
+    if rows.y.size == 0:
+        return 0.0
+    score, is_positive = getattr(rows, name), rows.y > 0
+    weight = np.abs(rows.y).astype(np.float64)
+    code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
+    with np.errstate(invalid="ignore", divide="ignore"):  # only the order is used
+        blocks = place_rows(score, is_positive, weight, 1.0)
+    return float(pairs_within_groups(code, blocks, score, is_positive, weight).won.sum())

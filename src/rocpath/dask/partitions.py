@@ -12,9 +12,9 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
+from scipy import sparse
 
 from rocpath.arguments import check_two_classes, is_missing, refuse_masked
-from rocpath.dask.blocks import as_block, block_bytes, check_finite
 from rocpath.dask.passes import ReturnInvalid
 
 if TYPE_CHECKING:
@@ -78,26 +78,19 @@ class PartitionedRows(NamedTuple):
         are None are absent.
         """
         tasks = make_partitions(name, X, y, sample_weight, **others)
-        numbers = range(len(tasks))
-        # In threads, rows are kept only once their size is known: they would hold all of
-        # them meanwhile. Workers drop them as soon as they are known to be too large.
-        kept = tasks if passes.client is None else passes.keep(tasks)
-        left = passes.memory_to_keep
-
-        def subtract_size(found: _Summary) -> None:
-            nonlocal left
-            if left >= 0 > left - found.n_bytes:
-                passes.forget(kept)
-            left -= found.n_bytes
-
-        checks = passes.each(ReturnInvalid(_summarize), kept, numbers, state=name)
-        found = passes.results("checking rows", checks, reads_x=True, each=subtract_size)
+        summarize, numbers = ReturnInvalid(_summarize), range(len(tasks))
+        # One partition shows whether workers can keep them all.
+        some = slice(len(tasks) // 2, len(tasks) // 2 + 1)
+        check = passes.each(summarize, tasks[some], numbers[some], state=name)
+        (first,) = passes.results("reading a partition", check)
+        fits = first.n_bytes * len(tasks) <= passes.memory_to_keep
+        kept = passes.keep(tasks) if fits else tasks
+        checks = passes.each(summarize, kept, numbers, state=name)
+        found = passes.results("checking rows", checks, reads_x=True)
         summary = _combine(found, is_binary=is_binary)
-        if passes.client is None and left >= summary.n_bytes:
-            kept = passes.keep(tasks)
-        return cls(
-            passes, kept if left >= 0 else tasks, [one.n_rows for one in found], *summary[1:]
-        )
+        if summary.n_bytes > passes.memory_to_keep:
+            kept = tasks
+        return cls(passes, kept, [one.n_rows for one in found], *summary[1:])
 
     def each(self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None) -> Any:
         """Return a task for every partition, as `Passes.each` does."""
@@ -178,8 +171,10 @@ def make_partitions(
 
 def _align(name: str, X: Any, other: str, column: Any) -> Any:
     """Return a column in the partitions of X, if the sizes of both are known."""
-    rows, other_rows = _row_chunks(X), _row_chunks(column)
-    if rows is None or other_rows is None or rows == other_rows:
+    if not (isinstance(X, da.Array) and isinstance(column, da.Array)):
+        return column
+    rows, other_rows = X.chunks[0], column.chunks[0]
+    if rows == other_rows or np.isnan([*rows, *other_rows]).any():
         return column
     if sum(rows) != sum(other_rows):
         raise ValueError(
@@ -225,10 +220,10 @@ def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any)
 
 
 def _check(rows: Partition, number: int, name: str) -> None:
-    check_finite(name, rows.X, number)
+    _check_finite(name, rows.X, number)
     _refuse_any(is_missing(rows.y), "y must be finite and complete", rows.y, number)
     if rows.other_scores is not None:
-        check_finite("other_scores", rows.other_scores, number)
+        _check_finite("other_scores", rows.other_scores, number)
     if rows.groups is not None:
         _refuse_any(is_missing(rows.groups), "groups must be complete", rows.groups, number)
 
@@ -244,7 +239,7 @@ def _summarize(rows: Partition, number: int, name: str) -> _Summary:
     return _Summary(
         y.size,
         1 if X.ndim == 1 else X.shape[1],
-        block_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
+        _block_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
         labels,
         counts,
         np.bincount(index, weight, labels.size).astype(np.float64),
@@ -311,14 +306,6 @@ def _split(name: str, number: int, frame: Any, others: list[str]) -> Partition:
     return _partition(name, number, rows, others, *columns)
 
 
-def _row_chunks(rows: Any) -> tuple[int, ...] | None:
-    """Return the sizes of the partitions, if all are known."""
-    if not isinstance(rows, da.Array) or np.isnan(rows.chunks[0]).any():
-        return None
-    sizes: tuple[int, ...] = rows.chunks[0]
-    return sizes
-
-
 def _blocks(rows: Any) -> list[Any]:
     # Not optimized: for frames that might combine partitions, differently for labels
     # and rows; for arrays, a task that both need might run twice.
@@ -326,3 +313,59 @@ def _blocks(rows: Any) -> list[Any]:
     if isinstance(rows, da.Array):
         tasks = tasks.reshape(len(rows.chunks[0]))
     return list(tasks)
+
+
+def as_block(name: str, X: Any) -> Matrix:
+    """Convert a block of rows to an array or CSR matrix of float32 or float64."""
+    refuse_masked(name, X)
+    if sparse.issparse(X):
+        block = X.tocsr()
+    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
+        block = X.to_numpy(dtype=_frame_dtype(name, X), na_value=np.nan)
+    elif hasattr(X, "to_numpy"):
+        block = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        block = np.asarray(X)
+    if block.dtype.kind not in "buif":
+        raise TypeError(f"{name} must be real numbers, got dtype {block.dtype}.")
+    # Float32 is not converted: copies would double the memory.
+    is_float = block.dtype in (np.float32, np.float64)
+    return block if is_float else block.astype(np.float64)
+
+
+def _frame_dtype(name: str, X: Any) -> Any:
+    """Return float32 if all columns are; raise if a column is not numeric."""
+    for column, dtype in X.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "buif":
+            raise TypeError(
+                f"{name} must be real numbers, got column {column!r} of type {dtype}: "
+                "drop it, or encode it, for example by dask.dataframe.get_dummies."
+            )
+    return np.float32 if all(X.dtypes == np.float32) else np.float64
+
+
+def _check_finite(name: str, X: Matrix, number: int) -> None:
+    """Raise if an entry is not finite, with its partition, row and column."""
+    entries = X.data if sparse.issparse(X) else X
+    # A sum allocates no memory. It is finite unless an entry is not finite or the sum
+    # overflows, which the second check distinguishes.
+    with np.errstate(over="ignore", invalid="ignore"):
+        looks_finite = np.isfinite(entries.sum(dtype=np.float64))
+    if looks_finite or np.isfinite(entries).all():
+        return
+    place = np.argwhere(~np.isfinite(entries))[0]
+    if sparse.issparse(X):
+        place = np.array(X.tocoo().coords)[:, place[0]]
+    row, *column = place
+    in_column = f", column {column[0]}" if column else ""
+    raise ValueError(
+        f"{name} must be finite, got {X[(row, *column)]} in partition {number}, row "
+        f"{row}{in_column}."
+    )
+
+
+def _block_bytes(X: Matrix) -> int:
+    """Return the memory of a block."""
+    if sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

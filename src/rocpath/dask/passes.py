@@ -22,7 +22,7 @@ from distributed import CancelledError, Client, KilledWorker, default_client, fu
 from rocpath.arguments import available_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _MIN_FAN_IN = 16  # results that one task of a sum combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two looks at pending tasks
@@ -81,17 +81,19 @@ class Passes:
             future.release()
 
     @property
-    def n_workers(self) -> int:
-        """Number of workers, at least one."""
-        return 1 if self.client is None else max(len(_workers(self.client)), 1)
+    def memory_limits(self) -> list[int]:
+        """Number of bytes that each worker may use; 0 or None if there is no limit."""
+        if self.client is None:
+            return [available_memory()]
+        with _explained_errors(self.client):
+            # All of them: by default only the first few are listed.
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        return [worker["memory_limit"] for worker in workers]
 
     @property
     def memory_to_keep(self) -> float:
         """Number of bytes that workers can keep between passes."""
-        if self.client is None:
-            return _SHARE_TO_KEEP * available_memory()
-        limits = [worker["memory_limit"] for worker in _workers(self.client).values()]
-        # A limit of 0 or None means that none was set.
+        limits = self.memory_limits
         return _SHARE_TO_KEEP * sum(limits) if all(limits) else inf
 
     def each(
@@ -130,52 +132,42 @@ class Passes:
         joined = delayed(join, pure=False)
         return self.keep([joined([one[k] for one in pieces]) for k in range(n_pieces)])
 
-    def forget(self, kept: Iterable[Any]) -> None:
-        """Let workers drop results that they kept."""
-        # Released, not cancelled, which would also end tasks that still need them.
-        for future in futures_of(list(kept)):
-            future.release()
-
-    def results(
-        self,
-        name: str,
-        tasks: Sequence[Any],
-        *,
-        reads_x: bool = False,
-        each: Callable[[Any], None] | None = None,
-    ) -> Any:
-        """Run tasks and return their results in order; pass each to a function."""
+    def results(self, name: str, tasks: Sequence[Any], *, reads_x: bool = False) -> Any:
+        """Run tasks and return their results in order."""
         self._show(name, 0, len(tasks))
         self.n_passes += reads_x
         _raise_interrupt()
         if self.client is None:
             found = list(compute(*tasks))
-            _raise_invalid(found)
-            self._show(name, len(tasks), len(tasks))
         else:
             with _explained_errors(self.client):
-                found = self._compute(self.client, name, tasks, each)
+                found = self._compute(self.client, name, tasks)
+        for result in found:
+            if isinstance(result, _Invalid):
+                raise result.error
+        self._show(name, len(tasks), len(tasks))
         # Graphs are read in order, so the inputs of all earlier ones are free now.
         self._held.clear()
         return found
 
-    def _compute(self, client: Client, name: str, tasks: Sequence[Any], each: Any) -> Any:
+    def _compute(self, client: Client, name: str, tasks: Sequence[Any]) -> list[Any]:
         futures = client.compute(list(tasks))
         # A closing client accepts tasks but never reports that they ended.
         _check_connected(client)
+        gathering = asyncio.run_coroutine_threadsafe(
+            client.gather(futures, asynchronous=True),
+            client.loop.asyncio_loop,  # type: ignore[union-attr]
+        )
         try:
-            # All at once unless someone watches: every message takes time.
-            if each is None and self._progress is None:
-                return _gather(client, futures)
-            found: dict[Any, Any] = {}
-            for batch in _completed_batches(client, futures):
-                for future, result in zip(batch, _gather(client, batch), strict=True):
-                    found[future.key] = result
-                    if each is not None:
-                        each(result)
-                self._show(name, len(found), len(futures))
-            return [found[future.key] for future in futures]
+            for _ in _pauses(client):
+                if gathering.done():
+                    break
+                n_done = 0 if self._progress is None else sum(one.done() for one in futures)
+                if 0 < n_done < len(futures):
+                    self._show(name, n_done, len(futures))
+            return list(gathering.result())
         finally:
+            gathering.cancel()
             # Also after Ctrl-C: pending tasks are dropped, running ones end.
             for future in futures:
                 future.release()
@@ -226,12 +218,6 @@ class _Invalid(NamedTuple):
     error: Exception
 
 
-def _raise_invalid(results: Iterable[Any]) -> None:
-    for result in results:
-        if isinstance(result, _Invalid):
-            raise result.error
-
-
 def _interrupt(*signal_and_frame: Any) -> None:
     _is_interrupted.set()
     signal.default_int_handler(*signal_and_frame)
@@ -259,13 +245,13 @@ def _pauses(client: Client) -> Iterator[None]:
             last_check = now
             if client.scheduler_info(n_workers=1)["workers"]:
                 last_worker = now
-            elif now - last_worker >= _SECONDS_TO_WARNING:
-                _report_no_worker(now - last_worker, has_warned=has_warned)
-                has_warned = True
+            else:
+                has_warned = _report_no_worker(now - last_worker, has_warned=has_warned)
         yield
 
 
-def _report_no_worker(seconds: float, *, has_warned: bool) -> None:
+def _report_no_worker(seconds: float, *, has_warned: bool) -> bool:
+    """Raise after a time limit, or warn once; return whether there was a warning."""
     limit = parse_timedelta(dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
     if seconds >= limit:
         raise TimeoutError(
@@ -273,42 +259,15 @@ def _report_no_worker(seconds: float, *, has_warned: bool) -> None:
             "Start workers, or wait longer for them by "
             f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
         )
-    if not has_warned:
+    if not has_warned and seconds >= _SECONDS_TO_WARNING:
         warnings.warn(
             f"No worker is connected to the scheduler: waiting for one, up to "
             f"{limit:.0f} seconds ({_TIMEOUT_SETTING} in Dask's configuration).",
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-def _completed_batches(client: Client, futures: list[Any]) -> Iterator[list[Any]]:
-    """Yield the newly completed futures."""
-    waiting = set(futures)
-    for _ in _pauses(client):
-        batch = [future for future in waiting if future.done()]
-        waiting.difference_update(batch)
-        if batch:
-            yield batch
-        if not waiting:
-            return
-
-
-def _gather(client: Client, futures: list[Any]) -> list[Any]:
-    """Send results to the client."""
-    gathering = asyncio.run_coroutine_threadsafe(
-        client.gather(futures, asynchronous=True),
-        client.loop.asyncio_loop,  # type: ignore[union-attr]
-    )
-    try:
-        for _ in _pauses(client):
-            if gathering.done():
-                break
-        found = list(gathering.result())
-    finally:
-        gathering.cancel()
-    _raise_invalid(found)
-    return found
+        return True
+    return has_warned
 
 
 @contextmanager
@@ -353,10 +312,3 @@ def _check_connected(client: Client) -> None:
         raise RuntimeError(
             f"client must be connected to its scheduler, got one that is {client.status}."
         )
-
-
-def _workers(client: Client) -> dict[str, Any]:
-    with _explained_errors(client):
-        # All of them: by default only the first few are listed.
-        workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return workers

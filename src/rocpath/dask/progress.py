@@ -19,14 +19,11 @@ def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None] | None]:
 
     In a terminal a single line is overwritten, and cleared at the end.
     """
-    if not is_shown:
-        yield None
-    elif not sys.stderr.isatty():
-        yield _write_line
-    else:
-        try:
-            yield _write_bar
-        finally:
+    is_bar = is_shown and sys.stderr.isatty()
+    try:
+        yield _write_bar if is_bar else _write_line if is_shown else None
+    finally:
+        if is_bar:
             _overwrite("", end="\r")
 
 

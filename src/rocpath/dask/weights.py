@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.dask.partitions import Partition, PartitionedRows
-
-    Weights = list[NDArray[np.float64]]  # of the negatives and of the positives
+    from rocpath.dask.passes import Passes
 
 _MAX_UNIT = 2**53  # float64 represents all whole numbers up to here
 
@@ -81,55 +80,47 @@ def common_units(rows: PartitionedRows, positives: NDArray[Any]) -> WeightUnits:
     """Find units for the rows of the positive classes and for the others."""
     if not rows.is_weighted:
         is_positive = np.isin(rows.classes, positives)
-        sides = rows.class_counts[~is_positive], rows.class_counts[is_positive]
-        return WeightUnits(*(ClassUnit(int(counts.sum())) for counts in sides))
-    weights = rows.passes.keep(rows.each(_by_class, state=positives))
-    units = _units(rows, weights, [1.0, 1.0])
+        n_positive = int(rows.class_counts[is_positive].sum())
+        return WeightUnits(ClassUnit(sum(rows.n_rows) - n_positive), ClassUnit(n_positive))
+    sides = [
+        rows.passes.keep(rows.each(_class_weights, state=(positives, is_positive)))
+        for is_positive in (False, True)
+    ]
+    units = WeightUnits(*(_class_unit(rows.passes, side) for side in sides))
     if units.are_rates_exact:
         return units
     # Otherwise rates are rounded like any other jumps. They are divided by sums of
     # whole numbers, which do not depend on the partitioning.
-    return _units(rows, weights, [float(one.total * one.unit) for one in units])
+    totals = [float(one.total * one.unit) for one in units]
+    return WeightUnits(*map(_class_unit, [rows.passes] * 2, sides, totals))
 
 
-def _units(rows: PartitionedRows, weights: list[Any], divisors: list[float]) -> WeightUnits:
-    passes = rows.passes
-    ranges = passes.results("weights", passes.each(_ranges, weights, state=divisors))
-    both = []
-    for side in zip(*ranges, strict=True):
-        smallest, total, lowest_bit = zip(*side, strict=True)
-        both.append((min(smallest), fsum(total), min(lowest_bit)))
-    state = divisors, [smallest for smallest, *_ in both]
-    tasks = passes.each(_are_multiples, weights, state=state)
-    are_multiples = np.all(passes.results("weights", tasks), axis=0).tolist()
-    units = [
-        ClassUnit(0, _core.jump_unit(*side, of_class), divisor)
-        for side, of_class, divisor in zip(both, are_multiples, divisors, strict=True)
-    ]
-    sums = passes.results("weights", passes.each(_count_sums, weights, state=units))
-    totals = map(sum, zip(*sums, strict=True))
-    return WeightUnits(
-        *(unit._replace(total=total) for unit, total in zip(units, totals, strict=True))
-    )
+def _class_unit(passes: Passes, weights: list[Any], divisor: float = 1.0) -> ClassUnit:
+    def each(function: Any, state: Any) -> list[Any]:
+        found: list[Any] = passes.results("weights", passes.each(function, weights, state=state))
+        return found
+
+    smallest, total, lowest_bit = zip(*each(_jump_range, divisor), strict=True)
+    jumps = min(smallest), fsum(total), min(lowest_bit)
+    are_multiples = all(each(_are_multiples, (divisor, min(smallest))))
+    unit = ClassUnit(0, _core.jump_unit(*jumps, are_multiples), divisor)
+    return unit._replace(total=sum(each(_count_sum, unit)))
 
 
-def _by_class(rows: Partition, positives: NDArray[Any]) -> Weights:
-    is_positive = np.isin(rows.y, positives)
+def _class_weights(rows: Partition, state: tuple[NDArray[Any], bool]) -> NDArray[np.float64]:
+    positives, is_positive = state
     weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-    return [weight[~is_positive], weight[is_positive]]
+    return weight[np.isin(rows.y, positives) == is_positive]
 
 
-def _ranges(weights: Weights, divisors: list[float]) -> list[tuple[float, float, int]]:
-    sides = zip(weights, divisors, strict=True)
-    return [_core.jump_range(weight / divisor) for weight, divisor in sides]
+def _jump_range(weight: NDArray[np.float64], divisor: float) -> tuple[float, float, int]:
+    return _core.jump_range(weight / divisor)
 
 
-def _are_multiples(weights: Weights, state: tuple[list[float], list[float]]) -> list[bool]:
-    return [
-        _core.are_multiples(weight / divisor, smallest)
-        for weight, divisor, smallest in zip(weights, *state, strict=True)
-    ]
+def _are_multiples(weight: NDArray[np.float64], state: tuple[float, float]) -> bool:
+    divisor, smallest = state
+    return _core.are_multiples(weight / divisor, smallest)
 
 
-def _count_sums(weights: Weights, units: list[ClassUnit]) -> list[int]:
-    return [int(unit.counts(weight).sum()) for weight, unit in zip(weights, units, strict=True)]
+def _count_sum(weight: NDArray[np.float64], unit: ClassUnit) -> int:
+    return int(unit.counts(weight).sum())
