@@ -1,16 +1,16 @@
 from . import changepoint
+from .auc_statistics.calibration import CalibrationCurve, calibration_curve
 from .auc_statistics.intervals import auc_interval, compare_auc, compare_auc_unpaired
 from .auc_statistics.many_curves import AUCComparisons, compare_aucs
 from .auc_statistics.operating_points import OperatingPoint
 from .auc_statistics.other_metrics import (
-    MetricInterval,
     average_precision_interval,
     bootstrap_interval,
     fpr_at_tpr,
     tpr_at_fpr,
 )
 from .auc_statistics.planning import n_positives_needed
-from .auc_statistics.results import AUCComparison, AUCInterval
+from .auc_statistics.results import AUCComparison, AUCInterval, MetricInterval
 from .auc_statistics.thresholds import choose_threshold
 from .breakpoints import ErrorBreakpoints
 from .changepoint import IntervalRegression, PenaltyRegressor
@@ -36,6 +36,7 @@ __all__ = [
     "AUCInterval",
     "AUMPath",
     "BestStep",
+    "CalibrationCurve",
     "Descent",
     "ErrorBreakpoints",
     "IntervalRegression",
@@ -57,6 +58,7 @@ __all__ = [
     "best_auc_step",
     "best_aum_step",
     "bootstrap_interval",
+    "calibration_curve",
     "changepoint",
     "choose_threshold",
     "compare_auc",

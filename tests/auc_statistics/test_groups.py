@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 import rocpath as rp
-from rocpath.auc_statistics.curves import Curve, LabeledSample
-from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.curves import ScoreCurve
+from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
 from tests import oracle_auc
 
 NAMES = ("value", "standard_error", "low", "high", "confidence")
@@ -49,7 +49,7 @@ def test_intervals_are_centered_at_pairs_of_different_groups(rows):
     y, score, _, group = rows
     assume(len(set(group)) < len(group))
     sample = LabeledSample.of(y, None, None, group)
-    curve = Curve.of(sample, score.astype(float), 1.0, 0.95)
+    curve = ScoreCurve.of(sample, score.astype(float), 1.0, 0.95)
     expected = oracle_auc.auc_between_groups(score, y, group)
     assert curve.center == pytest.approx(float(expected))
 
@@ -103,7 +103,7 @@ def test_groups_of_any_type_are_encoded_alike():
         ([1, 2], "groups must have an entry for each of the 6 rows, got 2"),
         ([7] * 6, "groups must have at least two different values, got only 7"),
         ([1, 1, 1, 2, 2, 2], "groups must have negative rows in at least two groups"),
-        ([1, 2, None, 4, 4, 5], "groups must be complete, got None at index 2"),
+        ([1, 2, None, 4, 4, 5], "groups must be finite and complete, got None at index 2"),
         ([1, 2, np.nan, 4, 4, 5], "groups must be finite and complete, got nan at"),
         ([[1]] * 6, "groups must be one-dimensional"),
     ],

@@ -69,8 +69,8 @@ def test_holm_by_hand():
     ("S", "message"),
     [
         ({"a": [1, 2, 3, 4], "flat": [1] * 4}, "scores 'flat' must not be constant"),
-        ({"a": [1, 2, 3, 4], "b": [1, 2]}, "scores 'b' must have one entry for each"),
-        ([[1, np.nan]] * 4, "column 1 of scores must be finite, got nan at index 0"),
+        ({"a": [1, 2, 3, 4], "b": [1, 2]}, "y and scores 'b' must have the same length, got y 4"),
+        ([[1, np.nan], [2, 0], [3, 0], [4, 0]], "scores '1' must be finite .*, got nan at index 0"),
         ([[1], [2], [3], [4]], "S must have at least two columns, got 1"),
     ],
 )

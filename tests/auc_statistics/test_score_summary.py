@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from rocpath.auc_statistics.score_summary import calibration_groups, summarize_scores
+from rocpath.auc_statistics.calibration import calibration_bins
+from rocpath.auc_statistics.score_summary import summarize_scores
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.auc_statistics.thresholds import choose_threshold
 
@@ -63,7 +64,7 @@ def test_the_band_has_exact_bounds_at_each_threshold():
 def test_calibration_groups_share_all_rows_and_their_expected_positives():
     is_positive, score = tied_rows(2000)
     probability = expit(score)
-    groups = calibration_groups(is_positive, probability)
+    groups = calibration_bins(is_positive, probability)
     assert len(groups) == 10
     assert sum(group.n_rows for group in groups) == score.size
     expected = np.array([group.n_rows * group.probability for group in groups])

@@ -7,9 +7,9 @@ from scipy.stats import binomtest
 
 import rocpath as rp
 from rocpath import plots
-from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band, spread_places
+from rocpath.auc_statistics.roc_bands import roc_band, spread_places
 
 mpl.use("Agg")
 
@@ -39,7 +39,7 @@ def test_curves_bands_and_legend():
 
 def test_the_pointwise_band_has_binomial_bounds():
     y, score = rows()
-    band = roc_band(RankedRows.of(y, score), 0.9)
+    band = roc_band(y, score, 0.9)
     # Two independent intervals of this confidence contain both rates in 90%.
     exact = [binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)]
     low = np.array([one.low for one in exact])
@@ -53,7 +53,7 @@ def test_the_simultaneous_band_contains_the_whole_curve():
         y = np.repeat([True, False], [60, 80])
         score = rng.random(140) + 0.3 * y
         ranked = RankedRows.of(y, score)
-        band = roc_band(ranked, 0.9, is_simultaneous=True)
+        band = roc_band(y, score, 0.9, is_simultaneous=True)
         at = ranked.score[spread_places(ranked)]
         fpr, tpr = np.clip(1 - at, 0, 1), np.clip(1.3 - at, 0, 1)
         is_inside = (band.fpr_low <= fpr + 1e-9) & (fpr <= band.fpr_high + 1e-9)
@@ -66,8 +66,8 @@ def test_groups_widen_the_band():
     y, score = rows(60)
     copies = [np.repeat(values, 10) for values in (y, score, np.arange(60))]
     groups = RowGroups.of("groups", copies[2], 600)
-    wide = grouped_roc_band(*copies[:2], groups)
-    narrow = roc_band(RankedRows.of(*copies[:2]))
+    wide = roc_band(*copies[:2], groups=groups)
+    narrow = roc_band(*copies[:2])
     assert (wide.tpr_high - wide.tpr_low).max() > 2 * (narrow.tpr_high - narrow.tpr_low).max()
     with pytest.raises(ValueError, match="band must be 'pointwise' or None"):
         plots.plot_roc(y, score, groups=np.arange(60) // 2, band="simultaneous")

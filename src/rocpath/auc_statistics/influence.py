@@ -11,6 +11,8 @@ from rocpath import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rocpath.auc_statistics.labeled_sample import RowGroups
+
 
 def auc_with_influence(
     score: NDArray[np.float64],
@@ -23,12 +25,31 @@ def auc_with_influence(
 
     For independent rows, the sum of squared influences is DeLong's variance of the AUC
     up to a factor of m / (m - 1) for each class of m rows, and the sum of squared
-    differences of influences is the variance of the difference of two AUCs. For
-    clustered rows, see :class:`rocpath.auc_statistics.groups.ClusterVariance`.
+    differences of influences is the variance of the difference of two AUCs.
     """
     blocks = place_rows(score, is_positive, weight, max_fpr)
     total = np.where(is_positive, blocks.tp.sum(), blocks.fp.sum())
     return blocks.area, weight / total * blocks.deviations(is_positive)
+
+
+class Variance(NamedTuple):
+    """A variance, and its degrees of freedom."""
+
+    value: float
+    freedom: float
+
+
+def unit_variance(influence: NDArray[np.float64], groups: RowGroups | None = None) -> Variance:
+    """Return the variance of an estimate from the influences of independent rows or groups."""
+    n_units = influence.size
+    if groups is not None:
+        influence = np.asarray(np.bincount(groups.code, influence))
+        n_units = groups.n_groups
+    square = influence**2
+    total = float(square.sum())
+    # Few units may have nearly all of the influence.
+    freedom = total**2 / max(float(square @ square), 1e-300) - 1.0
+    return Variance(total * n_units / (n_units - 1), max(freedom, 1.0))
 
 
 class ScoreBlocks(NamedTuple):

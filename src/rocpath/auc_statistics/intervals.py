@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocpath.arguments import finite_number, one_of, rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.averages import multiclass_interval, stratified_interval
+from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared, difference_of
-from rocpath.auc_statistics.groups import RowGroups
-from rocpath.auc_statistics.multiclass import multiclass_interval
-from rocpath.auc_statistics.strata import stratified_interval
+from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -88,8 +87,8 @@ def auc_interval(
     """
     confidence = share_between("confidence", confidence)
     if np.ndim(scores) == 2:
-        refuse_with("scores of several classes", max_fpr=max_fpr, strata=strata)
-        refuse_with("scores of several classes", positive=positive)
+        several = "scores of several classes"
+        _refuse_with(several, max_fpr=max_fpr, strata=strata, positive=positive)
         return multiclass_interval(
             y,
             scores,
@@ -102,16 +101,11 @@ def auc_interval(
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     score = sample.scores("scores", scores)
     if strata is not None:
-        refuse_with("strata", max_fpr=max_fpr)
-        return stratified_interval(
-            sample,
-            score,
-            RowGroups.of("strata", strata, score.size, least=1).code,
-            weighting=one_of("weighting", weighting, ("pairs", "strata")),
-            confidence=confidence,
-        )
-    max_fpr = rate_up_to_one("max_fpr", max_fpr)
-    return Curve.of(sample, score, max_fpr, confidence).interval
+        _refuse_with("strata", max_fpr=max_fpr)
+        code = RowGroups.of("strata", strata, score.size, least=1).code
+        by_pairs = one_of("weighting", weighting, ("pairs", "strata")) == "pairs"
+        return stratified_interval(sample, score, code, is_weighted=by_pairs, confidence=confidence)
+    return ScoreCurve.of(sample, score, rate_up_to_one("max_fpr", max_fpr), confidence).interval
 
 
 def compare_auc(
@@ -155,16 +149,12 @@ def compare_auc(
     AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.0626 to +0.6435), p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
-    score = sample.scores("scores", scores)
-    other = sample.scores("other_scores", other_scores)
-    confidence = share_between("confidence", confidence)
-    max_fpr = rate_up_to_one("max_fpr", max_fpr)
-    margin = checked_margin(margin)
-    return compared(
-        Curve.of(sample, score, max_fpr, confidence),
-        Curve.of(sample, other, max_fpr, confidence),
-        margin,
+    limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
+    one, two = (
+        ScoreCurve.of(sample, sample.scores(name, score), limit, confidence)
+        for name, score in (("scores", scores), ("other_scores", other_scores))
     )
+    return compared(one, two, checked_margin(margin))
 
 
 def compare_auc_unpaired(
@@ -203,30 +193,27 @@ def compare_auc_unpaired(
     >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
     AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4265 to +0.7139), p = 0.68
     """
-    confidence = share_between("confidence", confidence)
-    max_fpr = rate_up_to_one("max_fpr", max_fpr)
-    margin = checked_margin(margin)
+    limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
+    samples = (
+        (LabeledSample.of(y, None, positive, groups), "scores", scores),
+        (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
+    )
     one, two = (
-        Curve.of(sample, sample.scores(name, score), max_fpr, confidence)
-        for sample, name, score in (
-            (LabeledSample.of(y, None, positive, groups), "scores", scores),
-            (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
-        )
+        ScoreCurve.of(sample, sample.scores(name, score), limit, confidence)
+        for sample, name, score in samples
     )
-    errors = one.interval.standard_error**2, two.interval.standard_error**2
+    first, second = one.test_variance, two.test_variance
     return difference_of(
-        one.interval,
-        two.interval,
-        sum(errors),
-        centers=(one.center, two.center),
-        freedom=min(
-            curve.cluster.freedom if curve.cluster else float("inf") for curve in (one, two)
-        ),
-        margin=margin,
+        one,
+        two,
+        one.interval.standard_error**2 + two.interval.standard_error**2,
+        stable=first.value + second.value,
+        freedom=min(first.freedom, second.freedom),
+        margin=checked_margin(margin),
     )
 
 
-def refuse_with(other: str, **arguments: Any) -> None:
+def _refuse_with(other: str, **arguments: Any) -> None:
     """Raise if an argument is given that is not supported together with another."""
     for name, argument in arguments.items():
         if argument is not None:

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import special
 
 from rocpath.arguments import rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
-from rocpath.auc_statistics.multiclass import score_columns
-from rocpath.auc_statistics.results import html_table, p_text, percent, text_table
+from rocpath.auc_statistics.labeled_sample import LabeledSample
+from rocpath.auc_statistics.results import TextTable, p_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class PairComparison(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AUCComparisons:
+class AUCComparisons(TextTable):
     """Hold the AUCs of several scores of the same rows, and their comparisons.
 
     Attributes
@@ -83,19 +83,11 @@ class AUCComparisons:
             (["pair", "difference", interval, "p", "Holm's p"], pairs),
         ]
 
-    def _overall(self) -> str:
-        return (
+    def _below(self) -> list[str]:
+        return [
             f"All AUCs equal: statistic {self.statistic:.3g} on "
             f"{self.degrees_of_freedom} degrees of freedom, {p_text(self.p_value)}"
-        )
-
-    def __repr__(self) -> str:
-        tables = [text_table(*table) for table in self._tables()]
-        return "\n\n".join([*tables, self._overall()])
-
-    def _repr_html_(self) -> str:
-        tables = [html_table(*table) for table in self._tables()]
-        return "".join([*tables, f"<p>{self._overall()}</p>"])
+        ]
 
 
 def compare_aucs(
@@ -144,15 +136,16 @@ def compare_aucs(
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     confidence = share_between("confidence", confidence)
-    max_fpr = rate_up_to_one("max_fpr", max_fpr)
-    columns = named_columns(S, names, sample.is_positive.size)
-    curves = {name: Curve.of(sample, score, max_fpr, confidence) for name, score in columns.items()}
+    limit = rate_up_to_one("max_fpr", max_fpr)
+    columns = _named_columns(sample, S, names)
+    curves = {
+        name: ScoreCurve.of(sample, score, limit, confidence) for name, score in columns.items()
+    }
     covariance = _covariance(sample, list(curves.values()))
     found = []
     for (i, one), (j, two) in combinations(enumerate(curves), 2):
         variance = _pair_variance(sample, covariance, i, j)
-        pair = compared(curves[one], curves[two], variance=variance)
-        found.append((one, two, pair))
+        found.append((one, two, compared(curves[one], curves[two], variance=variance)))
     adjusted = holm([comparison.p_value for *_, comparison in found])
     return AUCComparisons(
         {name: curve.interval for name, curve in curves.items()},
@@ -161,37 +154,32 @@ def compare_aucs(
     )
 
 
-def named_columns(
-    S: Any, names: Sequence[str] | None, n_rows: int
+def _named_columns(
+    sample: LabeledSample, S: Any, names: Sequence[str] | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return contiguous columns by name, or raise with the column that is wrong."""
-    if isinstance(S, Mapping):
-        names = list(S) if names is None else names
-        values = list(S.values())
-        for name, value in zip(names, values, strict=False):
-            if np.shape(value) != (n_rows,):
-                raise ValueError(
-                    f"scores {name!r} must have one entry for each of the {n_rows} "
-                    f"labels, got shape {np.shape(value)}."
-                )
-        S = np.column_stack(values) if values else np.empty((n_rows, 0))
-    elif names is None and hasattr(S, "columns"):
-        names = list(S.columns)
-    columns = np.ascontiguousarray(score_columns(S, n_rows).T)
-    names = [str(k) for k in (range(len(columns)) if names is None else names)]
-    if len(names) != len(columns) or len(set(names)) < len(names):
+    """Return columns by name, or raise with the column that is wrong."""
+    if not isinstance(S, Mapping) and not hasattr(S, "columns"):
+        table = np.asarray(S)
+        if table.ndim != 2:
+            raise ValueError(f"S must be two-dimensional, got shape {table.shape}.")
+        S = dict(enumerate(table.T))
+    given = [S[name] for name in getattr(S, "columns", S)]
+    names = [str(name) for name in (getattr(S, "columns", S) if names is None else names)]
+    if len(names) != len(given) or len(set(names)) < len(names):
         raise ValueError(
-            f"names must be different, one for each of the {len(columns)} columns, got {names}."
+            f"names must be different, one for each of the {len(given)} columns, got {names}."
         )
     if len(names) < 2:
         raise ValueError(f"S must have at least two columns, got {len(names)}.")
-    for name, column in zip(names, columns, strict=True):
+    columns = {}
+    for name, values in zip(names, given, strict=True):
+        column = columns[name] = sample.scores(f"scores {name!r}", values)
         if column.min() == column.max():
             raise ValueError(
                 f"scores {name!r} must not be constant, got only {column[0]:g}: it "
                 "does not rank any rows."
             )
-    return dict(zip(names, columns, strict=True))
+    return columns
 
 
 def holm(p_value: Sequence[float]) -> list[float]:
@@ -218,11 +206,11 @@ def _pair_variance(
 
 
 def _overall_test(
-    sample: LabeledSample, curves: list[Curve], covariance: NDArray[np.float64]
+    sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
     """Test that all AUCs are equal, by their differences to the last one."""
-    area = np.array([curve.blocks.area for curve in curves])
-    difference = area[:-1] - area[-1]
+    center = np.array([curve.center for curve in curves])
+    difference = center[:-1] - center[-1]
     contrast = np.eye(len(curves))[:-1]
     contrast[:, -1] = -1.0
     apart = contrast @ covariance @ contrast.T
@@ -241,27 +229,18 @@ def _overall_test(
     return statistic, rank, float(special.fdtrc(rank, freedom, statistic))
 
 
-def _covariance(sample: LabeledSample, curves: list[Curve]) -> NDArray[np.float64]:
-    """Return the covariance matrix of the AUCs from their structural components."""
-    sides = sample.is_positive, ~sample.is_positive
-    weight = np.ones(sides[0].size) if sample.weight is None else sample.weight
-    totals = [float(weight @ side) for side in sides]
-    share = weight / np.where(sides[0], *totals)
-    deviation = np.array([curve.deviation for curve in curves])
-    if sample.groups is None:
-        parts = np.sqrt(np.maximum(sample.unbiased_parts, 1e-300))
-        deviation *= share / np.where(sides[0], *parts)
-        return np.asarray(deviation @ deviation.T)
-    deviation *= share
-    code, n_all = sample.groups.code, sample.groups.n_groups
-    total, by_group = np.zeros((len(curves),) * 2), []
-    for side in sides:
-        rows = np.flatnonzero(side)
-        own, n_codes = code[rows], int(code.max()) + 1
-        sums = np.array([np.bincount(own, one[rows], n_codes) for one in deviation])
-        count = np.unique(own).size
-        total += sums @ sums.T * (count / max(count - 1, 1))
-        by_group.append(sums)
-    cross = by_group[0] @ by_group[1].T
-    total += (cross + cross.T) * (n_all / (n_all - 1))
-    return total
+def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.float64]:
+    """Return the covariance matrix of the AUCs."""
+    if sample.groups is not None:
+        left_out = np.array([curve.jackknife.left_out for curve in curves])
+        return np.atleast_2d(np.cov(left_out, bias=True)) * curves[0].jackknife.freedom
+    # A row has its share in the sum of weights of its class, and sums of squares are
+    # divided by the part of the variance that deviations from the mean show.
+    factor = [
+        1.0 / total / np.sqrt(max(part, 1e-300))
+        for total, part in zip(sample.weight_sums, sample.unbiased_parts, strict=True)
+    ]
+    weight = 1.0 if sample.weight is None else sample.weight
+    influence = np.array([curve.deviation for curve in curves])
+    influence *= weight * np.where(sample.is_positive, *factor)
+    return np.asarray(influence @ influence.T)

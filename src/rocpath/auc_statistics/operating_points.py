@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rocpath.auc_statistics.influence import falling_order
-from rocpath.auc_statistics.rate_bounds import rate_bounds, simultaneous_rates
+from rocpath.auc_statistics.rate_bounds import (
+    Interval,
+    highest_loss,
+    highest_rate,
+    rate_bounds,
+    simultaneous_rates,
+)
 from rocpath.auc_statistics.results import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal
 
     from numpy.typing import NDArray
 
-Interval = tuple[float, float]
 DEFAULT_CONFIDENCE = 0.95
 _UNKNOWN = (float("nan"), float("nan"))
 
@@ -27,7 +33,8 @@ class OperatingPoint(Sentence):
 
     Rows whose score is at least ``threshold`` are predicted positive. Each limit of an
     interval is a one-sided bound that holds for new rows with ``confidence``, with the
-    choice of the threshold taken into account.
+    choice of the threshold taken into account. If rows are grouped, only the limits
+    that are targets of the choice take it into account.
 
     Attributes
     ----------
@@ -37,7 +44,8 @@ class OperatingPoint(Sentence):
         True positive rate, false positive rate and precision; the precision is NaN if
         no row is predicted positive.
     tpr_interval, fpr_interval, precision_interval : tuple of float
-        Bounds of the rates; NaN for rows with unequal weights.
+        Bounds of the rates; NaN for rows with unequal weights, and for the precision
+        of grouped rows.
     expected_cost : float or None
         Mean cost of a row, if costs were given.
     expected_cost_interval : tuple of float or None
@@ -50,12 +58,12 @@ class OperatingPoint(Sentence):
     tpr: float
     fpr: float
     precision: float
-    tpr_interval: Interval
-    fpr_interval: Interval
-    precision_interval: Interval
-    expected_cost: float | None
-    expected_cost_interval: Interval | None
-    confidence: float
+    tpr_interval: Interval = _UNKNOWN
+    fpr_interval: Interval = _UNKNOWN
+    precision_interval: Interval = _UNKNOWN
+    expected_cost: float | None = None
+    expected_cost_interval: Interval | None = None
+    confidence: float = DEFAULT_CONFIDENCE
 
     def __repr__(self) -> str:
         parts = [
@@ -77,14 +85,17 @@ class OperatingPoint(Sentence):
 class RankedRows(NamedTuple):
     """Distinct scores from the largest, and the rows of each class at or above them.
 
-    The first score is larger than all, with no rows. With weights, ``tp`` and ``fp``
-    are sums of weights, and ``n_called`` still counts rows.
+    The first score is larger than all, with no rows. ``tp`` and ``fp`` are numbers of
+    rows, sums of their weights, or sums of the rates of groups; ``n_called`` always
+    counts rows.
     """
 
     score: NDArray[np.float64]
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
     n_called: NDArray[np.int64]
+    unit: Literal["row", "weight", "group"] = "row"
+    n_true: NDArray[np.int64] | None = None  # positives, if ``tp`` is a sum of rates
 
     @classmethod
     def of(
@@ -92,14 +103,20 @@ class RankedRows(NamedTuple):
         is_positive: NDArray[np.bool_],
         score: NDArray[np.float64],
         weight: NDArray[np.float64] | None = None,
+        group: NDArray[np.intp] | None = None,
     ) -> RankedRows:
-        """Sort rows by their scores."""
+        """Sort rows by their scores; the rows of a group and class share a weight of 1."""
+        unit: Literal["row", "weight", "group"] = "row" if weight is None else "weight"
+        if group is not None:
+            unit = "group"
+            key = np.where(is_positive, group + int(group.max()) + 1, group)
+            weight = 1.0 / np.bincount(key)[key]
         order = falling_order(score)
         ranked = score[order]
         # No threshold separates equal scores, so only the last of them is a place.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         label = is_positive[order]
-        tp = np.cumsum(label)[last]
+        tp = n_true = np.cumsum(label)[last]
         fp = last + 1 - tp
         if weight is not None:
             tp, fp = (
@@ -111,24 +128,22 @@ class RankedRows(NamedTuple):
             np.append(0, tp),
             np.append(0, fp),
             np.append(0, last + 1),
+            unit,
+            np.append(0, n_true),
         )
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether rows have unequal weights."""
-        return self.tp.dtype.kind == "f"
-
-    @property
     def n_positive(self) -> int:
-        """Number of positives, or the sum of their weights."""
-        total = self.tp[-1]
-        return total if self.is_weighted else int(total)
+        """Number of positives or of groups with positives, or the sum of their weights."""
+        return self._total(self.tp)  # type: ignore[no-any-return]
 
     @property
     def n_negative(self) -> int:
-        """Number of negatives, or the sum of their weights."""
-        total = self.fp[-1]
-        return total if self.is_weighted else int(total)
+        """Number of negatives or of groups with negatives, or the sum of their weights."""
+        return self._total(self.fp)  # type: ignore[no-any-return]
+
+    def _total(self, sums: NDArray[Any]) -> Any:
+        return sums[-1] if self.unit == "weight" else round(float(sums[-1]))
 
     @property
     def n_rows(self) -> int:
@@ -139,7 +154,10 @@ class RankedRows(NamedTuple):
     def precision(self) -> NDArray[np.float64]:
         """Share of positives at or above each score."""
         # A threshold that predicts nothing positive is never precise enough.
-        return np.append(0.0, self.tp[1:] / (self.tp + self.fp)[1:])
+        true, called = self.tp, self.tp + self.fp
+        if self.unit == "group" and self.n_true is not None:
+            true, called = self.n_true, self.n_called
+        return np.append(0.0, true[1:] / called[1:])
 
     def threshold(self, place: int) -> float:
         """Return a number in the middle between this score and the next."""
@@ -151,74 +169,61 @@ class RankedRows(NamedTuple):
         # Neighboring float64 numbers have no middle.
         return middle if middle > following else score
 
+    def highest(self, loss: float, n_units: int, confidence: float) -> float:
+        """Return the upper bound of a rate for new rows, or for rows of a new group."""
+        if self.unit == "group":
+            return highest_loss(loss, n_units, confidence)
+        return float(highest_rate(loss, n_units, confidence))
 
-class Rates(NamedTuple):
-    """Bounds of both rates."""
+    def bounds(self, count: float, n_units: int, confidence: float) -> Interval:
+        """Return both bounds of a rate at a place that was chosen by other rows."""
+        lowest = 1.0 - self.highest(n_units - count, n_units, confidence)
+        return lowest, self.highest(count, n_units, confidence)
 
-    tpr: Interval
-    fpr: Interval
+
+RateBounds = tuple[Interval, Interval]  # of TPR and FPR
 
 
-def rates_of_any_place(rows: RankedRows, place: int) -> Callable[[float], Rates]:
-    """Return bounds that hold however the place was chosen."""
+def bounds_of_any_place(rows: RankedRows, place: int, confidence: float) -> RateBounds:
+    """Return bounds of both rates that hold however the place was chosen."""
+    if rows.unit == "group":
+        return (
+            rows.bounds(rows.tp[place], rows.n_positive, confidence),
+            rows.bounds(rows.fp[place], rows.n_negative, confidence),
+        )
+    # The best of all places is best partly by chance, so that the bounds must hold for
+    # all places at once.
+    tpr, fpr = (simultaneous_rates(n, confidence) for n in (rows.n_positive, rows.n_negative))
     tp, fp = int(rows.tp[place]), int(rows.fp[place])
-
-    def rates(level: float) -> Rates:
-        # The best of all places is best partly by chance, so that the bounds must hold
-        # for all places at once.
-        tpr = simultaneous_rates(rows.n_positive, level)
-        fpr = simultaneous_rates(rows.n_negative, level)
-        return Rates((float(tpr[0][tp]), float(tpr[1][tp])), (float(fpr[0][fp]), float(fpr[1][fp])))
-
-    return rates
+    return (float(tpr[0][tp]), float(tpr[1][tp])), (float(fpr[0][fp]), float(fpr[1][fp]))
 
 
 def operating_point(
-    rows: RankedRows, place: int, rates: Callable[[float], Rates], confidence: float | None
+    rows: RankedRows, place: int, bounds: Callable[[float], RateBounds], confidence: float | None
 ) -> OperatingPoint:
-    """Predict the rows at this place and above positive."""
+    """Predict the rows at this place and above positive; bound the rates of counted rows."""
     level = confidence or DEFAULT_CONFIDENCE
-    if rows.is_weighted:
-        return _weighted_point(rows, place, level)
-    tp, fp = int(rows.tp[place]), int(rows.fp[place])
-    tpr_interval, fpr_interval = rates(level)
+    tp, fp = rows.tp[place], rows.fp[place]
+    point = OperatingPoint(
+        threshold=rows.threshold(place),
+        tpr=float(tp / rows.n_positive),
+        fpr=float(fp / rows.n_negative),
+        precision=float(rows.precision[place]) if place else float("nan"),
+        confidence=level,
+    )
+    if rows.unit == "weight":
+        return point
+    tpr_interval, fpr_interval = bounds(level)
+    point = replace(point, tpr_interval=tpr_interval, fpr_interval=fpr_interval)
+    if rows.unit == "group":
+        return point
     # Precision follows from TPR, FPR and the share of positives: three bounds, each
     # with a third of the error probability.
     third = 1.0 - (1.0 - level) / 3.0
-    tpr, fpr = rates(third)
+    tpr, fpr = bounds(third)
     share = rate_bounds(rows.n_positive, rows.n_rows, third)
-    return OperatingPoint(
-        threshold=rows.threshold(place),
-        tpr=tp / rows.n_positive,
-        fpr=fp / rows.n_negative,
-        precision=tp / (tp + fp) if tp + fp else float("nan"),
-        tpr_interval=tpr_interval,
-        fpr_interval=fpr_interval,
-        precision_interval=(
-            _precision(share[0], tpr[0], fpr[1], 0.0),
-            _precision(share[1], tpr[1], fpr[0], 1.0),
-        ),
-        expected_cost=None,
-        expected_cost_interval=None,
-        confidence=level,
-    )
-
-
-def _weighted_point(rows: RankedRows, place: int, level: float) -> OperatingPoint:
-    """Return weighted rates; binomial bounds need rows that count alike."""
-    tp, fp = float(rows.tp[place]), float(rows.fp[place])
-    return OperatingPoint(
-        threshold=rows.threshold(place),
-        tpr=tp / rows.n_positive,
-        fpr=fp / rows.n_negative,
-        precision=tp / (tp + fp) if tp + fp else float("nan"),
-        tpr_interval=_UNKNOWN,
-        fpr_interval=_UNKNOWN,
-        precision_interval=_UNKNOWN,
-        expected_cost=None,
-        expected_cost_interval=None,
-        confidence=level,
-    )
+    lowest = _precision(share[0], tpr[0], fpr[1], 0.0)
+    return replace(point, precision_interval=(lowest, _precision(share[1], tpr[1], fpr[0], 1.0)))
 
 
 def _precision(share: float, tpr: float, fpr: float, otherwise: float) -> float:

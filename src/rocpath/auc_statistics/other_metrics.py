@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from rocpath.arguments import refuse_any, share_between, whole_number
-from rocpath.auc_statistics.curves import LabeledSample
+from rocpath.auc_statistics.influence import unit_variance
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.results import Sentence, counted, percent
+from rocpath.auc_statistics.rate_bounds import smallest_root
+from rocpath.auc_statistics.results import MetricInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,41 +21,6 @@ if TYPE_CHECKING:
 
 _NODES = 64  # of the quadrature over the false positive rate of the threshold
 _LARGEST_SLOPE = 3.0  # of a ROC curve on probit scales, where it is hardly known
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MetricInterval(Sentence):
-    """Hold a metric with its confidence interval.
-
-    Attributes
-    ----------
-    name : str
-        Name of the metric.
-    value, low, high : float
-        Estimate, and limits of the interval.
-    confidence : float
-        Nominal coverage of the interval.
-    n_positives, n_negatives : int
-        Number of rows of each class.
-    n_groups : int or None
-        Number of groups, if rows are grouped.
-    """
-
-    name: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-    n_positives: int | None = None
-    n_negatives: int | None = None
-    n_groups: int | None = None
-
-    def __repr__(self) -> str:
-        rows = counted(positives=self.n_positives, negatives=self.n_negatives, groups=self.n_groups)
-        return (
-            f"{self.name} {self.value:.3f} ({percent(self.confidence)} CI "
-            f"{self.low:.3f} to {self.high:.3f}), {rows}"
-        )
 
 
 def tpr_at_fpr(
@@ -86,13 +52,7 @@ def tpr_at_fpr(
     >>> rp.tpr_at_fpr(y, np.arange(200) + 60 * y, fpr=0.1)
     TPR at FPR 0.1 0.410 (95% CI 0.294 to 0.523), 100 positives, 100 negatives
     """
-    sample = LabeledSample.of(y, None, positive)
-    score = sample.scores("scores", scores)
-    fpr = share_between("fpr", fpr)
-    confidence = share_between("confidence", confidence)
-    value, low, high = _rate_at_rate(sample.is_positive, score, fpr, confidence)
-    name = f"TPR at FPR {fpr:g}"
-    return MetricInterval(name, value, low, high, confidence, **sample.counts)
+    return _rate_at_rate(y, scores, "fpr", fpr, confidence, positive)
 
 
 def fpr_at_tpr(
@@ -120,20 +80,31 @@ def fpr_at_tpr(
     >>> rp.fpr_at_tpr(y, np.arange(200) + 60 * y, tpr=0.9)
     FPR at TPR 0.9 0.590 (95% CI 0.477 to 0.706), 100 positives, 100 negatives
     """
-    sample = LabeledSample.of(y, None, positive)
-    score = sample.scores("scores", scores)
-    tpr = share_between("tpr", tpr)
-    confidence = share_between("confidence", confidence)
-    # With the classes exchanged and scores negated, misses are false positives.
-    value, low, high = _rate_at_rate(~sample.is_positive, -score, 1.0 - tpr, confidence)
-    name = f"FPR at TPR {tpr:g}"
-    return MetricInterval(name, 1.0 - value, 1.0 - high, 1.0 - low, confidence, **sample.counts)
+    return _rate_at_rate(y, scores, "tpr", tpr, confidence, positive)
 
 
 def _rate_at_rate(
-    is_positive: NDArray[np.bool_], score: NDArray[np.float64], fpr: float, confidence: float
-) -> tuple[float, float, float]:
-    rows = RankedRows.of(is_positive, score)
+    y: ArrayLike, scores: ArrayLike, given: str, rate: float, confidence: float, positive: Any
+) -> MetricInterval:
+    """Compute the rate of one class at a given rate of the other."""
+    sample = LabeledSample.of(y, None, positive)
+    score = sample.scores("scores", scores)
+    rate, confidence = share_between(given, rate), share_between("confidence", confidence)
+    if given == "fpr":
+        rows = RankedRows.of(sample.is_positive, score)
+        value, low, high = _tpr_limits(rows, rate, confidence)
+        name = f"TPR at FPR {rate:g}"
+    else:
+        # With the classes exchanged and scores negated, misses are false positives.
+        rows = RankedRows.of(~sample.is_positive, -score)
+        tnr, lowest, highest = _tpr_limits(rows, 1.0 - rate, confidence)
+        value, low, high = 1.0 - tnr, 1.0 - highest, 1.0 - lowest
+        name = f"FPR at TPR {rate:g}"
+    return MetricInterval(name, value, low, high, confidence, **sample.counts)
+
+
+def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float, float, float]:
+    """Return the true positive rate at a false positive rate, and its limits."""
     n_above = int(np.floor(rows.n_negative * fpr * (1.0 + 1e-12)))
     place = int(np.searchsorted(rows.fp, n_above, side="right")) - 1
     count, n_positive = int(rows.tp[place]), rows.n_positive
@@ -142,27 +113,20 @@ def _rate_at_rate(
     at = special.betaincinv(n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0))
     away = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
 
-    def upper_tail(probit: float) -> float:
-        rate = special.ndtr(probit + away)
-        # A mid-p value: half of the probability of the observed count.
-        tails = special.bdtrc(count - 1, n_positive, rate) if count else 1.0
-        strict = special.bdtrc(count, n_positive, rate) if count < n_positive else 0.0
-        return float(weight @ (0.5 * (tails + strict) * np.ones(_NODES))) / 2.0
+    def limit(probability: float) -> float:
+        def exceeds(probit: float) -> bool:
+            rate = special.ndtr(probit + away)
+            # A mid-p value: half of the probability of the observed count.
+            tails = special.bdtrc(count - 1, n_positive, rate) if count else 1.0
+            strict = special.bdtrc(count, n_positive, rate) if count < n_positive else 0.0
+            return bool(weight @ (0.5 * (tails + strict) * np.ones(_NODES)) >= 2.0 * probability)
 
-    missing = 0.5 * (1.0 - confidence)
-    low = 0.0 if count == 0 else _root(lambda x: upper_tail(x) - missing)
-    high = 1.0 if count == n_positive else _root(lambda x: upper_tail(x) - 1 + missing)
-    value = count / n_positive
+        return float(special.ndtr(smallest_root(exceeds, -9.0, 9.0)))
+
+    missing, value = 0.5 * (1.0 - confidence), count / n_positive
+    low = 0.0 if count == 0 else limit(missing)
+    high = 1.0 if count == n_positive else limit(1.0 - missing)
     return value, min(low, value), max(high, value)
-
-
-def _root(function: Callable[[float], float]) -> float:
-    """Return the rate where an increasing function of its probit is zero."""
-    low, high = -9.0, 9.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if function(middle) < 0 else (low, middle)
-    return float(special.ndtr(0.5 * (low + high)))
 
 
 def _local_slope(rows: RankedRows, fpr: float) -> float:
@@ -211,25 +175,16 @@ def average_precision_interval(
     score = sample.scores("scores", scores)
     confidence = share_between("confidence", confidence)
     value, influence = average_precision_influence(sample.is_positive, score)
-    n_units = score.size
-    if sample.groups is not None:
-        influence = np.asarray(np.bincount(sample.groups.code, influence))
-        n_units = sample.groups.n_groups
-    square = influence**2
-    variance = float(square.sum()) * n_units / (n_units - 1)
-    n_positives = sample.counts["n_positives"] or 1
+    variance, freedom = unit_variance(influence, sample.groups)
     if variance <= 1e-24 or value >= 1:
         # A perfect ranking shows no variance: the largest share of positives that may
         # still score below negatives.
-        low = (1.0 - confidence) ** (1.0 / n_positives)
-        return MetricInterval("average precision", value, low, 1.0, confidence, **sample.counts)
-    freedom = max(float(square.sum()) ** 2 / float(square @ square) - 1.0, 1.0)
-    quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
-    half = quantile * np.sqrt(variance) / (value * (1.0 - value))
-    low, high = special.expit(special.logit(value) + np.array([-half, half]))
-    return MetricInterval(
-        "average precision", value, float(low), float(high), confidence, **sample.counts
-    )
+        low, high = (1.0 - confidence) ** (1.0 / (sample.counts["n_positives"] or 1)), 1.0
+    else:
+        quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
+        half = quantile * np.sqrt(variance) / (value * (1.0 - value))
+        low, high = special.expit(special.logit(value) + np.array([-half, half])).tolist()
+    return MetricInterval("average precision", value, low, high, confidence, **sample.counts)
 
 
 def average_precision_influence(

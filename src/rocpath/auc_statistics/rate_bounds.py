@@ -1,4 +1,4 @@
-"""Bounds of rates from counts (Clopper-Pearson), for one count or for all at once."""
+"""Bounds of rates from counts (Clopper-Pearson), and from losses of groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+Interval = tuple[float, float]
 
 
 def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
@@ -26,17 +30,67 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
 
 def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
     """Return the lower confidence bound of a rate."""
-    count, n_rows = np.asarray(count), np.asarray(n_rows)
-    rate = special.betaincinv(np.maximum(count, 1), n_rows - count + 1.0, 1.0 - confidence)
-    return np.where(count > 0, rate, 0.0)
+    return 1.0 - highest_rate(np.asarray(n_rows) - count, n_rows, confidence)
 
 
-def rate_bounds(count: float, n_rows: float, confidence: float) -> tuple[float, float]:
+def rate_bounds(count: Any, n_rows: Any, confidence: float) -> Interval:
     """Return both bounds, each with this confidence."""
     return (
         float(lowest_rate(count, n_rows, confidence)),
         float(highest_rate(count, n_rows, confidence)),
     )
+
+
+def effective_counts(
+    is_case: NDArray[np.bool_], code: NDArray[np.intp] | None
+) -> tuple[float, float]:
+    """Return the numbers of cases and rows for bounds of a rate, given groups by code.
+
+    The design effect of the rate is that of its clustered variance (Rao and Scott,
+    1992), and Clopper and Pearson's bounds are then those of the effective counts (Korn
+    and Graubard, 1998).
+    """
+    n_rows, rate = is_case.size, float(is_case.mean())
+    if code is None:
+        return float(is_case.sum()), n_rows
+    size, count = np.bincount(code), np.bincount(code, is_case)
+    n_groups, simple = np.count_nonzero(size), rate * (1.0 - rate) * n_rows
+    # As if all rows of a group were alike where no variance is seen.
+    effect = float(size @ size) / n_rows
+    if simple > 0 and n_groups > 1:
+        square = float(((count - rate * size) ** 2).sum())
+        effect = max(square * n_groups / (n_groups - 1) / simple, 1.0)
+    return rate * n_rows / effect, n_rows / effect
+
+
+def highest_loss(total: float, n_groups: float, confidence: float) -> float:
+    """Return the Hoeffding-Bentkus upper bound of the expected loss of a group.
+
+    The losses of the groups are independent, lie in [0, 1] and sum to ``total``. A
+    threshold with the largest loss whose bound does not exceed a target controls the
+    expected loss of a new group with this confidence, if losses are monotone in the
+    threshold (Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free,
+    risk-controlling prediction sets", J. ACM 68, 2021, theorem 1 with equations 9 to
+    11). No correlation within groups is assumed.
+    """
+    mean = min(max(total / n_groups, 0.0), 1.0)
+
+    def is_rejected(limit: float) -> bool:
+        # Relative entropy of two Bernoulli distributions; 0 log 0 is 0.
+        entropy = special.rel_entr(mean, limit) + special.rel_entr(1.0 - mean, 1.0 - limit)
+        # A sum of losses may be rounded: without it, a mean of 0.1 of 10 would count 2.
+        tail = np.e * special.bdtr(np.ceil(total - 1e-9), n_groups, limit)
+        return bool(min(np.exp(-n_groups * entropy), tail) <= 1.0 - confidence)
+
+    return smallest_root(is_rejected, mean, 1.0)
+
+
+def smallest_root(is_above: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the number in a range from which on a monotone condition holds."""
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if is_above(middle) else (middle, high)
+    return high
 
 
 def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:

@@ -19,6 +19,26 @@ class Sentence:
         return f"<p>{escape(repr(self))}</p>"
 
 
+class TextTable:
+    """Show a result as tables, with an optional sentence below them."""
+
+    __slots__ = ()
+
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Return the header and the rows of each table."""
+        raise NotImplementedError
+
+    def _below(self) -> list[str]:
+        return []
+
+    def __repr__(self) -> str:
+        return "\n\n".join([*(text_table(*table) for table in self._tables()), *self._below()])
+
+    def _repr_html_(self) -> str:
+        tables = [html_table(*table) for table in self._tables()]
+        return "".join([*tables, *(f"<p>{escape(line)}</p>" for line in self._below())])
+
+
 def percent(confidence: float) -> str:
     """Return a confidence level as in "95%"."""
     return f"{100 * confidence:g}%"
@@ -27,15 +47,6 @@ def percent(confidence: float) -> str:
 def p_text(p_value: float) -> str:
     """Return a p-value as in "p = 0.03"."""
     return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
-
-
-def counted(**counts: int | None) -> str:
-    """Return counts with their names, such as "212 positives, 140 groups"."""
-    return ", ".join(
-        f"{count:,} {name if count != 1 else name.removesuffix('s')}"
-        for name, count in counts.items()
-        if count is not None
-    )
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -58,6 +69,37 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for line in lines
     )
     return f"<table>{body}</table>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricInterval(Sentence):
+    """Hold a metric with its confidence interval.
+
+    Attributes
+    ----------
+    name : str
+        Name of the metric.
+    value, low, high : float
+        Estimate, and limits of the interval.
+    confidence : float
+        Nominal coverage of the interval.
+    n_positives, n_negatives : int
+        Number of rows of each class.
+    n_groups : int or None
+        Number of groups, if rows are grouped.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n_positives: int | None = None
+    n_negatives: int | None = None
+    n_groups: int | None = None
+
+    def __repr__(self) -> str:
+        return interval_text(self.name, self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -99,23 +141,28 @@ class AUCInterval(Sentence):
     max_fpr: float | None = None
 
     def __repr__(self) -> str:
-        name = "AUC"
         if self.max_fpr is not None:
-            name = f"partial AUC (FPR up to {self.max_fpr:g})"
-        rows = counted(
-            positives=self.n_positives,
-            negatives=self.n_negatives,
-            groups=self.n_groups,
-            strata=self.n_strata,
-        )
-        rows = f", {rows}" if rows else ""
+            return interval_text(f"partial AUC (FPR up to {self.max_fpr:g})", self, digits=4)
+        skipped = ""
         if self.n_skipped_strata:
-            rows += f" ({self.n_skipped_strata:,} strata with one class skipped)"
-        digits = 3 if self.max_fpr is None else 4
-        low, high = f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
-        return (
-            f"{name} {self.value:.{digits}f} ({percent(self.confidence)} CI {low} to {high}){rows}"
-        )
+            skipped = f" ({self.n_skipped_strata:,} strata with one class skipped)"
+        return interval_text("AUC", self) + skipped
+
+
+def interval_text(name: str, found: MetricInterval | AUCInterval, digits: int = 3) -> str:
+    """State an estimate, its interval and the sizes of the sample."""
+    value, low, high = (f"{one:.{digits}f}" for one in (found.value, found.low, found.high))
+    counts = {
+        unit: getattr(found, f"n_{unit}", None)
+        for unit in ("positives", "negatives", "groups", "strata")
+    }
+    sizes = [
+        f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
+        for unit, count in counts.items()
+        if count is not None
+    ]
+    text = f"{name} {value} ({percent(found.confidence)} CI {low} to {high})"
+    return ", ".join([text, *sizes])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -148,8 +148,7 @@ def score_interval(
         _shrunk_ratio(spread, float(expected), _prior_ratio(area, max_fpr))
         for spread, expected in ((positive, here.positive), (negative, here.negative))
     ]
-    grid = binormal_table(max_fpr).area
-    there = expected_spread(grid, positive, negative, max_fpr)
+    there = expected_spread(binormal_table(max_fpr).area, positive, negative, max_fpr)
     variance = ratio[0] * there.positive / positive.n_rows
     variance = variance + ratio[1] * there.negative / negative.n_rows
     # Pairs of one positive and one negative were counted with both classes.
@@ -161,11 +160,7 @@ def score_interval(
         variance *= design.factor
         clustered = special.stdtrit(design.freedom, _upper(confidence))
         quantile = max(quantile, float(clustered))
-    distance = quantile * np.sqrt(np.maximum(variance, 0.0))
-    low = _nearest_rejected(center, grid, distance)
-    # The upper limit of an area is one minus the lower limit of one minus the area.
-    high = 1.0 - _nearest_rejected(1.0 - center, 1.0 - grid[::-1], distance[::-1])
-    return min(low, area), max(high, area)
+    return _limits(center, area, variance, quantile, max_fpr)
 
 
 def scaled_interval(
@@ -180,18 +175,26 @@ def scaled_interval(
 
     def expected(at: NDArray[np.float64]) -> NDArray[np.float64]:
         spread = expected_spread(at, positive, negative, 1.0)
-        total = spread.positive / sizes[0] + spread.negative / sizes[1] - spread.shared
-        return np.maximum(total, 0.0)
+        return spread.positive / sizes[0] + spread.negative / sizes[1] - spread.shared
 
     here = float(expected(np.array(area)))
     ratio = 1.0
     if variance > _ROUNDING and here > 0:
         ratio = (freedom * variance / here + _PRIOR_ROWS) / (freedom + _PRIOR_ROWS)
     quantile = special.stdtrit(freedom + _PRIOR_ROWS, _upper(confidence))
-    grid = binormal_table(1.0).area
-    distance = float(quantile) * np.sqrt(ratio * expected(grid))
-    low = _nearest_rejected(area, grid, distance)
-    high = 1.0 - _nearest_rejected(1.0 - area, 1.0 - grid[::-1], distance[::-1])
+    variances = ratio * expected(binormal_table(1.0).area)
+    return _limits(area, area, variances, float(quantile), 1.0)
+
+
+def _limits(
+    center: float, area: float, variance: NDArray[np.float64], quantile: float, max_fpr: float
+) -> tuple[float, float]:
+    """Return the limits of the areas that are not rejected, given their variances."""
+    grid = binormal_table(max_fpr).area
+    distance = quantile * np.sqrt(np.maximum(variance, 0.0))
+    low = _nearest_rejected(center, grid, distance)
+    # The upper limit of an area is one minus the lower limit of one minus the area.
+    high = 1.0 - _nearest_rejected(1.0 - center, 1.0 - grid[::-1], distance[::-1])
     return min(low, area), max(high, area)
 
 

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
-from rocpath.auc_statistics.group_rates import GroupRates
-from rocpath.auc_statistics.groups import RowGroups
-from rocpath.auc_statistics.operating_points import (
-    DEFAULT_CONFIDENCE,
-    OperatingPoint,
-    RankedRows,
-    operating_point,
-    rates_of_any_place,
-)
-from rocpath.auc_statistics.rate_bounds import rate_bounds
-from rocpath.auc_statistics.roc_bands import (
-    ROCBand,
-    grouped_rate_bounds,
-    grouped_roc_band,
-    roc_band,
-    spread_places,
-)
+from rocpath.auc_statistics.calibration import CalibrationBin, calibration_bins
+from rocpath.auc_statistics.labeled_sample import LabeledSample
+from rocpath.auc_statistics.operating_points import RankedRows, bounds_of_any_place, operating_point
+from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, spread_places
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
@@ -39,21 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TOP = 0.1  # fraction of the rows whose lift is reported
-_MAX_CALIBRATION_GROUPS = 10  # more would be too narrow to see
-_POSITIVES_PER_GROUP = 10  # expected; with fewer the observed rate is hardly known
 # Targets that are common in practice, shown beside those that the user requested.
 _COMMON_FPR = (0.01, 0.05, 0.1)
 _COMMON_PRECISION = (0.5, 0.8, 0.9)
-
-
-class CalibrationGroup(NamedTuple):
-    """Rows of similar probability: its mean, and the observed share of positives."""
-
-    probability: float
-    share: float
-    low: float
-    high: float
-    n_rows: int
 
 
 class ThresholdGrid(NamedTuple):
@@ -80,7 +56,7 @@ class ScoreSummary(NamedTuple):
     n_negative: int
     grid: ThresholdGrid
     band: ROCBand
-    calibration: list[CalibrationGroup]
+    calibration: list[CalibrationBin]
     points: list[NamedPoint]
     lift: Lift
     max_fpr: float | None
@@ -107,70 +83,38 @@ def summarize_scores(
     >>> summarize_scores(is_positive, np.arange(20) - 10.0).lift
     Lift(n_rows=2, n_positive=1, share=0.2, factor=2.0)
     """
+    sample = LabeledSample.of(is_positive, sample_weight, groups=groups)
     rows = RankedRows.of(is_positive, score)
-    sample = {"groups": groups, "sample_weight": sample_weight}
-    points = target_points(is_positive, score, targets, **sample)
-    points += _common_points(is_positive, score, targets, **sample)
-    together = None if groups is None else RowGroups.of("groups", groups, score.size)
+    given = {"groups": groups, "sample_weight": sample_weight}
+    points = target_points(is_positive, score, targets, **given)
+    points += [_point_above_half(sample, score), *_common_points(sample, score, targets, **given)]
     return ScoreSummary(
         rows.n_positive,
         rows.n_negative,
         _grid(rows, points),
-        roc_band(rows) if together is None else grouped_roc_band(is_positive, score, together),
-        calibration_groups(is_positive, expit(score), together),
+        roc_band(is_positive, score, groups=sample.groups),
+        calibration_bins(is_positive, expit(score), groups=sample.groups),
         points,
         _lift(rows),
         targets.max_fpr,
     )
 
 
-def calibration_groups(
-    is_positive: NDArray[np.bool_],
-    probability: NDArray[np.float64],
-    together: RowGroups | None = None,
-) -> list[CalibrationGroup]:
-    """Group rows by probability, with equal expected numbers of positives."""
-    # Groups of equal numbers of rows would mostly hold no positive of a rare class.
-    order = np.argsort(probability, kind="stable")
-    expected = np.cumsum(probability[order])
-    n_groups = int(expected[-1] // _POSITIVES_PER_GROUP)
-    n_groups = min(max(n_groups, 2), _MAX_CALIBRATION_GROUPS, order.size)
-    edges = np.searchsorted(expected, expected[-1] * np.arange(1, n_groups) / n_groups)
-    level = 0.5 * (1.0 + DEFAULT_CONFIDENCE)
-    groups = []
-    for rows in np.split(order, edges):
-        if rows.size:
-            label = is_positive[rows]
-            count = int(label.sum())
-            bounds = rate_bounds(count, rows.size, level)
-            if together is not None:
-                bounds = grouped_rate_bounds(together.code[rows], label, level)
-            mean = float(probability[rows].mean())
-            groups.append(CalibrationGroup(mean, count / rows.size, *bounds, rows.size))
-    return groups
-
-
 def _common_points(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    targets: ThresholdTargets,
-    **sample: Any,
+    sample: LabeledSample, score: NDArray[np.float64], targets: ThresholdTargets, **given: Any
 ) -> list[NamedPoint]:
     """Choose thresholds for common targets, where the rows allow them."""
-    # Scores are log-odds: a probability above one half is one above 0.
-    half = _point_above(0.0, is_positive, score, **sample)
-    tp, n_called = int((is_positive & (score > 0)).sum()), int((score > 0).sum())
-    points = [NamedPoint("probability above one half", half, tp, n_called - tp)]
-    n_top = max(1, round(_TOP * score.size))
-    common = [("the top 10% of rows", ThresholdTargets(top=n_top))]
+    is_positive = sample.is_positive
+    common = [("the top 10% of rows", ThresholdTargets(top=_n_top(score.size)))]
     for name, rates in (("max_fpr", _COMMON_FPR), ("min_precision", _COMMON_PRECISION)):
         for rate in rates:
             if rate != getattr(targets, name):
                 one = replace(NO_TARGETS, **{name: rate})  # type: ignore[arg-type]
                 common.append((describe_target(name, rate), one))
+    points = []
     for rule, one in common:
         try:
-            point = target_point(is_positive, score, one, **sample)
+            point = target_point(is_positive, score, one, **given)
         except ValueError:  # no threshold reaches it
             continue
         # A threshold that predicts no row positive teaches nothing.
@@ -179,37 +123,33 @@ def _common_points(
     return points
 
 
-def _point_above(
-    threshold: float,
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    *,
-    groups: NDArray[np.intp] | None,
-    sample_weight: NDArray[np.float64] | None,
-) -> OperatingPoint:
-    """Predict the rows with larger scores positive."""
-    rows = RankedRows.of(is_positive, score, sample_weight)
-    place = max(int(np.searchsorted(-rows.score, -threshold, side="left")) - 1, 0)
-    if groups is not None and sample_weight is None:
-        together = RowGroups.of("groups", groups, score.size)
-        point = GroupRates.of(is_positive, score, together).point(place, DEFAULT_CONFIDENCE)
-    else:
-        point = operating_point(rows, place, rates_of_any_place(rows, place), None)
-    return replace(point, threshold=threshold)
+def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
+    """Predict the rows positive whose probability is above one half."""
+    group = None if sample.groups is None else sample.groups.code
+    rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
+    # Scores are log-odds: a probability above one half is one above 0.
+    place = int(np.count_nonzero(rows.score[1:] > 0))
+    point = operating_point(rows, place, partial(bounds_of_any_place, rows, place), None)
+    tp = int((sample.is_positive & (score > 0)).sum())
+    counts = tp, int(rows.n_called[place]) - tp
+    return NamedPoint("probability above one half", replace(point, threshold=0.0), *counts)
+
+
+def _n_top(n_rows: int) -> int:
+    return max(1, round(_TOP * n_rows))
 
 
 def _lift(rows: RankedRows) -> Lift:
     # Of rows tied at the border their share counts.
-    n_called = rows.tp + rows.fp
-    n_top = max(1, round(_TOP * rows.n_rows))
-    found = float(np.interp(n_top, n_called, rows.tp))
+    n_top = _n_top(rows.n_rows)
+    found = float(np.interp(n_top, rows.n_called, rows.tp))
     share = found / rows.n_positive
     return Lift(n_top, round(found), share, share / (n_top / rows.n_rows))
 
 
 def _grid(rows: RankedRows, points: list[NamedPoint]) -> ThresholdGrid:
     """Choose thresholds for a slider: those of the band, and all named points."""
-    named = np.searchsorted(rows.tp + rows.fp, [one.tp + one.fp for one in points])
+    named = np.searchsorted(rows.n_called, [one.tp + one.fp for one in points])
     place = np.union1d(spread_places(rows), named)
     threshold = np.array([rows.threshold(int(one)) for one in place])
     return ThresholdGrid(threshold, rows.tp[place], rows.fp[place])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, RankedRows
 from rocpath.auc_statistics.rate_bounds import (
-    highest_rate,
     largest_count_below,
     lowest_rate,
     rate_bounds,
@@ -21,39 +21,57 @@ if TYPE_CHECKING:
 
 
 class FeasibleRegion(NamedTuple):
-    """The places that satisfy a constraint, and the bound that they guarantee."""
+    """The places that satisfy a constraint.
+
+    ``limit`` is the largest number of errors of a constraint on a rate, and the
+    confidence of the bound at each place of one on the precision.
+    """
 
     is_feasible: NDArray[np.bool_]
-    bound: Any = None
+    limit: float = 0.0
 
 
-def _few_false_positives(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
-    """Allow places above a negative of a rank that only their number decides."""
-    # The fraction of the negatives above that rank has a Beta distribution (Wilks), and
-    # so the bound holds for all higher thresholds at once.
-    if confidence is None:
-        allowed = rate * rows.n_negative * (1.0 + 1e-12)
-        return FeasibleRegion(rows.fp <= allowed, int(allowed))
-    count = largest_count_below(rate, rows.n_negative, confidence)
-    if count < 0:
-        possible = float(highest_rate(0, rows.n_negative, confidence))
-        raise _out_of_reach("max_fpr", rate, "smallest", possible, rows, confidence)
-    return FeasibleRegion(rows.fp <= count, count)
+def feasible_region(
+    rows: RankedRows, name: str, target: Any, confidence: float | None
+) -> FeasibleRegion:
+    """Return the places that satisfy a constraint; raise if there can be none."""
+    if name == "top":
+        return FeasibleRegion(rows.n_called <= target)
+    if name == "min_precision":
+        return _precise(rows, target, confidence)
+    if name == "max_fpr":
+        return _few_errors(rows, name, rows.fp, rows.n_negative, target, confidence)
+    missed = rows.n_positive - rows.tp
+    return _few_errors(rows, name, missed, rows.n_positive, 1.0 - target, confidence)
 
 
-def _many_true_positives(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
-    """Allow places at or below a positive of a rank that only their number decides."""
+def _few_errors(
+    rows: RankedRows,
+    name: str,
+    error: NDArray[Any],
+    n_units: int,
+    rate: float,
+    confidence: float | None,
+) -> FeasibleRegion:
+    """Allow places with at most a number of errors that only the number of rows decides."""
     if confidence is None:
         # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
-        allowed = (1.0 - rate) * rows.n_positive * (1.0 + 1e-12)
-        if not rows.is_weighted:
-            allowed = np.floor(allowed)
-        return FeasibleRegion(rows.n_positive - rows.tp <= allowed, int(allowed))
-    count = largest_count_below(1.0 - rate, rows.n_positive, confidence)
-    if count < 0:
-        possible = 1.0 - float(highest_rate(0, rows.n_positive, confidence))
-        raise _out_of_reach("min_tpr", rate, "largest", possible, rows, confidence)
-    return FeasibleRegion(rows.n_positive - rows.tp <= count, count)
+        limit = rate * n_units * (1.0 + 1e-12)
+        return FeasibleRegion(error <= limit, float(np.floor(limit)))
+    # The fraction of a class above the row of a fixed rank has a Beta distribution
+    # (Wilks), and so the bound holds for all thresholds on the safe side of it at once.
+    if rows.unit == "group":
+        losses = np.unique(error)
+        count = bisect_right(losses, rate, key=lambda one: rows.highest(one, n_units, confidence))
+        limit = float(losses[count - 1]) if count else -1.0
+    else:
+        limit = largest_count_below(rate, n_units, confidence)
+    if limit < 0:
+        possible = rows.highest(0, n_units, confidence)
+        if name == "max_fpr":
+            raise _out_of_reach(name, rate, possible, rows, confidence)
+        raise _out_of_reach(name, 1.0 - rate, 1.0 - possible, rows, confidence)
+    return FeasibleRegion(error <= limit, limit)
 
 
 def _precise(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
@@ -62,7 +80,7 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
         is_feasible = rows.precision >= rate
         if not is_feasible.any():
             possible = float(rows.precision.max())
-            raise _out_of_reach("min_precision", rate, "largest", possible, rows, None)
+            raise _out_of_reach("min_precision", rate, possible, rows, None)
         return FeasibleRegion(is_feasible)
     # Above the row of a given rank all rows are independent draws, and the positives
     # among them are binomial. Ranks that could never be precise enough are not tested:
@@ -72,40 +90,21 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
     tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
     is_feasible = np.zeros(rows.score.size, dtype=bool)
     if tested.size:
-        places, low, each = _precision_bounds(rows, tested, missing)
+        places, low = _precision_bounds(rows, tested, missing)
         is_feasible[places[low >= rate]] = True
     if not is_feasible.any():
         possible = float(_precision_bounds(rows, rank, missing)[1].max())
-        raise _out_of_reach("min_precision", rate, "largest", possible, rows, confidence)
-
-    def bounds(place: int) -> tuple[float, float]:
-        n_called = int(rows.tp[place] + rows.fp[place])
-        return rate_bounds(int(rows.tp[place]), n_called, each)
-
-    return FeasibleRegion(is_feasible, bounds)
+        raise _out_of_reach("min_precision", rate, possible, rows, confidence)
+    return FeasibleRegion(is_feasible, 1.0 - missing / tested.size)
 
 
 def _precision_bounds(
     rows: RankedRows, rank: NDArray[np.int64], missing: float
-) -> tuple[NDArray[np.intp], NDArray[np.float64], float]:
-    """Return the places of ranks, a lower bound for all of them, and its confidence."""
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the places of ranks, and a lower bound that holds for all of them."""
+    place = np.searchsorted(rows.n_called, rank, side="right") - 1
     each = 1.0 - missing / rank.size
-    called = rows.tp + rows.fp
-    place = np.searchsorted(called, rank, side="right") - 1
-    return place, lowest_rate(rows.tp[place], called[place], each), each
-
-
-def _top_rows(rows: RankedRows, n_rows: int, confidence: float | None) -> FeasibleRegion:
-    """Allow places that predict at most so many rows positive."""
-    return FeasibleRegion(rows.n_called <= n_rows)
-
-
-REGIONS = {
-    "max_fpr": _few_false_positives,
-    "min_tpr": _many_true_positives,
-    "min_precision": _precise,
-    "top": _top_rows,
-}
+    return place, lowest_rate(rows.tp[place], rows.n_called[place], each)
 
 
 class PlaceCosts(NamedTuple):
@@ -121,7 +120,7 @@ class PlaceCosts(NamedTuple):
     ) -> PlaceCosts:
         """Compute costs at all thresholds, including the one above all scores."""
         seen = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
-        if rows.is_weighted:
+        if rows.unit == "weight":
             unknown = np.full(seen.size, np.nan)
             return cls(seen, unknown, unknown)
         missing = 1.0 - (confidence or DEFAULT_CONFIDENCE)
@@ -144,14 +143,16 @@ class PlaceCosts(NamedTuple):
 
 
 def _out_of_reach(
-    name: str, rate: float, best: str, possible: float, rows: RankedRows, confidence: float | None
+    name: str, target: float, possible: float, rows: RankedRows, confidence: float | None
 ) -> ValueError:
     sure = "" if confidence is None else f" with confidence {confidence:g}"
     # Rounded to the side that can be guaranteed.
-    digits = 1e4
-    shown = np.ceil(possible * digits) if best == "smallest" else possible * digits // 1
+    is_largest = name.startswith("min")
+    shown = np.floor(possible * 1e4) if is_largest else np.ceil(possible * 1e4)
+    sizes = f"{rows.n_positive:g} positive and {rows.n_negative:g} negative rows"
+    if rows.unit == "group":
+        sizes = f"positives in {rows.n_positive} groups and negatives in {rows.n_negative} groups"
     return ValueError(
-        f"{name} = {rate:g} is out of reach{sure}: with {rows.n_positive:g} positive "
-        f"and {rows.n_negative:g} negative rows the {best} possible value is "
-        f"{shown / digits:g}."
+        f"{name} = {target:g} is out of reach{sure}: with {sizes} the "
+        f"{'largest' if is_largest else 'smallest'} possible value is {shown / 1e4:g}."
     )

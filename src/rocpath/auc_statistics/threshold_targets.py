@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rocpath.arguments import share_between, whole_number
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, OperatingPoint
-from rocpath.auc_statistics.thresholds import choose_threshold
+from rocpath.auc_statistics.thresholds import checked_target, choose_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +36,7 @@ class ThresholdTargets:
 
     def __post_init__(self) -> None:
         for name, target in self.given.items():
-            if name == "top":
-                whole_number(name, target, least=1)
-            else:
-                share_between(name, target)
+            checked_target(name, target)
 
     @property
     def given(self) -> dict[str, float]:

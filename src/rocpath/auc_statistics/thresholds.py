@@ -7,32 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import (
-    describe,
-    finite_number,
-    finite_vector,
-    label_weights,
-    positive_labels,
-    same_length,
-    share_between,
-    whole_number,
-)
-from rocpath.auc_statistics.group_rates import GroupRates
-from rocpath.auc_statistics.groups import RowGroups
+from rocpath.arguments import describe, finite_number, share_between, whole_number
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import (
     OperatingPoint,
     RankedRows,
-    Rates,
+    RateBounds,
+    bounds_of_any_place,
     operating_point,
-    rates_of_any_place,
 )
-from rocpath.auc_statistics.rate_bounds import highest_rate, lowest_rate, rate_bounds
-from rocpath.auc_statistics.threshold_constraints import REGIONS, FeasibleRegion, PlaceCosts
+from rocpath.auc_statistics.rate_bounds import rate_bounds
+from rocpath.auc_statistics.threshold_constraints import FeasibleRegion, PlaceCosts, feasible_region
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-_RATES = ("max_fpr", "min_tpr", "min_precision")
+    from numpy.typing import ArrayLike
 
 
 def choose_threshold(
@@ -80,8 +68,8 @@ def choose_threshold(
         Non-negative weight of each row. Unequal weights exclude ``confidence``.
     groups : array-like, shape (n_rows,), optional
         Group of each row; groups are independent. Rates are then means of the rates of
-        the groups, and the guarantee is for a random row of a new group. With
-        ``confidence`` only ``max_fpr``, ``min_tpr`` and ``top`` can be given.
+        the groups, and the guarantee is for a random row of a new group. With groups,
+        ``cost`` must be None, and with ``confidence`` also ``min_precision``.
     positive : label, optional
         Positive class. By default it is the larger of the two labels.
 
@@ -110,90 +98,95 @@ def choose_threshold(
     )
     if confidence is not None:
         confidence = share_between("confidence", confidence)
-    is_positive = positive_labels(y, positive)
-    score = finite_vector("scores", scores, copy=False)
-    same_length(y=is_positive, scores=score)
-    weight = None
-    if sample_weight is not None:
-        is_positive, score, weight, groups = _weighted(
-            is_positive, score, label_weights(is_positive, sample_weight), groups
-        )
-    if weight is not None and confidence is not None:
+    sample = LabeledSample.of(y, sample_weight, positive, groups)
+    score = sample.scores("scores", scores)
+    if sample.weight is not None:
+        sample, score = _used_rows(sample, score)
+    if sample.weight is not None and sample.groups is not None:
+        raise ValueError("groups must be None with unequal sample_weight.")
+    _refuse_unbounded(sample, targets, confidence)
+    group = None if sample.groups is None else sample.groups.code
+    rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
+    return choose_place(rows, targets, confidence)
+
+
+def _refuse_unbounded(
+    sample: LabeledSample, targets: dict[str, Any], confidence: float | None
+) -> None:
+    """Raise if a target needs a bound on its rate that is not known for these rows."""
+    if sample.weight is not None and confidence is not None:
         raise ValueError(
             "confidence must be None with unequal sample_weight, got "
             f"{confidence:g}: the bounds on error rates need rows that count alike."
         )
-    if groups is not None:
-        if weight is not None:
-            raise ValueError("groups must be None with unequal sample_weight.")
-        together = RowGroups.of("groups", groups, score.size)
-        if together.n_groups < score.size:
-            rates = GroupRates.of(is_positive, score, together)
-            return rates.choose(targets, confidence)
-    return choose_place(RankedRows.of(is_positive, score, weight), targets, confidence)
+    unbounded = {"cost"} if confidence is None else {"cost", "min_precision"}
+    for name in unbounded & targets.keys() if sample.groups is not None else ():
+        raise ValueError(
+            f"{name} must be None with groups: no bound is known that is valid for "
+            "correlated rows and every choice of the threshold. Give max_fpr, min_tpr "
+            "or top, or one row of each group."
+        )
 
 
 def check_targets(**targets: Any) -> dict[str, Any]:
     """Return the targets that are given, checked, or raise if there is none."""
-    given = {name: one for name, one in targets.items() if one is not None}
+    given = {name: checked_target(name, one) for name, one in targets.items() if one is not None}
     if not given:
         raise ValueError(f"at least one of {', '.join(targets)} must be given.")
-    for name, target in given.items():
-        if name in _RATES:
-            given[name] = share_between(name, target)
-        elif name == "top":
-            given[name] = whole_number(name, target, least=1)
-        else:
-            given[name] = _costs(target)
     return given
 
 
-def _weighted(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    groups: ArrayLike | None,
-) -> Any:
+def checked_target(name: str, target: Any) -> Any:
+    """Return a rate, a number of rows, or a pair of costs, or raise."""
+    if name == "top":
+        return whole_number(name, target, least=1)
+    if name != "cost":
+        return share_between(name, target)
+    if not isinstance(target, (tuple, list)) or len(target) != 2:
+        raise ValueError(
+            "cost must be a pair, of a false positive and of a false negative, got "
+            f"{describe(target)}."
+        )
+    pair = finite_number("cost", target[0]), finite_number("cost", target[1])
+    if min(pair) < 0 or max(pair) == 0:
+        raise ValueError(f"cost must not be negative or both 0, got {describe(target)}.")
+    return pair
+
+
+def _used_rows(sample: LabeledSample, score: Any) -> tuple[LabeledSample, Any]:
     """Drop rows of weight 0, and the weights if all others are equal."""
-    is_used = weight > 0
-    kept = weight[is_used]
-    if groups is not None:
-        groups = np.asarray(groups)[is_used]
-    unequal = kept if kept.min() < kept.max() else None
-    return is_positive[is_used], score[is_used], unequal, groups
+    rows = np.flatnonzero(np.asarray(sample.weight))
+    weight = np.asarray(sample.weight)[rows]
+    unequal = weight if weight.min() < weight.max() else None
+    groups = None if sample.groups is None else sample.groups.take(rows)
+    return LabeledSample(sample.is_positive[rows], unequal, groups), score[rows]
 
 
 def choose_place(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
     """Choose among the places that satisfy all constraints, given checked targets."""
-    level = confidence
-    n_guaranteed = sum(name in (*_RATES, "cost") for name in targets)
-    if confidence is not None and n_guaranteed > 1:
-        level = 1.0 - (1.0 - confidence) / n_guaranteed
-    regions = {}
-    for name, target in targets.items():
-        if name != "cost":
-            regions[name] = REGIONS[name](rows, target, level)
+    n_guaranteed = max(sum(name != "top" for name in targets), 1)
+    level = None if confidence is None else 1.0 - (1.0 - confidence) / n_guaranteed
+    regions = {
+        name: feasible_region(rows, name, target, level)
+        for name, target in targets.items()
+        if name != "cost"
+    }
     feasible = np.ones(rows.score.size, dtype=bool)
     for region in regions.values():
         feasible &= region.is_feasible
     places = np.flatnonzero(feasible)
     if places.size == 0:
         raise _no_common_threshold(rows, targets, regions, confidence)
-    if "cost" in targets:
-        costs = PlaceCosts.of(rows, targets["cost"], level)
-        ranking = costs.seen if confidence is None else costs.highest
-        place = int(places[np.argmin(ranking[places])])
-    elif set(targets) == {"min_tpr"}:
-        place = int(places[0])
-    else:
-        place = int(places[-1])
-    point = _point(rows, place, targets, regions, confidence)
     if "cost" not in targets:
-        return point
+        place = int(places[0 if set(targets) == {"min_tpr"} else -1])
+        return _point(rows, place, targets, regions, confidence)
+    costs = PlaceCosts.of(rows, targets["cost"], level)
+    ranking = costs.seen if confidence is None else costs.highest
+    place = int(places[np.argmin(ranking[places])])
     return replace(
-        point,
+        _point(rows, place, targets, regions, confidence),
         expected_cost=float(costs.seen[place]) / rows.n_rows,
         expected_cost_interval=(float(costs.lowest[place]), float(costs.highest[place])),
     )
@@ -207,72 +200,38 @@ def _point(
     confidence: float | None,
 ) -> OperatingPoint:
     """Return the operating point at a place, with bounds on its rates."""
-    rates = rates_of_any_place(rows, place)
     # A rank that is fixed before any score is seen needs no allowance for the choice,
     # and rows of the other class had no part in it.
-    if set(targets) == {"max_fpr"}:
-        rates = _rates_of_rank(rows, place, fp=regions["max_fpr"].bound)
-    elif set(targets) == {"min_tpr"}:
-        rates = _rates_of_rank(rows, place, missed=regions["min_tpr"].bound)
-    point = operating_point(rows, place, rates, confidence)
-    if confidence is None or rows.is_weighted:
+    is_rank = set(targets) in ({"max_fpr"}, {"min_tpr"})
+    n_guaranteed = max(sum(name != "top" for name in targets), 1)
+
+    def bounds(level: float) -> RateBounds:
+        n_positive, n_negative = rows.n_positive, rows.n_negative
+        tpr, fpr = bounds_of_any_place(rows, place, level)
+        if is_rank:
+            tpr = rows.bounds(rows.tp[place], n_positive, level)
+            fpr = rows.bounds(rows.fp[place], n_negative, level)
+        if not is_rank and confidence is None:
+            return tpr, fpr
+        # Ties may leave fewer errors than allowed: the bound is for those allowed.
+        each = 1.0 - (1.0 - level) / n_guaranteed
+        if "max_fpr" in regions:
+            highest = rows.highest(regions["max_fpr"].limit, n_negative, each)
+            fpr = min(fpr[0], highest), highest
+        if "min_tpr" in regions:
+            lowest = 1.0 - rows.highest(regions["min_tpr"].limit, n_positive, each)
+            tpr = lowest, max(tpr[1], lowest)
+        return tpr, fpr
+
+    point = operating_point(rows, place, bounds, confidence)
+    if confidence is None or "min_precision" not in regions:
         return point
-    level = 1.0 - (1.0 - confidence) / max(sum(name in _RATES for name in targets), 1)
-    if "max_fpr" in targets:
-        bound = float(highest_rate(regions["max_fpr"].bound, rows.n_negative, level))
-        low = min(point.fpr_interval[0], bound)
-        point = replace(point, fpr_interval=(low, bound))
-    if "min_tpr" in targets:
-        missed = float(highest_rate(regions["min_tpr"].bound, rows.n_positive, level))
-        high = max(point.tpr_interval[1], 1.0 - missed)
-        point = replace(point, tpr_interval=(1.0 - missed, high))
-    if "min_precision" in targets:
-        bounds = regions["min_precision"].bound
-        # The guarantee is for rows above the next score, which need not be at this one.
-        is_last = place + 1 == rows.score.size
-        limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
-        point = replace(point, threshold=float(limit), precision_interval=bounds(place))
-    return point
-
-
-def _rates_of_rank(
-    rows: RankedRows, place: int, *, fp: int | None = None, missed: int | None = None
-) -> Any:
-    """Return bounds at a rank of one class that only its number of rows decides."""
-    tp_here, fp_here = int(rows.tp[place]), int(rows.fp[place])
-    missed_here = rows.n_positive - tp_here
-
-    def rates(level: float) -> Rates:
-        if fp is not None:
-            return Rates(
-                rate_bounds(tp_here, rows.n_positive, level),
-                (
-                    float(lowest_rate(fp_here, rows.n_negative, level)),
-                    # Ties may leave fewer than allowed: the bound is for those allowed.
-                    float(highest_rate(fp, rows.n_negative, level)),
-                ),
-            )
-        return Rates(
-            (
-                1.0 - float(highest_rate(missed, rows.n_positive, level)),
-                1.0 - float(lowest_rate(missed_here, rows.n_positive, level)),
-            ),
-            rate_bounds(fp_here, rows.n_negative, level),
-        )
-
-    return rates
-
-
-def _costs(cost: Any) -> tuple[float, float]:
-    if not isinstance(cost, (tuple, list)) or len(cost) != 2:
-        raise ValueError(
-            "cost must be a pair, of a false positive and of a false negative, got "
-            f"{describe(cost)}."
-        )
-    pair = finite_number("cost", cost[0]), finite_number("cost", cost[1])
-    if min(pair) < 0 or max(pair) == 0:
-        raise ValueError(f"cost must not be negative or both 0, got {describe(cost)}.")
-    return pair
+    # The guarantee is for rows above the next score, which need not be at this one.
+    is_last = place + 1 == rows.score.size
+    limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
+    each = regions["min_precision"].limit
+    precision = rate_bounds(rows.tp[place], rows.n_called[place], each)
+    return replace(point, threshold=float(limit), precision_interval=precision)
 
 
 def _no_common_threshold(

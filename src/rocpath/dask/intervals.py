@@ -16,12 +16,11 @@ import numpy as np
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from rocpath.arguments import rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import Curve
+from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
-from rocpath.auc_statistics.groups import ClusterVariance, GroupSums, pairs_within_groups
+from rocpath.auc_statistics.groups import GroupSums, pairs_within_groups
 from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
 from rocpath.auc_statistics.intervals import checked_margin
-from rocpath.auc_statistics.score_interval import ClassSpread
 from rocpath.dask.buckets import Buckets
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
@@ -197,23 +196,9 @@ class _Sample:
         squares = np.sum(passes.results("computing variances", tasks), axis=0) / total**2
         return [float(one) for one in squares[::-1]]
 
-    def cluster_variance(self, deviation: _Deviation) -> ClusterVariance | None:
-        """Return the clustered variance of an estimate, if rows are grouped."""
-        sums = self.group_sums(deviation)
-        return None if sums is None else ClusterVariance.of(sums)
-
-    def group_sums(self, deviation: _Deviation) -> GroupSums | None:
-        """Sum over the rows of each group, or raise if a class is in one group only."""
-        if self.groups is None:
-            return None
-        passes = self.scores.passes
-        tasks = passes.each(_sums_by_group, self.groups, state=deviation)
-        found = passes.results("adding up groups", tasks)
-        return GroupSums.from_sums(*np.concatenate(found, axis=2))
-
 
 @dataclass(frozen=True)
-class _PartitionedCurve(Curve):
+class _PartitionedCurve(ScoreCurve):
     """The ROC curve of one score of partitioned rows."""
 
     name: str
@@ -226,40 +211,27 @@ class _PartitionedCurve(Curve):
         return _Deviation(((self.name, self.bins, components),))
 
     @cached_property
-    def spreads(self) -> list[ClassSpread]:
-        """The variances of the components of positives and of negatives."""
-        blocks = self.blocks
-        columns = zip(
-            (blocks.positive / self.max_fpr, blocks.negative / self.max_fpr),
-            (blocks.tp, blocks.fp),
-            self.bins.sums[::-1, 2, ::-1],
-            self.sample.unbiased_parts,
-            strict=True,
-        )
-        return [ClassSpread.of(*column) for column in columns]
+    def square_sums(self) -> Any:
+        """The sums of squared weights of positives and negatives, by block."""
+        return self.bins.sums[::-1, 2, ::-1]
 
     @cached_property
-    def group_sums(self) -> GroupSums | None:
+    def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
-        sample: Any = self.sample
-        sums: GroupSums | None = sample.group_sums(self.deviation)
-        return sums
+        found = self._by_group("adding up groups", _sums_by_group, self.deviation)
+        return GroupSums(*np.concatenate(found, axis=2))
 
-    def _n_won_inside(self) -> float:
+    def _won_inside(self) -> NDArray[np.float64]:
+        return np.concatenate(self._by_group("pairs of groups", _won_inside, self.name))
+
+    def _by_group(self, doing: str, function: Any, state: Any) -> list[NDArray[np.float64]]:
+        """Return the results of all tasks, in which every group is whole."""
         sample: Any = self.sample
         passes = sample.scores.passes
-        tasks = passes.each(_n_won_inside, sample.groups, state=self.name)
-        return float(sum(passes.results("pairs of groups", tasks)))
-
-    def _design_factor(self, cluster: ClusterVariance) -> float:
-        independent = sum(one.variance / one.n_rows for one in self.spreads)
-        if independent > 0:
-            return cluster.stable / self.max_fpr**2 / independent
-        # A perfect ranking shows no variance: rows of a group may all be alike.
-        sample: Any = self.sample
-        weight = self.group_sums.weight  # type: ignore[union-attr]
-        share = weight / weight.sum(axis=1, keepdims=True)
-        return float((sample.powers[:, 0] * (share**2).sum(axis=1)).max())
+        results: list[NDArray[np.float64]] = passes.results(
+            doing, passes.each(function, sample.groups, state=state)
+        )
+        return results
 
 
 class _Deviation(NamedTuple):
@@ -328,19 +300,19 @@ def _sums_by_group(rows: Partition, deviation: _Deviation) -> NDArray[np.float64
     """Return the sums of `GroupSums`, by class and group."""
     weight, each = np.abs(rows.y).astype(np.float64), deviation.of(rows)
     group, code = np.unique(np.asarray(rows.groups), return_inverse=True)
-    columns = (weight, weight**2, weight * each, weight * each**2)
+    columns = weight, weight * each
     key, size = code + group.size * (rows.y > 0), 2 * group.size
     sums = [np.bincount(key, column, size) for column in columns]
-    return np.asarray(sums, dtype=float).reshape(4, 2, group.size)
+    return np.asarray(sums, dtype=float).reshape(2, 2, group.size)
 
 
-def _n_won_inside(rows: Partition, name: str) -> float:
-    """Return the weight of correctly ordered pairs of the same group."""
+def _won_inside(rows: Partition, name: str) -> NDArray[np.float64]:
+    """Return the weight of correctly ordered pairs within each group."""
     if rows.y.size == 0:
-        return 0.0
+        return np.zeros(0)
     score, is_positive = getattr(rows, name), rows.y > 0
     weight = np.abs(rows.y).astype(np.float64)
     code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
     with np.errstate(invalid="ignore", divide="ignore"):  # only the order is used
         blocks = place_rows(score, is_positive, weight, 1.0)
-    return float(pairs_within_groups(code, blocks, score, is_positive, weight).won.sum())
+    return pairs_within_groups(code, blocks, score, is_positive, weight).won

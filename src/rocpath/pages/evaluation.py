@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import share_between
-from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.calibration import calibration_bins
+from rocpath.auc_statistics.intervals import auc_interval
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.many_curves import compare_aucs
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.other_metrics import average_precision_interval
 from rocpath.auc_statistics.results import p_text, percent
-from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band, spread_places
-from rocpath.auc_statistics.score_summary import calibration_groups
+from rocpath.auc_statistics.roc_bands import roc_band, spread_places
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import drawn_curve
 
@@ -78,11 +79,9 @@ def evaluation_report(
         raise ValueError("scores must have at least one entry, got an empty dict.")
     labels = np.asarray(y)
     classes = [str(labels[side][0]) for side in (~sample.is_positive, sample.is_positive)]
-    comparison = None
-    if len(columns) > 1:
-        comparison = compare_aucs(
-            sample.is_positive, columns, groups=groups, confidence=confidence, positive=True
-        )
+    given: dict[str, Any] = {"groups": groups, "confidence": confidence, "positive": True}
+    is_several = len(columns) > 1
+    comparison = compare_aucs(sample.is_positive, columns, **given) if is_several else None
     page = page_html(
         "evaluation.html",
         title=title,
@@ -90,7 +89,7 @@ def evaluation_report(
         classes=classes,
         level=percent(confidence),
         facts=_facts(sample, classes),
-        models=_models(sample, columns, groups, confidence),
+        models=[_intervals(sample, name, score, given) for name, score in columns.items()],
         comparison=comparison,
         findings=_findings(comparison),
         p_text=p_text,
@@ -107,38 +106,24 @@ def evaluation_report(
 
 def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
     """Return the numbers of rows, by name."""
-    counts = sample.counts
-    facts = {
-        "Rows": f"{sample.is_positive.size:,}",
-        f"{classes[1]} (positive)": f"{counts['n_positives']:,}",
-        classes[0]: f"{counts['n_negatives']:,}",
+    counts = {
+        "Rows": sample.is_positive.size,
+        f"{classes[1]} (positive)": sample.counts["n_positives"],
+        classes[0]: sample.counts["n_negatives"],
+        "Groups": sample.counts["n_groups"],
     }
-    if counts["n_groups"] is not None:
-        facts["Groups"] = f"{counts['n_groups']:,}"
-    return facts
+    return {name: f"{count:,}" for name, count in counts.items() if count is not None}
 
 
-def _models(
-    sample: LabeledSample,
-    columns: Mapping[str, NDArray[np.float64]],
-    groups: ArrayLike | None,
-    confidence: float,
-) -> list[dict[str, Any]]:
-    """Return the intervals of each score, with places on a common scale."""
-    rows: list[dict[str, Any]] = []
-    for name, score in columns.items():
-        area = Curve.of(sample, score, 1.0, confidence).interval
-        precision = average_precision_interval(
-            sample.is_positive, score, groups=groups, confidence=confidence
-        )
-        rows.append({"name": name, "auc": area, "ap": precision})
-    low = min([0.5] + [row["auc"].low for row in rows])
-    for row in rows:
-        area = row["auc"]
-        row["bar"] = {
-            key: (getattr(area, key) - low) / (1.0 - low) for key in ("low", "value", "high")
-        }
-    return rows
+def _intervals(
+    sample: LabeledSample, name: str, score: NDArray[np.float64], given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the AUC and the average precision of a score, with intervals."""
+    return {
+        "name": name,
+        "auc": auc_interval(sample.is_positive, score, **given),
+        "ap": average_precision_interval(sample.is_positive, score, **given),
+    }
 
 
 def _findings(comparison: AUCComparisons | None) -> list[str]:
@@ -152,8 +137,7 @@ def _findings(comparison: AUCComparisons | None) -> list[str]:
             better, worse = names if pair.comparison.difference > 0 else names[::-1]
             lines.append(
                 f"{better} ranks significantly better than {worse} (difference "
-                f"{abs(pair.comparison.difference):.4f}, Holm's "
-                f"{p_text(pair.holm_p_value)})."
+                f"{abs(pair.comparison.difference):.4f}, Holm's {p_text(pair.holm_p_value)})."
             )
     return lines or ["No significant difference between the scores."]
 
@@ -164,21 +148,17 @@ def _chart(
     """Return the data of the charts of one score."""
     rows = RankedRows.of(sample.is_positive, score)
     curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
-    if sample.groups is None:
-        band = roc_band(rows, confidence)
-    else:
-        band = grouped_roc_band(sample.is_positive, score, sample.groups, confidence)
+    band = roc_band(sample.is_positive, score, confidence, groups=sample.groups)
     place = spread_places(rows)
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
-    # Observed shares of rows of one group are not independent: no interval is shown.
-    groups = []
-    if is_probability and sample.groups is None:
-        groups = calibration_groups(sample.is_positive, score)
+    bins = []
+    if is_probability:
+        bins = calibration_bins(sample.is_positive, score, confidence, sample.groups)
     return {
         **curve,
         "band": band._asdict(),
         "threshold": np.array([rows.threshold(int(one)) for one in place]),
         "tp": rows.tp[place],
         "fp": rows.fp[place],
-        "calibration": [one._asdict() for one in groups],
+        "calibration": [one._asdict() for one in bins],
     }

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocpath.arguments import one_of, share_between
-from rocpath.auc_statistics.curves import Curve, LabeledSample
+from rocpath.auc_statistics.curves import ScoreCurve
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
 from rocpath.auc_statistics.results import percent
-from rocpath.auc_statistics.roc_bands import grouped_roc_band, roc_band
+from rocpath.auc_statistics.roc_bands import roc_band
 from rocpath.plots.canvas import GRAY, SERIES, axes_grid, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+    from matplotlib.lines import Line2D
+    from numpy.typing import ArrayLike, NDArray
 
     from rocpath.auc_statistics.roc_bands import ROCBand
 
@@ -79,39 +81,48 @@ def plot_roc(
     (axes,) = axes_grid(ax, 1, 1, (5.2, 5.2))
     for number, (label, given) in enumerate(named.items()):
         score = sample.scores(label or "scores", given)
-        found = Curve.of(sample, score, 1.0, confidence).interval
-        rows = RankedRows.of(sample.is_positive, score)
-        color = SERIES[number % len(SERIES)]
+        found = ScoreCurve.of(sample, score, 1.0, confidence).interval
         text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-        axes.plot(
-            rows.fp / rows.n_negative,
-            rows.tp / rows.n_positive,
-            color=color,
-            linestyle=_STYLES[number // len(SERIES) % len(_STYLES)],
-            linewidth=1.8,
-            label=f"{label}: {text}" if label else text,
-        )
+        line = _draw_curve(axes, sample, score, number, f"{label}: {text}" if label else text)
         if band is not None:
-            if sample.groups is not None:
-                limits = grouped_roc_band(sample.is_positive, score, sample.groups, confidence)
-            else:
-                is_all = band == "simultaneous"
-                limits = roc_band(rows, confidence, is_simultaneous=is_all)
-            _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
-    axes.plot([0, 1], [0, 1], color=GRAY, linestyle=":", linewidth=1, zorder=1)
+            options: dict[str, Any] = {
+                "is_simultaneous": band == "simultaneous",
+                "groups": sample.groups,
+            }
+            limits = roc_band(sample.is_positive, score, confidence, **options)
+            _draw_band(axes, limits, line.get_color(), alpha=0.16 if len(named) == 1 else 0.1)
     if operating_point is not None:
         _mark(axes, operating_point)
-    axes.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-    if band is not None:
-        title = f"{percent(confidence)} {band} confidence band"
-        axes.set_title(title, fontsize=9, loc="left", color=GRAY)
-    tidy(axes)
-    axes.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
+    _finish(axes, "" if band is None else f"{percent(confidence)} {band} confidence band")
     return axes  # type: ignore[no-any-return]
 
 
-def _draw_band(ax: Axes, band: ROCBand, color: str, *, alpha: float) -> None:
+def _finish(ax: Axes, title: str) -> None:
+    """Draw the diagonal, labels and the legend."""
+    ax.plot([0, 1], [0, 1], color=GRAY, linestyle=":", linewidth=1, zorder=1)
+    ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    ax.set_title(title, fontsize=9, loc="left", color=GRAY)
+    tidy(ax)
+    ax.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
+
+
+def _draw_curve(
+    ax: Axes, sample: LabeledSample, score: NDArray[np.float64], number: int, label: str
+) -> Line2D:
+    rows = RankedRows.of(sample.is_positive, score)
+    (line,) = ax.plot(
+        rows.fp / rows.n_negative,
+        rows.tp / rows.n_positive,
+        color=SERIES[number % len(SERIES)],
+        linestyle=_STYLES[number // len(SERIES) % len(_STYLES)],
+        linewidth=1.8,
+        label=label,
+    )
+    return line
+
+
+def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
     """Fill between the upper left and the lower right corners of the bounds."""
     grid = np.unique(np.concatenate((band.fpr_low, band.fpr_high)))
     # At a threshold the upper left corner is (fpr_low, tpr_high): the upper limit at a

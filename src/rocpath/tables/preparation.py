@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocpath.arguments import row_weights
-from rocpath.auc_statistics.groups import RowGroups
+from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.tables.columns import column, feature_columns, numbers_of, text_of
 from rocpath.tables.dependence import drifting_dates, find_copies, suspected_groups
 from rocpath.tables.folds import RowDesign

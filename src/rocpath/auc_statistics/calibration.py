@@ -1,0 +1,137 @@
+"""The calibration curve: observed shares of positives against predicted probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.arguments import refuse_any, share_between
+from rocpath.auc_statistics.labeled_sample import LabeledSample
+from rocpath.auc_statistics.rate_bounds import effective_counts, rate_bounds
+from rocpath.auc_statistics.results import TextTable, percent
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.auc_statistics.labeled_sample import RowGroups
+
+_MAX_BINS = 10  # more would be too narrow to see
+_POSITIVES_PER_BIN = 10  # expected; with fewer the observed share is hardly known
+
+
+class CalibrationBin(NamedTuple):
+    """Rows of similar probability: its mean, and the observed share of positives."""
+
+    probability: float
+    share: float
+    low: float
+    high: float
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CalibrationCurve(TextTable):
+    """Hold the calibration curve of predicted probabilities.
+
+    Attributes
+    ----------
+    bins : list of CalibrationBin
+        Bins by increasing probability: ``probability`` is the mean prediction,
+        ``share`` the observed share of positives, ``low`` and ``high`` its confidence
+        limits, and ``n_rows`` the number of rows.
+    confidence : float
+        Nominal coverage of each interval.
+    """
+
+    bins: list[CalibrationBin]
+    confidence: float
+
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        header = ["predicted", "observed", f"{percent(self.confidence)} CI", "rows"]
+        rows = [
+            [
+                f"{one.probability:.4f}",
+                f"{one.share:.4f}",
+                f"{one.low:.4f} to {one.high:.4f}",
+                f"{one.n_rows:,}",
+            ]
+            for one in self.bins
+        ]
+        return [(header, rows)]
+
+
+def calibration_curve(
+    y: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    positive: Any = None,
+) -> CalibrationCurve:
+    """Compare predicted probabilities with observed shares of positives.
+
+    Rows are sorted by probability and divided into at most ten bins with equal
+    expected numbers of positives, about ten or more in each. Intervals are those of
+    Clopper and Pearson.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+        Labels of exactly two values, of rows that the model was not fitted to.
+    probabilities : array-like, shape (n_rows,)
+        Predicted probabilities of the positive class.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row, as for :func:`auc_interval`. The intervals are then those
+        of effective numbers of rows (Korn and Graubard, 1998).
+    confidence : float
+        Nominal coverage of each interval.
+    positive : label, optional
+        Positive class. By default it is the larger of the two labels.
+
+    Returns
+    -------
+    CalibrationCurve
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rocpath as rp
+    >>> y, probability = np.arange(100) % 4 == 0, np.linspace(0.1, 0.4, 100)
+    >>> rp.calibration_curve(y, probability)
+    predicted  observed            95% CI  rows
+    0.1939       0.2540  0.1527 to 0.3794    63
+    0.3455       0.2432  0.1177 to 0.4120    37
+    """
+    sample = LabeledSample.of(y, None, positive, groups)
+    probability = sample.scores("probabilities", probabilities)
+    is_outside = (probability < 0) | (probability > 1)
+    refuse_any(is_outside, "probabilities must be in [0, 1]", probability)
+    confidence = share_between("confidence", confidence)
+    bins = calibration_bins(sample.is_positive, probability, confidence, sample.groups)
+    return CalibrationCurve(bins, confidence)
+
+
+def calibration_bins(
+    is_positive: NDArray[np.bool_],
+    probability: NDArray[np.float64],
+    confidence: float = 0.95,
+    groups: RowGroups | None = None,
+) -> list[CalibrationBin]:
+    """Divide rows by probability, with equal expected numbers of positives."""
+    # Bins of equal numbers of rows would mostly hold no positive of a rare class.
+    order = np.argsort(probability, kind="stable")
+    expected = np.cumsum(probability[order])
+    n_bins = int(expected[-1] // _POSITIVES_PER_BIN)
+    n_bins = min(max(n_bins, 2), _MAX_BINS, order.size)
+    edges = np.searchsorted(expected, expected[-1] * np.arange(1, n_bins) / n_bins)
+    bins = []
+    for rows in np.split(order, edges):
+        if rows.size:
+            code = None if groups is None else groups.code[rows]
+            counts = effective_counts(is_positive[rows], code)
+            limits = rate_bounds(*counts, 0.5 * (1.0 + confidence))
+            share = float(is_positive[rows].mean())
+            bins.append(CalibrationBin(float(probability[rows].mean()), share, *limits, rows.size))
+    return bins

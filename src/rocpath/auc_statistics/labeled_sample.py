@@ -1,0 +1,133 @@
+"""Checked rows: labels, weights, groups and scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rocpath.arguments import (
+    check_count,
+    describe,
+    finite_vector,
+    is_missing,
+    label_weights,
+    positive_labels,
+    refuse_any,
+    refuse_masked,
+    same_length,
+)
+from rocpath.auc_statistics.score_interval import unbiased_part
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class RowGroups(NamedTuple):
+    """The group of each row as a code, and the number of different groups."""
+
+    code: NDArray[np.intp]
+    n_groups: int
+
+    @classmethod
+    def of(cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> RowGroups:
+        """Encode labels of any type, or raise if there are fewer groups."""
+        refuse_masked(name, labels)
+        label = np.asarray(labels)
+        if label.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got {label.shape}.")
+        check_count(f"{name} must have an entry", label.size, n_rows, "rows")
+        refuse_any(is_missing(label), f"{name} must be finite and complete", label)
+        groups = cls.from_codes(_codes(label))
+        if groups.n_groups < least:
+            only = describe(label[:1].tolist()[0])
+            raise ValueError(f"{name} must have at least two different values, got only {only}.")
+        return groups
+
+    @classmethod
+    def from_codes(cls, code: NDArray[np.intp]) -> RowGroups:
+        """Count the groups of rows; not every code need be used."""
+        return cls(code, int(np.count_nonzero(np.bincount(code))))
+
+    def take(self, rows: NDArray[np.intp]) -> RowGroups:
+        """Return the groups of some of the rows."""
+        return self.from_codes(self.code[rows])
+
+
+def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
+    """Return non-negative integers that are equal where labels are."""
+    if label.dtype.kind in "bui":
+        low = int(label.min())
+        if int(label.max()) - low <= 2 * label.size:
+            # Whole numbers without large gaps are codes already.
+            return np.asarray(label.astype(np.intp) - low)
+    elif label.dtype.kind == "O":
+        label = label.astype(str)
+    return np.asarray(np.unique(label, return_inverse=True)[1])
+
+
+@dataclass(frozen=True)
+class LabeledSample:
+    """Hold checked labels, with weights and groups unless all rows count alike."""
+
+    is_positive: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None = None
+    groups: RowGroups | None = None
+
+    @classmethod
+    def of(
+        cls,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        positive: Any = None,
+        groups: ArrayLike | None = None,
+    ) -> LabeledSample:
+        """Check labels, weights and groups."""
+        is_positive = positive_labels(y, positive)
+        weight, together = None, None
+        if sample_weight is not None:
+            weight = label_weights(is_positive, sample_weight)
+        if groups is not None:
+            together = RowGroups.of("groups", groups, is_positive.size)
+            if together.n_groups == is_positive.size:
+                # A group for each row: independent rows.
+                together = None
+        return cls(is_positive, weight, together)
+
+    def scores(self, name: str, given: ArrayLike) -> NDArray[np.float64]:
+        """Check scores."""
+        score = finite_vector(name, given, copy=False)
+        same_length(**{"y": self.is_positive, name: score})
+        return score
+
+    @cached_property
+    def counts(self) -> dict[str, int | None]:
+        """Numbers of rows and groups, by the names of the results."""
+        n_positives = int(np.count_nonzero(self.is_positive))
+        return {
+            "n_positives": n_positives,
+            "n_negatives": self.is_positive.size - n_positives,
+            "n_groups": None if self.groups is None else self.groups.n_groups,
+        }
+
+    @cached_property
+    def weight_sums(self) -> list[float]:
+        """The sums of the weights of the positives and of the negatives."""
+        negative, positive = np.bincount(self.is_positive, self.weight)
+        return [float(positive), float(negative)]
+
+    @cached_property
+    def unbiased_parts(self) -> list[float]:
+        """The :func:`unbiased_part` of the positives and of the negatives."""
+        if self.weight is None:
+            return [1.0 - 1.0 / size for size in self.weight_sums]
+        return [unbiased_part(self.weight[side]) for side in (self.is_positive, ~self.is_positive)]
+
+    def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:
+        """Sum the squared influences of the positives and of the negatives."""
+        weight = 1.0 if self.weight is None else self.weight
+        negative, positive = np.bincount(self.is_positive, (weight * deviation) ** 2)
+        n_positive, n_negative = self.weight_sums
+        return [float(positive) / n_positive**2, float(negative) / n_negative**2]

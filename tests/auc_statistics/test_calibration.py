@@ -1,0 +1,45 @@
+"""The calibration curve: its bins by counting, and the coverage of its intervals."""
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+
+
+def test_bins_hold_all_rows_by_increasing_probability():
+    rng = np.random.default_rng(0)
+    probability = rng.random(500)
+    y = np.where(rng.random(500) < probability, "yes", "no")
+    found = rp.calibration_curve(y, probability, confidence=0.9)
+    assert sum(one.n_rows for one in found.bins) == 500
+    start = 0
+    order = np.argsort(probability)
+    for one in found.bins:
+        rows = order[start : start + one.n_rows]
+        assert one.probability == pytest.approx(probability[rows].mean())
+        assert one.share == pytest.approx((y[rows] == "yes").mean())
+        assert one.low <= one.share <= one.high
+        start += one.n_rows
+    assert repr(found).splitlines()[0].split() == ["predicted", "observed", "90%", "CI", "rows"]
+    assert found._repr_html_().count("<tr>") == len(found.bins) + 1
+
+
+@pytest.mark.parametrize("has_groups", [False, True])
+def test_intervals_of_calibrated_probabilities_contain_them(has_groups):
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(100):
+        group = np.repeat(np.arange(100), 6)
+        probability = rng.uniform(0.1, 0.6, 100)[group]
+        # All rows of a group have one label: 100 rows, not 600.
+        drawn = rng.random(100)[group] if has_groups else rng.random(600)
+        y = drawn < probability
+        found = rp.calibration_curve(y, probability, groups=group if has_groups else None)
+        held += [one.low <= one.probability <= one.high for one in found.bins]
+    # About 1,000 intervals, of which neighbors are independent; bounds are conservative.
+    assert np.mean(held) > 0.93
+
+
+def test_numbers_that_are_no_probabilities_are_refused():
+    with pytest.raises(ValueError, match=r"probabilities must be in \[0, 1\], got 1.5 at index 2"):
+        rp.calibration_curve([0, 1, 1], [0.1, 0.2, 1.5])
