@@ -49,8 +49,9 @@ class AUCSearch {
     doubled_perfect_auc_ = static_cast<double>(area.doubled_perfect_auc());
     constexpr double all = 0x1p125;  // more than any AUC
     doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
-    const int128 at_start = area_.doubled_at(0.0);
-    found_ = {at_start, 0.0, at_start};
+    const double start = std::clamp(0.0, domain.low, domain.high);
+    const int128 at_start = area_.doubled_at(start);
+    found_ = {at_start, start, at_start};
   }
 
   BestAUC run(const Interrupt& interrupt, const AucProgress& progress) {
