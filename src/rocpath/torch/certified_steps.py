@@ -1,0 +1,386 @@
+"""Certified global steps for one layer of a ReLU network, by branch and bound.
+
+On a window of steps, a chord of P minus a tangent of Q bounds a prediction P - Q from
+above, and a tangent of P minus a chord of Q bounds it from below. With upper lines for
+positives and lower lines for negatives, AUC is at least and AUM at most that of the
+network. The exact searches for lines therefore bound each window, and windows are split
+until the best bound is attained.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+import rocpath._core as _core
+from rocpath.arguments import nonnegative_number, one_of
+from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.line_search import best_auc_step, best_aum_step, sweep
+from rocpath.lines import Lines
+from rocpath.roc import auc, aum
+from rocpath.search_results import BestStep, StepPath
+from rocpath.torch.moved_layer import MovedLayer
+from rocpath.torch.relu_rays import RowLines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+    from torch import Tensor, nn
+
+    from rocpath.torch.relu_rays import Kinks
+
+_NARROW = 1e-6  # width of a window, relative to its end, below which ties are resolved
+
+
+def certified_step(
+    network: nn.Module,
+    layer: nn.Linear,
+    X: Tensor,
+    y: ArrayLike | Tensor,
+    direction: Sequence[Tensor],
+    *,
+    metric: Literal["auc", "aum"] = "auc",
+    tol: float = 1e-4,
+    max_step: float | None = None,
+) -> BestStep:
+    """Find the global best step along a direction of one layer of a ReLU network.
+
+    The weights of the layer become ``weight + step * direction``, with ``step >= 0``.
+    The user guide describes the method and its cost.
+
+    Parameters
+    ----------
+    network : nn.Sequential
+        Network with one output. From ``layer`` on it must consist of ``nn.Linear`` and
+        ``nn.ReLU`` in turn; before it, any modules. It is not modified, and evaluated in
+        evaluation mode and in float64.
+    layer : nn.Linear
+        Module of the network whose parameters move.
+    X : Tensor, shape (n_examples, ...)
+        Inputs of the network.
+    y : array-like or Tensor, shape (n_examples,)
+        Labels of two classes.
+    direction : sequence of Tensor
+        Tensors of the shapes of ``layer.parameters()``.
+    metric : {"auc", "aum"}
+        Metric to maximize (AUC) or minimize (AUM).
+    tol : float
+        Absolute tolerance: no step is better by more than this.
+    max_step : float, optional
+        Largest step. By default it is infinite for the last layer. For other layers it is
+        2**20 times the ratio of the largest parameter of the layer to the largest entry of
+        the direction: beyond it the layer is the direction, up to a millionth.
+
+    Returns
+    -------
+    BestStep
+        ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
+        larger AUC, or a smaller AUM, than ``bound`` in exact arithmetic. ``is_global`` is
+        whether the bound is within ``tol`` of the value; it is False only where
+        predictions are closer to each other than their rounding errors. ``interval`` is a
+        stretch around the step on which no predictions cross and none has a kink; for AUM,
+        the step itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rocpath.torch import certified_step
+    >>> network = torch.nn.Sequential(
+    ...     torch.nn.Linear(1, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1)
+    ... )
+    >>> with torch.no_grad():
+    ...     for parameter, values in zip(network.parameters(), [[1, -1], [0, 0], [1, 1], [0]]):
+    ...         _ = parameter.copy_(torch.tensor(values).reshape(parameter.shape))
+    >>> X = torch.tensor([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> direction = [torch.tensor([[1.0], [1.0]]), torch.zeros(2)]
+    >>> best = certified_step(network, network[0], X, [0, 0, 1, 1], direction)
+    >>> best.value, best.bound
+    (1.0, 1.0)
+    """
+    one_of("metric", metric, ("auc", "aum"))
+    tolerance = nonnegative_number("tol", tol)
+    moved = MovedLayer.from_network(network, layer, X, y, direction)
+    limit = moved.default_max_step if max_step is None else nonnegative_number("max_step", max_step)
+    return _Search(moved, metric, tolerance, limit).run()
+
+
+def layer_path(
+    network: nn.Module,
+    layer: nn.Linear,
+    X: Tensor,
+    y: ArrayLike | Tensor,
+    direction: Sequence[Tensor],
+    *,
+    max_step: float | None = None,
+) -> StepPath:
+    """Compute AUM and AUC along a direction of one layer, at every crossing and kink.
+
+    Between two kinks predictions are lines, which `sweep` handles exactly, up to the
+    rounding of the predictions at a kink. The number of rows grows with the square of
+    the number of examples, so this is for hundreds of them.
+
+    Parameters
+    ----------
+    network, layer, X, y, direction, max_step
+        As for :func:`certified_step`.
+
+    Returns
+    -------
+    StepPath
+        Rows for step 0, every kink of a prediction, and every crossing of predictions.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rocpath.torch import layer_path
+    >>> network = torch.nn.Sequential(torch.nn.Linear(1, 1))
+    >>> with torch.no_grad():
+    ...     _ = network[0].weight.fill_(-1.0)
+    >>> direction = [torch.ones(1, 1), torch.zeros(1)]
+    >>> path = layer_path(network, network[0], torch.tensor([[0.0], [1.0]]), [0, 1], direction)
+    >>> path.step, path.auc, path.auc_after
+    (array([0., 1.]), array([0. , 0.5]), array([0., 1.]))
+    """
+    limit = np.inf if max_step is None else nonnegative_number("max_step", max_step)
+    moved = MovedLayer.from_network(network, layer, X, y, direction)
+    bp = ErrorBreakpoints.from_labels(moved.is_positive)
+    ray = moved.ray(limit)
+    lines, end = ray.lines, np.append(np.unique(ray.kinks.step), limit)
+    first = np.searchsorted(ray.kinks.step, end)
+    columns: dict[str, list[NDArray[Any]]] = {}
+    low = 0.0
+    for number, high in enumerate(end):
+        if number:
+            lines = lines.after(ray.kinks.take(slice(first[number - 1], first[number])))
+        intercept, slope = _exact_without_units(lines, ray.constant)
+        cell = sweep(
+            Lines.from_predictions(bp, intercept + slope * low, slope), max_step=high - low
+        )
+        # What happens at the end of a cell is in the first row of the next one.
+        is_inside = (low + cell.step < high) | (cell.step == 0)
+        for name in _PATH_COLUMNS:
+            columns.setdefault(name, []).append(getattr(cell, name)[is_inside])
+        columns["step"][-1] = low + columns["step"][-1]
+        low = high
+    return StepPath(**{name: np.concatenate(parts) for name, parts in columns.items()}, end=limit)
+
+
+_PATH_COLUMNS = (
+    *("step", "aum", "aum_slope_after", "auc", "auc_after"),
+    *("n_groups", "n_swaps", "queue_size"),
+)
+
+
+def _exact_without_units(
+    lines: RowLines, constant: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lines of rows; without active units they are exactly constant."""
+    is_constant = lines.n_active == 0
+    return np.where(is_constant, constant, lines.intercept), np.where(is_constant, 0.0, lines.slope)
+
+
+class _Window(NamedTuple):
+    """A stretch of steps: lines at its start, the kinks inside, and the best of a bound."""
+
+    low: float
+    high: float
+    lines: RowLines
+    kinks: Kinks
+    bound: float = np.nan
+    step: float = np.nan
+    interval: tuple[float, float] = (np.nan, np.nan)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether only kinks at the same place, up to rounding, can be inside."""
+        return self.high - self.low <= _NARROW * min(self.high, 1e300)
+
+    @property
+    def split(self) -> float | None:
+        """The step at which to split, or None if that would not improve the bound."""
+        kink = self.kinks.step
+        if kink.size == 0 or np.nextafter(self.low, self.high) == self.high:
+            return None
+        inside = kink[(kink > self.low) & (kink < self.high)]
+        if inside.size == 0:
+            # A narrow window at the end with a kink, which is there up to rounding.
+            has_first = kink[0] == self.low
+            step = self.low * (1 + 0.5 * _NARROW) if has_first else self.high * (1 - 0.5 * _NARROW)
+        elif 0.1 < np.mean(inside <= self.step) < 0.9:
+            step = self.step
+        else:
+            # The best step of the bound would leave nearly all kinks on one side.
+            step = float(np.median(inside))
+        return step if self.low < step < self.high else 0.5 * self.low + 0.5 * self.high
+
+
+class _Search:
+    """Branch and bound over windows of steps."""
+
+    def __init__(self, moved: MovedLayer, metric: str, tol: float, max_step: float) -> None:
+        self._moved, self._is_auc = moved, metric == "auc"
+        self._tol, self._max_step = tol, max_step
+        self._ray = moved.ray(max_step)
+        self._bp = ErrorBreakpoints.from_labels(moved.is_positive)
+        self._sign = np.where(moved.is_positive, 1.0, -1.0)
+        self._tied_row, self._tied_share = _tied_pairs(moved.source, moved.is_positive)
+        self._best_value, self._best_step = -np.inf if self._is_auc else np.inf, 0.0
+
+    def run(self) -> BestStep:
+        """Split the window with the best bound until it is attained or final."""
+        queue: list[tuple[float, int, _Window]] = []
+        windows, n_windows = [_Window(0.0, self._max_step, *self._ray[:2])], 0
+        while True:
+            for window in map(self._bounded, windows):
+                worse = -window.bound if self._is_auc else window.bound
+                heapq.heappush(queue, (worse, n_windows, window))
+                n_windows += 1
+            best, value = queue[0][2], self._best_value
+            # A forward pass may break ties, and so exceed the bound of exact arithmetic.
+            bound = float(max(best.bound, value) if self._is_auc else min(best.bound, value))
+            is_global, split = abs(bound - value) <= self._tol, best.split
+            if is_global or split is None:
+                has_kinks = self._ray.kinks.step.size > 0
+                is_other = has_kinks or self._best_step != best.step
+                interval = self._interval() if is_other else best.interval
+                return BestStep(self._best_step, interval, value, bound, is_global)
+            windows = self._halves(heapq.heappop(queue)[2], split)
+
+    def _evaluate(self, step: float) -> float:
+        """Return the metric of a forward pass, and remember the best one."""
+        scores = self._moved.scores(step)
+        value = auc(self._bp, scores) if self._is_auc else aum(self._bp, scores)
+        if value > self._best_value if self._is_auc else value < self._best_value:
+            self._best_value, self._best_step = value, float(step)
+        return value
+
+    def _bounded(self, window: _Window) -> _Window:
+        """Add the bound of a window and the step that attains it."""
+        intercept, slope, has_kink = self._relaxed(window)
+        low, high = window.low, window.high
+        if self._is_auc:
+            lines = Lines.from_predictions(self._bp, intercept, slope)
+            best = _core.best_auc_step(
+                lines.core,
+                min_step=low,
+                max_step=high,
+                tolerance=self._inner_tolerance(window, intercept, slope),
+                max_fpr=1.0,
+                min_tpr=0.0,
+                progress=lambda *_: None,
+            )
+            # Equal rows are tied, although the bounds of a positive and a negative differ.
+            n_tied = self._tied_share[has_kink[self._tied_row]].sum()
+            step, interval = best["step"], best["interval"]
+            bound = best["bound"] - 0.5 * n_tied
+            bound = min(bound + 2.0**-50, 1.0) if n_tied else bound
+        else:
+            lines = Lines.from_predictions(self._bp, intercept + slope * low, slope)
+            width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
+            least = best_aum_step(lines, max_step=width)
+            step, interval = min(low + least.step, high), least.interval
+            bound = least.value * (1.0 - 2.0**-40)
+        is_attained = self._evaluate(step) >= bound
+        if self._is_auc and not self._ray.kinks.step.size and not is_attained:
+            # The plateau exists only by rounding. A wider one may be nearly as good.
+            wider = best_auc_step(lines, tol=self._tol, max_step=high, rounding=2.0**-40)
+            self._evaluate(wider.step)
+        return window._replace(bound=bound, step=step, interval=interval)
+
+    def _inner_tolerance(
+        self, window: _Window, intercept: NDArray[np.float64], slope: NDArray[np.float64]
+    ) -> float:
+        """Return a fraction of the error of the lines, below which it would not pay.
+
+        It does not depend on the tolerance of the search, so that a smaller one only
+        continues the same search.
+        """
+        if self._ray.kinks.step.size == 0:
+            return self._tol
+        if window.kinks.step.size == 0:
+            return 0.0
+        low, high = window.low, window.high
+        middle = low if np.isinf(high) else 0.5 * low + 0.5 * high
+        error = auc(self._bp, intercept + slope * middle) - self._evaluate(middle)
+        return max(0.25 * error, 0.0)
+
+    def _relaxed(
+        self, window: _Window
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return lines above positives and below negatives, and which rows have kinks."""
+        low, high, lines, kinks = window[:4]
+        kink, bend = np.clip(kinks.step, low, high), kinks.slope
+        # The shares of a bend in the slopes of the chord and of the tangent at the middle.
+        if np.isinf(high):
+            chord, tangent = np.ones(kink.size), kink <= low
+        else:
+            chord, tangent = (high - kink) / (high - low), kink < 0.5 * low + 0.5 * high
+        if window.is_narrow:
+            # A constant is the better tangent: its ties with other rows are exact.
+            tangent |= (lines.after(kinks).slope == 0)[kinks.row]
+            tangent &= (lines.slope != 0)[kinks.row]
+        is_chord = (bend > 0) == (self._sign[kinks.row] > 0)
+        bounds = lines.after(
+            kinks._replace(
+                intercept=np.where(is_chord, -bend * chord * low, kinks.intercept * tangent),
+                slope=np.where(is_chord, bend * chord, bend * tangent),
+                # A chord is never exactly constant.
+                n_active=np.where(is_chord, len(self._sign), kinks.n_active * tangent),
+            )
+        )
+        intercept, slope = _exact_without_units(bounds, self._ray.constant)
+        # A tangent that is a line of the row itself is not rounded.
+        n_rows = len(self._sign)
+        n_kinks, n_passed, n_chords = (
+            np.bincount(kinks.row, weight, n_rows) for weight in (None, tangent, is_chord)
+        )
+        outward = self._sign * ((n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks)))
+        intercept += outward * self._ray.intercept_error
+        slope += outward * self._ray.slope_error
+        return intercept, slope, n_kinks > 0
+
+    def _halves(self, window: _Window, step: float) -> list[_Window]:
+        """Split a window; a kink at the split, where rounding has put it, is in both halves."""
+        kinks = window.kinks
+        return [
+            _Window(window.low, step, window.lines, kinks.take(kinks.step <= step)),
+            _Window(
+                step,
+                window.high,
+                window.lines.after(kinks.take(kinks.step < step)),
+                kinks.take(kinks.step >= step),
+            ),
+        ]
+
+    def _interval(self) -> tuple[float, float]:
+        """Return a stretch around the best step without kinks and crossings."""
+        step, kinks = self._best_step, self._ray.kinks
+        if not self._is_auc:
+            return step, step
+        place = int(np.searchsorted(kinks.step, step, side="right"))
+        low = kinks.step[place - 1] if place else 0.0
+        high = kinks.step[place] if place < kinks.step.size else np.inf
+        lines = self._ray.lines.after(kinks.take(slice(place)))
+        intercept, slope = _exact_without_units(lines, self._ray.constant)
+        prediction = intercept + slope * step
+        order = np.argsort(prediction)
+        with np.errstate(all="ignore"):
+            ahead = -np.diff(prediction[order]) / np.diff(slope[order])
+        # The first crossings on either side are between neighbors.
+        low = max(low, step + float(ahead[ahead < 0].max(initial=-np.inf)))
+        high = min(high, step + float(ahead[ahead > 0].min(initial=np.inf)))
+        return float(low), float(high)
+
+
+def _tied_pairs(
+    source: NDArray[np.intp], is_positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return one of each set of equal rows of both classes, with its share of all pairs."""
+    _, first, group = np.unique(source, return_index=True, return_inverse=True)
+    n_positive = np.bincount(group, is_positive)
+    share = n_positive * (np.bincount(group) - n_positive)
+    share /= np.sum(is_positive) * np.sum(~is_positive)
+    return first[share > 0], share[share > 0]

@@ -1,0 +1,245 @@
+"""Predictions of a ReLU network along a ray of weights: piecewise linear in the step.
+
+One linear layer moves by ``step * direction``. Its outputs are lines in the step, a ReLU
+bends a line where it crosses zero, and later layers add such functions. A prediction is
+therefore a line at step 0 and a list of kinks, at which the line changes. Kinks that bend
+it upward and kinks that bend it downward make it a difference of two convex functions,
+P - Q, whatever the depth of the network and the signs of its weights.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_CHUNK = 2**20  # lines of inner layers that are held at once
+
+
+class Layer(NamedTuple):
+    """Weights and biases of a linear layer; a ReLU follows, unless it is the last."""
+
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+
+class Kinks(NamedTuple):
+    """Changes of the line and of the active units of rows, in order of the step."""
+
+    step: NDArray[Any]
+    row: NDArray[Any]
+    intercept: NDArray[Any]
+    slope: NDArray[Any]
+    n_active: NDArray[Any]
+
+    def take(self, index: NDArray[Any] | slice) -> Kinks:
+        """Return some of the kinks."""
+        return Kinks(*(column[index] for column in self))
+
+
+class RowLines(NamedTuple):
+    """The line of each prediction, and its active units in the last hidden layer."""
+
+    intercept: NDArray[Any]
+    slope: NDArray[Any]
+    n_active: NDArray[Any]
+
+    def after(self, kinks: Kinks) -> RowLines:
+        """Return the lines after some more kinks."""
+        n_rows = len(self.slope)
+        return RowLines(
+            *(
+                (line + np.bincount(kinks.row, change, n_rows)).astype(line.dtype)
+                for line, change in zip(self, kinks[2:5], strict=True)
+            )
+        )
+
+
+class Ray(NamedTuple):
+    """Predictions of all rows as functions of the step."""
+
+    lines: RowLines  # just after step 0
+    kinks: Kinks
+    constant: float  # exact prediction of rows without an active unit
+    # Bounds on the rounding errors of intercept and slope of any line of a row.
+    intercept_error: NDArray[Any]
+    slope_error: NDArray[Any]
+
+
+class _Segments(NamedTuple):
+    """Stretches of steps on which the inputs of a ReLU are lines."""
+
+    row: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    intercept: NDArray[Any]  # (n_segments, n_units)
+    slope: NDArray[Any]
+
+    def zeros(self) -> NDArray[Any]:
+        """Return the step at which each unit crosses zero; NaN or infinite without one."""
+        with np.errstate(all="ignore"):
+            step = -self.intercept / self.slope
+        step[(step == 0) & (self.intercept != 0)] = 5e-324  # underflow is not a kink at 0
+        return step
+
+    def is_active(self, zero: NDArray[Any]) -> NDArray[Any]:
+        """Return whether each unit is positive just after the start of its segment."""
+        has_crossed = zero <= self.low[:, None]
+        return np.where(
+            self.slope == 0, self.intercept > 0, np.where(self.slope > 0, has_crossed, ~has_crossed)
+        )
+
+    def has_kink(self, zero: NDArray[Any]) -> NDArray[Any]:
+        """Return whether each unit crosses zero inside its segment."""
+        return (zero > self.low[:, None]) & (zero < self.high[:, None])
+
+
+def make_ray(
+    features: NDArray[np.float64],
+    source: NDArray[np.intp],
+    layers: list[Layer],
+    direction: Layer,
+    max_step: float,
+) -> Ray:
+    """Return the predictions of layers, the first of which moves along a direction.
+
+    Rows with the same source, an index of features, have lines that are equal bit by bit.
+    Time and memory are proportional to the number of kinks.
+    """
+    moved, n_rows = layers[0], len(source)
+    segments = _Segments(
+        np.arange(n_rows),
+        np.zeros(n_rows),
+        np.full(n_rows, max_step),
+        (features @ moved.weight.T + moved.bias)[source],
+        (features @ direction.weight.T + direction.bias)[source],
+    )
+    errors = [error[source] for error in _rounding_errors(features, layers, direction)]
+    if len(layers) == 1:
+        n_active = np.ones(n_rows, dtype=np.intp)
+        lines = RowLines(segments.intercept[:, 0], segments.slope[:, 0], n_active)
+        none = np.empty(0, dtype=np.intp)
+        return Ray(lines, Kinks(none.astype(float), *[none] * 4), float(moved.bias[0]), *errors)
+    parts = [
+        _sum_of_units(_through_layers(part, layers[1:-1]), layers[-1])
+        for part in _chunks(segments, is_split=len(layers) > 2)
+    ]
+    columns = [
+        [np.concatenate(column) for column in zip(*some, strict=True)]
+        for some in zip(*parts, strict=True)
+    ]
+    kinks = Kinks(*columns[1])
+    return Ray(
+        RowLines(*columns[0]),
+        kinks.take(np.argsort(kinks.step, kind="stable")),
+        float(layers[-1].bias[0]),
+        *errors,
+    )
+
+
+def _chunks(segments: _Segments, *, is_split: bool) -> Iterator[_Segments]:
+    n_rows, n_units = segments.slope.shape
+    # Inner layers hold all lines of a row for each of its kinks.
+    size = max(1, _CHUNK // n_units**2) if is_split else n_rows
+    for begin in range(0, n_rows, size):
+        yield _Segments(*(column[begin : begin + size] for column in segments))
+
+
+def _through_layers(segments: _Segments, layers: list[Layer]) -> _Segments:
+    """Split segments at the kinks of a ReLU and apply the next linear layer, repeatedly."""
+    for layer in layers:
+        zero = segments.zeros()
+        has_kink = segments.has_kink(zero)
+        within, _ = np.nonzero(has_kink)
+        kink = zero[has_kink]
+        kink = kink[np.lexsort((kink, within))]
+        # Each kink ends one piece of its segment and begins the next.
+        n_pieces = 1 + has_kink.sum(axis=1)
+        first = np.cumsum(n_pieces) - n_pieces
+        low = np.insert(kink, first - np.arange(len(first)), segments.low)
+        high = np.insert(kink, first + n_pieces - 1 - np.arange(len(first)), segments.high)
+        source = np.repeat(np.arange(len(first)), n_pieces)
+        # Equal kinks leave empty pieces between them; a first piece may be a single step.
+        is_piece = (low < high) | (low == segments.low[source])
+        source, low, high = source[is_piece], low[is_piece], high[is_piece]
+        pieces = _Segments(
+            segments.row[source], low, high, segments.intercept[source], segments.slope[source]
+        )
+        is_active = pieces.is_active(zero[source])
+        segments = pieces._replace(
+            intercept=(pieces.intercept * is_active) @ layer.weight.T + layer.bias,
+            slope=(pieces.slope * is_active) @ layer.weight.T,
+        )
+    return segments
+
+
+def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
+    """Return the first line of each row, and the kinks of the weighted sum of ReLUs."""
+    is_used = last.weight[0] != 0
+    weight = last.weight[0][is_used]
+    segments = segments._replace(
+        intercept=segments.intercept[:, is_used], slope=segments.slope[:, is_used]
+    )
+    zero = segments.zeros()
+    is_active = segments.is_active(zero)
+    start = [
+        (np.where(is_active, segments.intercept, 0.0) * weight).sum(axis=1) + last.bias[0],
+        (np.where(is_active, segments.slope, 0.0) * weight).sum(axis=1),
+        is_active.sum(axis=1),
+    ]
+    within, unit = np.nonzero(segments.has_kink(zero))
+    intercept, slope = segments.intercept[within, unit], segments.slope[within, unit]
+    # A unit that becomes active adds its line, one that becomes inactive takes it away.
+    sign = np.sign(slope)
+    signed_weight = sign * weight[unit]
+    step = zero[within, unit]
+    changes = [signed_weight * intercept, signed_weight * slope, sign.astype(np.intp)]
+    # Between two segments of a row the line changes from the last of one to the next.
+    n_segments = len(segments.row)
+    end = [
+        line + np.bincount(within, weights=change, minlength=n_segments)
+        for line, change in zip(start, changes, strict=True)
+    ]
+    is_first = np.diff(segments.row, prepend=-1) != 0
+    between = [
+        np.append(0, line[1:] - before[:-1]) * ~is_first
+        for line, before in zip(start, end, strict=True)
+    ]
+    # Most kinks of inner layers do not reach the output.
+    later = np.flatnonzero(np.any(between, axis=0))
+    kinks = Kinks(
+        np.append(step, segments.low[later]),
+        np.append(segments.row[within], segments.row[later]),
+        *(
+            np.append(change, other[later].astype(change.dtype))
+            for change, other in zip(changes, between, strict=True)
+        ),
+    )
+    return RowLines(*(line[is_first] for line in start)), kinks
+
+
+def _rounding_errors(
+    features: NDArray[np.float64], layers: list[Layer], direction: Layer
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bound the rounding errors of the intercept and the slope of any line of a row.
+
+    A sum of n products is off by at most n roundings of the sum of their absolute values,
+    which later layers multiply by at most their absolute weights.
+    """
+    factor, later_bias, n_terms = np.ones(1), 0.0, 64.0
+    for layer in layers[:0:-1]:
+        later_bias += float(factor @ np.abs(layer.bias))
+        factor = factor @ np.abs(layer.weight)
+        n_terms += layer.weight.shape[1]
+    length = np.linalg.norm(features, axis=1)
+    intercept, slope = (
+        length * (factor @ np.linalg.norm(layer.weight, axis=1)) + factor @ np.abs(layer.bias)
+        for layer in (layers[0], direction)
+    )
+    relative = 8.0 * len(layers) * (n_terms + features.shape[1]) * 2.0**-53
+    return relative * (intercept + later_bias), relative * slope

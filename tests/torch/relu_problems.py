@@ -1,0 +1,173 @@
+"""Random small networks for the certified steps, many of them degenerate.
+
+``python -m tests.torch.relu_problems 100000`` compares that many problems with a dense
+grid of steps in exact arithmetic and prints the number of violations.
+"""
+
+import argparse
+import itertools
+import sys
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+import rocpath.torch as rt
+from tests import oracle_relu
+
+FAMILIES = ("integers", "tenths", "normal", "dead units", "copied rows", "zero weights", "float32")
+
+
+def make_problem(rng, family):
+    """Return a network, the index of the moved layer, a direction, rows and labels."""
+    n_rows, n_inputs = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    widths = [n_inputs, *rng.integers(2, 5, size=int(rng.choice([0, 1, 1, 1, 2]))), 1]
+
+    def draw(*shape):
+        if family in ("integers", "dead units", "copied rows", "zero weights"):
+            values = rng.integers(-3, 4, size=shape).astype(float)
+        elif family == "tenths":
+            values = rng.integers(-9, 10, size=shape) / 10
+        else:
+            values = rng.normal(size=shape)
+        if family == "zero weights":
+            values = values * (rng.random(shape) < 0.5)
+        if family in ("copied rows", "dead units") and rng.random() < 0.5:
+            values = values + rng.normal(size=shape)
+        return values.astype(np.float32) if family == "float32" else values
+
+    network = [(draw(b, a), draw(b)) for a, b in itertools.pairwise(widths)]
+    if family == "dead units":
+        network = [(weight, bias - 4 * (len(bias) > 1)) for weight, bias in network]
+    moved = int(rng.integers(0, len(network)))
+    direction = draw(*network[moved][0].shape), draw(*network[moved][1].shape)
+    rows = draw(n_rows, n_inputs)
+    if family == "copied rows":
+        rows = rows[rng.integers(0, max(1, n_rows // 2), size=n_rows)]
+    y = rng.permutation(np.arange(n_rows) < rng.integers(1, n_rows))
+    return network, moved, direction, rows, y
+
+
+def as_torch(network):
+    """Return the network as a module, and its linear layers."""
+    layers = []
+    for weight, bias in network:
+        layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=_dtype(weight))
+        with torch.no_grad():
+            layer.weight.copy_(torch.tensor(weight))
+            layer.bias.copy_(torch.tensor(bias))
+        layers.append(layer)
+    modules = [module for layer in layers for module in (layer, torch.nn.ReLU())]
+    return torch.nn.Sequential(*modules[:-1]), layers
+
+
+def _dtype(array):
+    return torch.float32 if array.dtype == np.float32 else torch.float64
+
+
+def call(function, problem, **options):
+    network, moved, direction, rows, y = problem
+    module, layers = as_torch(network)
+    move = [torch.tensor(one) for one in direction]
+    return function(module, layers[moved], torch.tensor(rows), y, move, **options)
+
+
+def forward(problem, step):
+    """Return the scores of a forward pass in float64 at a step."""
+    network, moved, direction, rows, _ = problem
+    network = [[part.astype(np.float64) for part in layer] for layer in network]
+    network[moved] = [
+        part + step * move.astype(np.float64)
+        for part, move in zip(network[moved], direction, strict=True)
+    ]
+    with torch.no_grad():
+        return as_torch(network)[0](torch.tensor(rows.astype(np.float64)))[:, 0].tolist()
+
+
+def exact_predictions(problem, steps):
+    """Return predictions at fractions, as whole numbers in a unit that each step has.
+
+    The same as `oracle_relu.predictions`, faster: numbers are multiples of a power of two.
+    """
+    network, moved, direction, rows, _ = problem
+    scale = 2**1100  # the smallest float64 is a multiple of 2**-1074
+    whole = np.vectorize(lambda number: int(Fraction(float(number)) * scale), otypes=[object])
+    values, unit = whole(rows)[None], scale
+    top = np.array([step.numerator for step in steps], dtype=object)[:, None, None]
+    bottom = np.array([step.denominator for step in steps], dtype=object)[:, None, None]
+    for index, (weight, bias) in enumerate(network):
+        w, b = whole(weight), whole(bias)
+        product = np.array([part @ w.T for part in values], dtype=object) + b * unit
+        unit = unit * scale
+        if index == moved:
+            dw, db = whole(direction[0]), whole(direction[1])
+            change = np.array([part @ dw.T for part in values], dtype=object)
+            product = product * bottom + (change + db * (unit // scale)) * top
+            unit = unit * bottom
+        values = product
+        if index < len(network) - 1:
+            values = np.where(values > 0, values, 0)
+    return [(part[:, 0].tolist(), one) for part, one in zip(values, np.ravel(unit), strict=False)]
+
+
+def violations(problem, metric, tol, max_step=None):
+    """Return what is wrong with a certified step, and whether it is certified."""
+    best = call(rt.certified_step, problem, metric=metric, tol=tol, max_step=max_step)
+    y = problem[-1]
+    definition = getattr(oracle_relu, metric)
+    sign = 1 if metric == "auc" else -1
+    is_last = problem[1] == len(problem[0]) - 1
+    found = []
+    scores = forward(problem, best.step)
+    value = float(definition([Fraction(score) for score in scores], y))
+    if abs(value - best.value) > 1e-12 * (1 + abs(value)):
+        found.append(f"value {best.value} but forward pass {value}")
+    last = 4.0 if max_step is None else max_step
+    grid = {Fraction(k, 48) for k in range(int(48 * last) + 1)}
+    grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
+    steps = sorted(grid)
+    for step, (scores, unit) in zip(steps, exact_predictions(problem, steps), strict=True):
+        exact = definition(scores, y) / (unit if metric == "aum" else 1)
+        # AUC is a fraction, of which the bound may be the nearest float64. The lines of the
+        # last layer are rounded to float64.
+        slack = 1e-12 if metric == "aum" and is_last else 0.0
+        if sign * (float(exact) - best.bound) > slack:
+            found.append(f"bound {best.bound} but {float(exact)} at step {step}")
+            break
+    if best.is_global != (abs(best.bound - best.value) <= tol):
+        found.append("is_global is wrong")
+    if sign * (best.value - best.bound) > 0:
+        found.append("value beyond bound")
+    if max_step is not None and best.step > max_step:
+        found.append("step too large")
+    return found, best.is_global
+
+
+def random_case(seed, number):
+    """Return a problem, a metric, a tolerance and a largest step."""
+    rng = np.random.default_rng([seed, number])
+    problem = make_problem(rng, FAMILIES[number % len(FAMILIES)])
+    metric = ("auc", "aum")[number // len(FAMILIES) % 2]
+    max_step = None if rng.random() < 0.7 else float(rng.integers(0, 5)) / 2
+    return problem, metric, 10.0 ** -rng.integers(2, 7), max_step
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("n_problems", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    n_wrong = n_certified = 0
+    for number in range(options.n_problems):
+        found, is_global = violations(*random_case(options.seed, number))
+        n_certified += is_global
+        n_wrong += bool(found)
+        if found:
+            print(f"seed {options.seed}, problem {number}: {'; '.join(found)}", flush=True)
+    print(f"{options.n_problems} problems: {n_wrong} violations, {n_certified} certified")
+    sys.exit(bool(n_wrong))
+
+
+if __name__ == "__main__":
+    main()

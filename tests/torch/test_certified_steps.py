@@ -1,0 +1,272 @@
+"""Certified steps for layers of ReLU networks, against exact arithmetic."""
+
+import itertools
+from dataclasses import astuple
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import rocpath as rp
+from tests import oracle_relu
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import rocpath.torch as rt  # noqa: E402
+from tests.torch.relu_problems import (  # noqa: E402
+    FAMILIES,
+    call,
+    exact_predictions,
+    forward,
+    make_problem,
+    random_case,
+    violations,
+)
+
+
+def sequential(*widths, seed=0, dtype=torch.float64):
+    torch.manual_seed(seed)
+    modules = []
+    for a, b in itertools.pairwise(widths):
+        modules += [torch.nn.Linear(a, b, dtype=dtype), torch.nn.ReLU()]
+    return torch.nn.Sequential(*modules[:-1])
+
+
+def make_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    y = X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n) > 1.0
+    return torch.tensor(X), y
+
+
+def descent_direction(network, layer, X, y):
+    loss = rt.aum_loss(network(X)[:, 0], torch.tensor(y), margin=0.0)
+    return [-one for one in torch.autograd.grad(loss, list(layer.parameters()))]
+
+
+def scores_at(network, layer, X, direction, step):
+    with torch.no_grad():
+        for parameter, move in zip(layer.parameters(), direction, strict=True):
+            parameter += step * move
+        scores = network(X)[:, 0].numpy()
+        for parameter, move in zip(layer.parameters(), direction, strict=True):
+            parameter -= step * move
+    return scores
+
+
+def test_whole_numbers_of_the_fast_oracle_are_the_fractions_of_the_plain_one():
+    rng = np.random.default_rng(0)
+    for family in FAMILIES:
+        problem = make_problem(rng, family)
+        network, moved, direction, rows, _ = problem
+        steps = [Fraction(0), Fraction(1, 3), Fraction(7, 2)]
+        exact = [oracle_relu.exact(one) for one in (network, direction, rows)]
+        for step, (scores, unit) in zip(steps, exact_predictions(problem, steps), strict=True):
+            plain = oracle_relu.predictions(exact[0], moved, exact[1], exact[2], step)
+            assert [Fraction(score, unit) for score in scores] == plain
+
+
+def test_no_step_is_better_than_the_bound_and_the_value_is_that_of_a_forward_pass():
+    n_certified = 0
+    for number in range(280):
+        found, is_certified = violations(*random_case(1, number))
+        assert not found, (number, found)
+        n_certified += is_certified
+    # The others have predictions that coincide up to rounding.
+    assert n_certified >= 270
+
+
+@pytest.mark.parametrize("metric", ["auc", "aum"])
+@pytest.mark.parametrize("widths", [(5, 8, 1), (5, 6, 4, 1)])
+def test_a_dense_grid_of_forward_passes_has_nothing_better(widths, metric):
+    network, (X, y) = sequential(*widths), make_rows(300)
+    layer = network[0]
+    direction = descent_direction(network, layer, X, y)
+    best = rt.certified_step(network, layer, X, y, direction, metric=metric, tol=1e-3)
+    assert best.is_global
+    measure = rp.auc if metric == "auc" else rp.aum
+    assert best.value == measure(y, scores_at(network, layer, X, direction, best.step))
+    grid = np.concatenate([np.linspace(0, 3 * best.step + 1, 800), np.geomspace(1, 1e5, 100)])
+    values = [measure(y, scores_at(network, layer, X, direction, step)) for step in grid]
+    if metric == "auc":
+        assert max(values) <= best.bound <= best.value + 1e-3
+    else:
+        assert min(values) >= best.bound >= best.value - 1e-3
+    assert best.value != values[0]
+
+
+def test_auc_is_constant_on_the_interval():
+    network, (X, y) = sequential(5, 6, 1), make_rows(60)
+    direction = descent_direction(network, network[0], X, y)
+    best = rt.certified_step(network, network[0], X, y, direction, tol=0.0)
+    low, high = best.interval
+    assert low < best.step < high
+    for step in np.linspace(low, high, 9)[1:-1]:
+        assert rp.auc(y, scores_at(network, network[0], X, direction, step)) == best.value
+
+
+def test_last_layer_equals_the_searches_for_lines():
+    network, (X, y) = sequential(5, 8, 1), make_rows(200)
+    layer = network[2]
+    direction = descent_direction(network, layer, X, y)
+    bp = rp.ErrorBreakpoints.from_labels(y)
+    features = network[1](network[0](X)).detach().numpy()
+    weight, bias = (one.detach().numpy() for one in layer.parameters())
+    move = [one.numpy() for one in direction]
+    lines = rp.Lines.from_predictions(
+        bp, (features @ weight.T + bias)[:, 0], (features @ move[0].T + move[1])[:, 0]
+    )
+    for max_step in (None, 0.7):
+        expected = rp.best_auc_step(lines, max_step=max_step)
+        best = rt.certified_step(network, layer, X, y, direction, tol=0.0, max_step=max_step)
+        assert astuple(best) == astuple(expected)
+        smallest = rp.best_aum_step(lines, max_step=max_step)
+        best = rt.certified_step(network, layer, X, y, direction, metric="aum", max_step=max_step)
+        assert best.step == smallest.step
+        assert best.value == pytest.approx(smallest.value, rel=1e-12)
+        assert smallest.value * (1 - 1e-11) < best.bound <= best.value
+
+
+@pytest.mark.parametrize("metric", ["auc", "aum"])
+def test_a_smaller_tolerance_is_never_worse(metric):
+    network, (X, y) = sequential(5, 8, 1), make_rows(120)
+    direction = descent_direction(network, network[0], X, y)
+    sign = 1 if metric == "auc" else -1
+    previous = None
+    for tol in (0.1, 0.01, 1e-3, 1e-4, 1e-6):
+        best = rt.certified_step(network, network[0], X, y, direction, metric=metric, tol=tol)
+        assert 0 <= sign * (best.bound - best.value) <= tol
+        if previous is not None:
+            assert sign * best.value >= sign * previous.value
+            assert sign * best.bound <= sign * previous.bound
+        previous = best
+
+
+def test_degenerate_networks_are_certified():
+    X, y = make_rows(40)
+    ones = [torch.ones(4, 5, dtype=torch.float64), torch.ones(4, dtype=torch.float64)]
+    for index, value in ((2, 0.0), (0, 0.0)):
+        network = sequential(5, 4, 1)
+        torch.nn.init.constant_(network[index].weight, value)
+        assert rt.certified_step(network, network[0], X, y, ones).is_global
+    network = sequential(5, 4, 1)
+    torch.nn.init.constant_(network[0].bias, -1e6)
+    zero = [0 * one for one in ones]
+    best = rt.certified_step(network, network[0], X, y, zero)
+    # All units are inactive, so that all predictions are tied.
+    assert (best.value, best.bound, best.is_global) == (0.5, 0.5, True)
+    network = sequential(5, 4, 1)
+    same = X[:1].expand(40, 5)
+    best = rt.certified_step(network, network[0], same, y, ones)
+    assert (best.value, best.bound) == (0.5, pytest.approx(0.5, abs=1e-12))
+
+
+def test_repeated_rows_do_not_change_the_result():
+    network, (X, y) = sequential(5, 8, 1), make_rows(80)
+    direction = descent_direction(network, network[0], X, y)
+    once = rt.certified_step(network, network[0], X, y, direction, tol=1e-6)
+    repeated = rt.certified_step(
+        network, network[0], X.repeat(3, 1), np.tile(y, 3), direction, tol=1e-6
+    )
+    assert repeated.value == pytest.approx(once.value, abs=1e-6)
+    assert repeated.is_global
+
+
+def test_the_largest_step_is_respected():
+    network, (X, y) = sequential(5, 8, 1), make_rows(80)
+    direction = descent_direction(network, network[0], X, y)
+    free = rt.certified_step(network, network[0], X, y, direction)
+    limit = 0.5 * free.step
+    best = rt.certified_step(network, network[0], X, y, direction, max_step=limit)
+    assert best.step <= limit
+    assert best.value < free.value
+    none = rt.certified_step(network, network[0], X, y, direction, max_step=0.0)
+    assert none.step == 0.0
+    assert none.value == rp.auc(y, network(X)[:, 0].detach().numpy())
+
+
+def test_modules_before_the_layer_can_be_any_and_the_network_is_unchanged():
+    network = torch.nn.Sequential(
+        torch.nn.Unflatten(1, (1, 5)),
+        torch.nn.Conv1d(1, 2, 2),
+        torch.nn.Flatten(),
+        torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU(), torch.nn.Dropout()),
+        torch.nn.Linear(4, 1, bias=False),
+        torch.nn.Flatten(0),
+    )
+    X, y = make_rows(50)
+    layer = network[3][0]
+    direction = [torch.randn_like(one) for one in layer.parameters()]
+    before = [one.clone() for one in network.parameters()]
+    best = rt.certified_step(network, layer, X.float(), y, direction)
+    assert best.is_global
+    assert network.training
+    assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
+    assert all(one.dtype == torch.float32 for one in network.parameters())
+
+
+def test_layer_path_equals_definitions_at_every_row_and_between_rows():
+    for number in range(60):
+        rng = np.random.default_rng([3, number])
+        problem = make_problem(rng, "integers")
+        path = call(rt.layer_path, problem, max_step=3.0)
+        y, steps = problem[-1], np.append(path.step, 3.0)
+        middle = [Fraction(a) / 2 + Fraction(b) / 2 for a, b in itertools.pairwise(steps)]
+        for row, (scores, unit) in enumerate(exact_predictions(problem, middle)):
+            # A kink at 1/5 may differ from a crossing there, by rounding.
+            if steps[row + 1] - steps[row] < 1e-9:
+                continue
+            aum = float(oracle_relu.aum(scores, y) / unit)
+            assert path.aum_at(float(middle[row])) == pytest.approx(aum, abs=1e-9)
+            assert path.auc_after[row] == float(oracle_relu.auc(scores, y)), number
+
+
+def test_layer_path_has_the_certified_step_as_its_best():
+    network, (X, y) = sequential(5, 4, 3, 1), make_rows(60)
+    direction = descent_direction(network, network[0], X, y)
+    path = rt.layer_path(network, network[0], X, y, direction)
+    assert (np.diff(path.step) >= 0).all()
+    best = rt.certified_step(network, network[0], X, y, direction, tol=1e-9)
+    assert best.value == path.auc_after.max()
+    assert path.auc_at(best.step) == best.value
+    smallest = rt.certified_step(network, network[0], X, y, direction, metric="aum", tol=1e-9)
+    assert smallest.value == pytest.approx(path.aum.min(), abs=1e-9)
+
+
+def test_forward_pass_of_a_float32_network_agrees_up_to_its_precision():
+    problem = make_problem(np.random.default_rng(5), "float32")
+    best = call(rt.certified_step, problem, metric="aum")
+    scores = [Fraction(score) for score in forward(problem, best.step)]
+    assert best.value == pytest.approx(float(oracle_relu.aum(scores, problem[-1])), rel=1e-12)
+
+
+def test_invalid_input_raises():
+    network, (X, y) = sequential(5, 4, 1), make_rows(20)
+    layer = network[0]
+    direction = [torch.ones_like(one) for one in layer.parameters()]
+    sigmoid = torch.nn.Sequential(layer, torch.nn.Sigmoid(), network[2])
+    two = torch.nn.Sequential(layer, network[1], torch.nn.Linear(4, 2))
+
+    class Custom(torch.nn.Module):
+        def forward(self, X):
+            return network(X)
+
+    invalid = [
+        ((Custom(), layer, X, y, direction), {}, ValueError, "once in network, an nn.Sequential"),
+        ((network, torch.nn.Linear(5, 4), X, y, direction), {}, ValueError, "got 0 times"),
+        ((network, network[1], X, y, direction), {}, TypeError, "must be an nn.Linear, got ReLU"),
+        ((sigmoid, layer, X, y, direction), {}, ValueError, "got Sigmoid.* where ReLU"),
+        ((two, layer, X, y, direction), {}, ValueError, "nn.Linear with one output"),
+        ((network[:2], layer, X, y, direction), {}, ValueError, "must end in an nn.Linear"),
+        ((network, layer, X, y[:10], direction), {}, ValueError, "for each of the 10 labels"),
+        ((network, layer, X.numpy(), y, direction), {}, TypeError, "X must be a tensor"),
+        ((network, layer, X, y * 0 + 1, direction), {}, ValueError, "two classes, got 1"),
+        ((network, layer, X[:1], y[:1], direction), {}, ValueError, "two classes, got 1"),
+        ((network, layer, X, y, direction[:1]), {}, ValueError, "shapes of layer.parameters"),
+        ((network, layer, X * np.nan, y, direction), {}, ValueError, "X must give finite"),
+        ((network, layer, X, y, direction), {"metric": "f1"}, ValueError, "metric must be"),
+        ((network, layer, X, y, direction), {"tol": -1.0}, ValueError, "tol must be non-neg"),
+        ((network, layer, X, y, direction), {"max_step": -1.0}, ValueError, "max_step must be"),
+    ]
+    for arguments, options, error, message in invalid:
+        with pytest.raises(error, match=message):
+            rt.certified_step(*arguments, **options)
