@@ -1,29 +1,29 @@
-"""Unbalanced tasks for small networks: pictures and tables, and batches of their rows.
+"""Unbalanced tasks for small networks: images and tables, and batches of their rows.
 
+Each task has at most 2,000 training rows and 10,000 test rows, drawn anew for each seed.
 Needs ROCPATH_DATA and torch.
 """
 
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.datasets import load_digits, make_classification
 from torch import nn
 
 DATA = Path(os.environ["ROCPATH_DATA"])
-# The positive class: aeroplanes, and the hardest eight and shirt of the easy sets.
-IMAGES = {"mnist": 8, "fashion_mnist": 6, "cifar10_part": 0, "stl10_part": 0}
-TABLES = ("abalone19", "page_blocks0", "mammography", "spambase", "a9a", "covtype")
-MOST_ROWS = 2000
-MOST_TEST_ROWS = 10_000
-RARE = 0.2  # a share of positives below which they are repeated
+MAX_ROWS = 2000
+MAX_TEST_ROWS = 10_000
+RARE = 0.2  # share of positives below which they are repeated
 
 
 class Task(NamedTuple):
-    """Rows to train on and rows to test on, X as float32."""
+    """Training rows and test rows, X as float32."""
 
     X: torch.Tensor
     y: torch.Tensor
@@ -31,35 +31,37 @@ class Task(NamedTuple):
     y_test: torch.Tensor
 
 
-@functools.cache
-def load_images(name, share, positive_class=None):
-    """Pool pictures to 14 x 14 or 16 x 16, and leave out positives.
+class Source(NamedTuple):
+    """How to load a task for a seed; tasks of one family share their data."""
 
-    AUC does not depend on how many of each class there are, so all that training
-    leaves out is for the test.
+    family: str
+    load: Callable[[int], Task]
+
+
+def load_images(name, positive_class, share, seed):
+    """Pool images to 14 x 14 or 16 x 16, and drop positives until a share remains.
+
+    AUC does not depend on the number of positives, so all rows that are not used for
+    training can be test rows.
     """
     with np.load(DATA / "images" / f"{name}.npz") as file:
         X = np.concatenate((file["X_test"], file["X_train"]))
         label = np.append(file["y_test"], file["y_train"])
         is_test_row = np.arange(len(label)) < len(file["y_test"])
-    rng = np.random.RandomState(0)
-    is_positive = label == (IMAGES[name] if positive_class is None else positive_class)
+    rng = np.random.RandomState(seed)
+    is_positive = label == positive_class
     negative, positive = (
         rng.permutation(np.flatnonzero((is_positive == value) & ~is_test_row))
         for value in (False, True)
     )
-    n_rows = min(MOST_ROWS, len(negative), int(len(positive) / share))
+    n_rows = min(MAX_ROWS, len(negative), int(len(positive) / share))
     n_positives = round(share * n_rows)
     rows = np.append(negative[: n_rows - n_positives], positive[:n_positives])
     others = np.setdiff1d(np.arange(len(label)), rows)
-    # The set's own test rows first.
-    test = others[:MOST_TEST_ROWS]
-    return Task(
-        _pooled(X[rows], name),
-        torch.tensor(is_positive[rows]),
-        _pooled(X[test], name),
-        torch.tensor(is_positive[test]),
-    )
+    # The test rows of the data set come first.
+    test = others[:MAX_TEST_ROWS]
+    columns = [(_pooled(X[part], name), torch.tensor(is_positive[part])) for part in (rows, test)]
+    return Task(*columns[0], *columns[1])
 
 
 def _pooled(X, name):
@@ -71,26 +73,73 @@ def _pooled(X, name):
     return torch.tensor((means / 255 - 0.5).transpose(0, 3, 1, 2).copy())
 
 
-@functools.cache
-def load_table(name, positive_class=5):
+def load_table(name, seed, positive_class=None):
     with np.load(DATA / "tabular" / f"{name}.npz") as file:
         table = dict(file)
     if name == "a9a":
         parts = (table["X_data"], table["X_indices"], table["X_indptr"])
         table["X"] = sparse.csr_matrix(parts, shape=table["X_shape"]).toarray()
-    y = table["label"] == positive_class if name == "covtype" else table["y"] == 1
-    return table_task(table["X"], y)
+    y = table["y"] == 1 if positive_class is None else table["label"] == positive_class
+    return table_task(table["X"], y, seed)
 
 
-def table_task(X, y, n_rows=MOST_ROWS):
-    """Draw rows, and standardize by those to train on."""
-    rows = np.random.RandomState(0).permutation(len(y))
-    train, test = rows[:n_rows], rows[n_rows : n_rows + MOST_TEST_ROWS]
+def table_task(X, y, seed, n_rows=MAX_ROWS):
+    """Sample rows, and standardize by the training rows."""
+    rows = np.random.RandomState(seed).permutation(len(y))
+    train, test = rows[:n_rows], rows[n_rows : n_rows + MAX_TEST_ROWS]
     X = X.astype(np.float32)
     deviation = X[train].std(axis=0)
     X = (X - X[train].mean(axis=0)) / np.where(deviation > 0, deviation, np.inf)
     columns = (X[train], y[train], X[test], y[test])
     return Task(*(torch.tensor(column) for column in columns))
+
+
+def simulated(share, seed):
+    X, y = make_classification(
+        *(12_000, 20),
+        n_informative=8,
+        n_redundant=4,
+        n_clusters_per_class=3,
+        weights=[1 - share],
+        flip_y=share / 20,
+        class_sep=0.7,
+        random_state=seed,
+    )
+    return table_task(X, y == 1, seed)
+
+
+def digits(seed):
+    X, label = load_digits(return_X_y=True)
+    return table_task(X, label == 8, seed, 1000)
+
+
+def pima(seed):
+    path = DATA / "tabular" / "ties" / "Pima.csv"
+    y, *columns = np.loadtxt(path, delimiter=",", skiprows=1).T
+    return table_task(np.transpose(columns), y == 1, seed, 350)
+
+
+def _tables():
+    yield "digits", Source("digits", digits)
+    yield "Pima", Source("Pima", pima)
+    for share in (0.02, 0.25):
+        yield f"simulated {share:.0%}", Source("simulated", functools.partial(simulated, share))
+    for name in ("abalone19", "page_blocks0", "mammography", "spambase", "a9a"):
+        yield name, Source(name, functools.partial(load_table, name))
+    for k in (1, 3, 5, 6, 7):
+        load = functools.partial(load_table, "covtype", positive_class=k)
+        yield f"covtype {k}", Source("covtype", load)
+
+
+def _images():
+    # Airplanes, and the classes of the two easy sets that are hardest to recognize.
+    for share in (0.01, 0.05):
+        for name, k in (("mnist", 8), ("fashion_mnist", 6), ("cifar10_part", 0), ("stl10_part", 0)):
+            load = functools.partial(load_images, name, k, share)
+            yield f"{name} {share:.0%}", Source(name, load)
+
+
+TASKS = {**dict(_tables()), **dict(_images())}
 
 
 def make_network(X):
@@ -109,9 +158,9 @@ def make_network(X):
     return nn.Sequential(*layers, nn.Flatten(0))
 
 
-def folds(y, n_folds):
-    """Deal the rows of each class out to folds."""
-    rng = np.random.RandomState(0)
+def folds(y, n_folds, seed):
+    """Assign the rows of each class to folds."""
+    rng = np.random.RandomState(seed)
     fold = np.empty(len(y), dtype=int)
     for label in (False, True):
         rows = rng.permutation(np.flatnonzero(y == label))
@@ -120,22 +169,15 @@ def folds(y, n_folds):
 
 
 def shuffled(y, size, n_steps, seed):
-    """Return the rows of each step: all in random order, pass after pass."""
+    """Return the rows of each batch: all rows in random order, epoch after epoch."""
     rng = np.random.RandomState(seed)
-    n_passes = -(-n_steps * size // len(y))
-    rows = np.concatenate([rng.permutation(len(y)) for _ in range(n_passes)])
+    n_epochs = -(-n_steps * size // len(y))
+    rows = np.concatenate([rng.permutation(len(y)) for _ in range(n_epochs)])
     return rows[: n_steps * size].reshape(n_steps, size)
 
 
-def balanced(y, size, n_steps, seed):
-    """Draw rows of both classes as often, as torch's WeightedRandomSampler does."""
-    rng = np.random.RandomState(seed)
-    weight = np.where(y, 0.5 / y.sum(), 0.5 / (~y).sum())
-    return rng.choice(len(y), size=(n_steps, size), p=weight)
-
-
 def repeated(y, size, n_steps, seed):
-    """Shuffle, with copies of the positives if they are rare: as many as negatives."""
+    """Shuffle, with rare positives repeated until both classes are equally frequent."""
     if y.mean() >= RARE:
         return shuffled(y, size, n_steps, seed)
     copies = np.repeat(np.flatnonzero(y), (~y).sum() // y.sum())
