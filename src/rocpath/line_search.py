@@ -279,8 +279,7 @@ def best_auc_step_along(
     direction: NDArray[np.float64],
     *,
     tol: float = 0.0,
-    max_step: float = float("inf"),
-    two_sided: bool = False,
+    min_step: float = 0.0,
     max_fpr: float | None = None,
 ) -> BestStep:
     """Find the step with the largest AUC of ``predictions + step * direction``.
@@ -291,8 +290,8 @@ def best_auc_step_along(
         bp.core,
         per_example("predictions", predictions, bp),
         per_example("direction", direction, bp),
-        min_step=-max_step if two_sided else 0.0,
-        max_step=max_step,
+        min_step=min_step,
+        max_step=np.inf,
         tolerance=tol,
         max_fpr=1.0 if max_fpr is None else max_fpr,
         min_tpr=0.0,

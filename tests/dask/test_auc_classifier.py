@@ -122,11 +122,11 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     is_kept = sampled(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    ((_, candidate),) = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
+    ((_, _, candidate),) = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
     everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
     coef = candidate.refitted(everything)
     assert (coef != candidate.coef).all()
-    local._set_rankings([candidate.ranking(coef, tuple(np.bincount(y)))])
+    local._set_rankings([(candidate.log_odds(coef, *np.bincount(y)), candidate)])
     np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 

@@ -8,25 +8,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from rocpath.ranking.blend import (
-    Scale,
-    best_weights,
-    candidates,
-    equal_weights,
-    fit_blend,
-    stacked_weights,
-)
-from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.blend import Scale, best_weights, candidates, fit_blend, stacked_weights
+from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 
 
 def labeled(scores, y, weight=None):
     y = np.asarray(y)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
-    rng = np.random.RandomState(0)
-    group = np.arange(y.size)
-    return LabeledRows.with_random_ranks(
-        np.asarray(scores, float), y == 1, weight, rng, group=group
-    )
+    rank = random_ranks(y == 1, np.random.RandomState(0))
+    return LabeledRows(np.asarray(scores, float), y == 1, weight, rank)
 
 
 def auc_of(rows, coef):
@@ -155,7 +145,6 @@ def test_equal_constant_and_many_models():
     assert blend.weights_.sum() == pytest.approx(1.0)
     # An L2 penalty divides a weight between equal models; neither is excluded.
     assert (blend.weights_[[0, 2]] > 0).all()
-    np.testing.assert_allclose(equal_weights(twice), [1 / 3, 1 / 3, 1 / 3, 0])
     more, y = drawn(20, 40)
     blend = rp.AUCBlender(random_state=0).fit_scores(more, y)
     assert blend.weights_.sum() == pytest.approx(1.0)

@@ -1,6 +1,7 @@
 """Fitting a ranking: rows, columns, initial models, smoothed ascent, folds."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,53 +10,53 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
+import rocpath as rp
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import Columns, copied_rows, equal_rows
 from rocpath.ranking.auc_ascent import maximize_smoothed_auc, smoothed_auc
-from rocpath.ranking.convex_problem import ConvexProblem, has_tails
-from rocpath.ranking.cross_validation import (
-    CrossValidatedAUC,
-    Folds,
-    joined_folds,
-    stratified_folds,
-)
+from rocpath.ranking.convex_problem import ConvexProblem, clipping
+from rocpath.ranking.cross_validation import Folds, joined_folds, stratified_folds
 from rocpath.ranking.initial_models import InitialModel, common_scale, fit_initial_models
-from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 
 
 def labeled(X, y, weight=None, **more):
     weight = np.ones(len(y)) if weight is None else weight
-    rng = np.random.RandomState(0)
-    return LabeledRows.with_random_ranks(X, np.asarray(y, bool), weight, rng, **more)
+    y = np.asarray(y, bool)
+    return LabeledRows(X, y, weight, random_ranks(y, np.random.RandomState(0)), **more)
 
 
-def test_rows_and_values_of_sparse_tables_are_counted_as_of_dense_ones():
+def evaluated_scores(score, rows, fold):
+    """Evaluate columns of scores: every model is one column of the rows."""
+    folds = Folds(replace(rows, X=score), fold, [])
+    return folds.evaluate([np.eye(score.shape[1])] * np.unique(fold).size)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_too_few_distinct_rows_of_a_class_are_not_cross_validated(kind):
     rng = np.random.default_rng(0)
-    dense = rng.integers(-3, 4, size=(60, 4)) * (rng.random((60, 4)) < 0.7) * 1.0
-    dense[:, 1] = np.where(dense[:, 0] != 0, np.arange(60), 0)
-    dense[:, 3] = 0
-    X = sparse.csr_array(dense)
-    X.data[:5] = 0  # explicit zeros
-    y, weight = np.arange(60) % 2 == 0, np.ones(60)
-    counts = [
-        LabeledRows(kind, y, weight, np.arange(60)).n_unique_minority for kind in (X, X.toarray())
-    ]
-    assert (
-        counts[0]
-        == counts[1]
-        == min(np.unique(X.toarray()[side], axis=0).shape[0] for side in (y, ~y))
-    )
-    tailed = [has_tails(kind) for kind in (X, X.toarray())]
-    assert tailed[0].tolist() == tailed[1].tolist() == [False, True, False, False]
+    X = rng.normal(size=(60, 3)) * (rng.random((60, 3)) < 0.7)
+    y = np.arange(60) % 2 == 0
+    X[y] = X[y][np.arange(30) % 10]
+    model = rp.AUCClassifier(random_state=0).fit(kind(X), y)
+    assert model.history_[0].initial_auc.size > 1
+    X[y] = X[y][np.arange(30) % 9]
+    model = rp.AUCClassifier(random_state=0).fit(kind(X), y)
+    assert model.history_[0].initial_auc.size == 0
+
+
+def test_columns_of_many_values_are_clipped():
+    X = np.column_stack((np.arange(60) % 10, np.arange(60), np.zeros(60))).astype(float)
+    np.testing.assert_array_equal(clipping(X), [np.inf, 2.0, np.inf])
+    np.testing.assert_array_equal(clipping(np.tile(X, 67)), np.full(201, np.inf))
 
 
 def test_few_rows_of_very_many_sparse_columns_take_little_memory():
     X = sparse.random_array((120, 2**20), density=1e-4, format="csr", rng=0)
-    y = np.arange(120) % 2
     tracemalloc.start()
-    assert labeled(X, y).n_unique_minority == 60
+    assert np.unique(equal_rows(X)).size == 120
     Columns.from_matrix(X)
-    has_tails(X)
+    clipping(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 120 * 2**20
@@ -66,7 +67,7 @@ def test_an_outlier_does_not_determine_the_scale_of_a_model():
     y = np.arange(300) % 2 == 0
     X = rng.normal(size=(300, 1)) + y[:, None]
     X[0] = 1e15
-    rows = LabeledRows.with_random_ranks(X, y, np.ones(300), np.random.RandomState(0))
+    rows = labeled(X, y)
     # Variance 1 + 1/4, and one row of 300 about 16 away, where it is cut off.
     expected = (1.25 + 16**2 / 300) ** -0.5
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
@@ -110,7 +111,7 @@ def test_smoothed_ascent_finds_the_direction_of_the_means():
     y = np.arange(2000) % 4 == 0
     X = rng.normal(size=(2000, 3)) + np.outer(y, [1.0, 1.0, 0.0])
     X[:, 2] = 0.0  # uninformative
-    rows = LabeledRows.with_random_ranks(X, y, np.ones(2000), np.random.RandomState(0))
+    rows = labeled(X, y)
     found = maximize_smoothed_auc(rows, 0.3, np.array([1.0, -0.5, 0.0]))
     # Normal classes with equal covariance: the best direction is that of the means.
     assert found[2] == 0
@@ -130,7 +131,8 @@ def test_initial_models_are_optimal(loss, n_features):
     columns = Columns.from_matrix(X, weight)
     alpha = 0.1
     problem = ConvexProblem(X, columns, np.inf, sign, weight, loss)
-    _, model = problem.solutions([1.0, alpha])
+    _, solution = problem.solutions([1.0, alpha])
+    model = columns.unscaled(solution[:-1], solution[-1])
     margin = sign * (X @ model.coef + model.intercept)
     slope = -expit(-margin) if loss == "logistic" else -np.maximum(1 - margin, 0)
     by_prediction = weight * sign * slope
@@ -146,10 +148,10 @@ def test_models_of_many_columns_are_found_in_the_row_space(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
     X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept absorbs it
-    rows = LabeledRows.with_random_ranks(form(X), y, np.ones(30), np.random.RandomState(0))
+    rows = labeled(form(X), y)
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     bound, scale = np.full(250, np.inf), np.ones(250)
-    (coef,) = fit_initial_models(rows, models, bound, scale, None)
+    (coef,) = fit_initial_models(rows, models, bound, scale)
     # Solved in all columns by scikit-learn: C is one over the sum of l2 over rows.
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
@@ -172,9 +174,7 @@ def test_influence_is_delongs():
 
 
 def test_subsampling_keeps_the_rare_class():
-    rows = LabeledRows.with_random_ranks(
-        np.zeros((1000, 1)), np.arange(1000) % 100 == 0, np.ones(1000), np.random.RandomState(0)
-    )
+    rows = labeled(np.zeros((1000, 1)), np.arange(1000) % 100 == 0)
     subsampled = rows.subsampled(50)
     assert np.count_nonzero(subsampled.is_positive) == 10
     assert np.count_nonzero(~subsampled.is_positive) == 50
@@ -220,7 +220,7 @@ def test_models_are_evaluated_within_folds():
     fold = np.array([0, 0, 1, 1, 1, 1])
     score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])
     rows = labeled(np.arange(6.0)[:, None], y)
-    evaluated = CrossValidatedAUC.from_scores(score, rows, fold)
+    evaluated = evaluated_scores(score, rows, fold)
     np.testing.assert_allclose(evaluated.auc, [(1 + 3 / 4) / 2, 0])
     gain, error = evaluated.gain(over=0)
     np.testing.assert_allclose(gain, [0, -7 / 8])
@@ -233,7 +233,7 @@ def test_models_are_evaluated_within_folds():
 def test_models_that_rank_alike_have_equal_shares():
     y = np.arange(40) % 2 == 0
     score = np.random.default_rng(0).normal(size=(40, 1)) + y[:, None]
-    evaluated = CrossValidatedAUC.from_scores(
+    evaluated = evaluated_scores(
         np.hstack((score, 2 * score)), labeled(score, y), np.arange(40) // 20
     )
     np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [0.5, 0.5])
@@ -242,7 +242,7 @@ def test_models_that_rank_alike_have_equal_shares():
 def test_subsampled_rows_have_the_weight_of_their_class():
     rng = np.random.RandomState(0)
     y = np.arange(1000) % 10 == 0
-    rows = LabeledRows.with_random_ranks(np.zeros((1000, 1)), y, rng.rand(1000), rng)
+    rows = labeled(np.zeros((1000, 1)), y, rng.rand(1000))
     subsampled = rows.subsampled(200)
     for label in (True, False):
         before = rows.sample_weight[rows.is_positive == label].sum()
@@ -273,7 +273,7 @@ def test_folds_keep_clusters_together_and_are_stratified(n_folds):
     group = rng.integers(0, 60, 400)
     y = (rng.random(400) < 0.2) | (group < 5)
     rows = labeled(rng.normal(size=(400, 2)), y, group=group)
-    fold = stratified_folds(rows, n_folds)
+    fold = stratified_folds(y, group, rows.rank, n_folds)
     assert all(np.unique(fold[group == one]).size == 1 for one in range(60))
     for label in (False, True):
         counts = np.bincount(fold[y == label], minlength=n_folds)
@@ -282,7 +282,7 @@ def test_folds_keep_clusters_together_and_are_stratified(n_folds):
         assert np.abs(counts - counts.mean()).max() <= 2 * largest
     # Without clusters every fold has the same number of rows of each class.
     alone = labeled(rng.normal(size=(400, 2)), np.arange(400) % 4 == 0)
-    fold = stratified_folds(alone, n_folds)
+    fold = stratified_folds(alone.is_positive, alone.clusters, alone.rank, n_folds)
     counts = np.bincount(fold[alone.is_positive], minlength=n_folds)
     assert np.ptp(counts) <= 1
 
@@ -301,17 +301,18 @@ def test_standard_errors_of_copies_are_those_of_single_rows():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3 == 0
     X = rng.normal(size=(60, 2)) + y[:, None]
-    once, four = labeled(X, y), labeled(np.repeat(X, 4, axis=0), np.repeat(y, 4))
+    group = np.repeat(np.arange(60), 4)
+    once, four = labeled(X, y), labeled(X[group], y[group], group=group)
     assert four.auc_with_error(np.repeat(X[:, 0], 4)) == pytest.approx(
         once.auc_with_error(X[:, 0].copy())
     )
     fold = np.arange(60) % 2
-    single = CrossValidatedAUC.from_scores(X, once, fold).gain(over=0)
-    copied = CrossValidatedAUC.from_scores(four.X, four, np.repeat(fold, 4)).gain(0)
+    single = evaluated_scores(X, once, fold).gain(over=0)
+    copied = evaluated_scores(four.X, four, np.repeat(fold, 4)).gain(0)
     np.testing.assert_allclose(copied, single, atol=1e-15)
     assert single[1][1] > 0
-    folds = Folds.from_rows(four, 5)
-    assert (folds.fold.reshape(60, 4) == folds.fold[::4, None]).all()
+    fold = stratified_folds(four.is_positive, four.clusters, four.rank, 5)
+    assert (fold.reshape(60, 4) == fold[::4, None]).all()
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e300, 1e-300])
@@ -354,7 +355,7 @@ def test_models_on_the_common_scale_have_its_penalty(form):
     rows = labeled(form(X), y)
     model = InitialModel("logistic", False, False, 0.1, has_common_scale=True)
     bound = np.full(250, np.inf)
-    (coef,) = fit_initial_models(rows, [model], bound, scale, None)
+    (coef,) = fit_initial_models(rows, [model], bound, scale)
     known = LogisticRegression(C=1 / (0.1 * 90), tol=1e-9, max_iter=2000)
     known.fit(X / scale, y)
     np.testing.assert_allclose(coef, known.coef_[0] / scale, atol=1e-3)

@@ -8,8 +8,8 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.ranking.auc_ascent import Ascent, ascent_steps, smoothed_auc
 from rocpath.ranking.blend import best_weights
-from rocpath.ranking.cross_validation import CrossValidatedAUC
-from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.cross_validation import Folds
+from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 
 
 def two_columns(seed, n=1500):
@@ -26,8 +26,8 @@ def two_columns(seed, n=1500):
 
 
 def labeled(X, y, max_fpr=None):
-    rng = np.random.RandomState(0)
-    return LabeledRows.with_random_ranks(X, y, np.ones(y.size), rng, max_fpr)
+    rank = random_ranks(y, np.random.RandomState(0))
+    return LabeledRows(X, y, np.ones(y.size), rank, max_fpr)
 
 
 def auc_of(rows, coef):
@@ -54,7 +54,7 @@ def test_smoothed_partial_auc_equals_its_definition():
 def test_cross_validated_areas_are_partial():
     X, y = two_columns(0, 400)
     fold = np.arange(400) % 2
-    evaluated = CrossValidatedAUC.from_scores(X, labeled(X, y, 0.05), fold)
+    evaluated = Folds(labeled(X, y, 0.05), fold, []).evaluate([np.eye(2)] * 2)
     for k in (0, 1):
         of_folds = [area(y[fold == one], X[fold == one, k]) for one in (0, 1)]
         assert evaluated.auc[k] == pytest.approx(np.mean(of_folds))

@@ -121,11 +121,12 @@ class AUCClassifier(LocalClassifier):
             class_weight = self._class_factors(rows) * rows.class_weights
             searched = self._search(some.X, rows.classes, some.class_index, some.weight, show)
             rankings = []
-            for k, (_, candidate) in enumerate(searched):
+            for is_class, _, candidate in searched:
                 coef = candidate.coef
                 if not some.is_all:
-                    coef = refine(rows, self._is_positive(k), candidate, self.max_fpr)
-                rankings.append(candidate.ranking(coef, self._class_weights(class_weight, k)))
+                    coef = refine(rows, is_class, candidate, self.max_fpr)
+                totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
+                rankings.append((candidate.log_odds(coef, *totals), candidate))
         self._set_rankings(rankings)
         self.n_features_in_, self.n_passes_ = rows.n_columns, passes.n_passes
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit

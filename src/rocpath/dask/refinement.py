@@ -96,7 +96,7 @@ def _loss_sums(rows: Partition, state: tuple[_Problem, NDArray[np.float64]]) -> 
         weight if rows.weight is None else weight * rows.weight,
         problem.model.loss,
     )
-    return convex.sums(coef, convex.blocks())
+    return convex.sums(coef)
 
 
 def _add(sums: list[LossSums]) -> LossSums:

@@ -3,7 +3,6 @@
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.blend import BlendHistory
-from rocpath.ranking.cross_validation import CrossValidatedAUC
 from rocpath.ranking.fit import History
 from rocpath.ranking.initial_models import InitialModel
 from rocpath.ranking.threshold_classifier import ThresholdClassifier
@@ -12,7 +11,6 @@ __all__ = [
     "AUCBlender",
     "AUCClassifier",
     "BlendHistory",
-    "CrossValidatedAUC",
     "History",
     "InitialModel",
     "ThresholdClassifier",

@@ -16,7 +16,7 @@ from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,26 +66,12 @@ class Ascent(NamedTuple):
 class Stage(NamedTuple):
     """A fraction of the way from the initial model to the end of an ascent."""
 
-    kind: AscentKind
-    n_steps: int  # bandwidths or passes
-    fraction: float
-
-    def between(
-        self, initial: NDArray[np.float64], end: NDArray[np.float64], rows: LabeledRows
-    ) -> NDArray[np.float64]:
-        """Interpolate between models whose predictions have the same spread."""
-        # Otherwise the longer one of two vectors would dominate.
-        first, last = rows.standardized(initial).coef, rows.standardized(end).coef
-        return np.asarray(first + self.fraction * (last - first))
-
-
-class TriedStage(NamedTuple):
-    """A stage, its coef on every fold, and its cross-validated gain in AUC."""
-
-    stage: Stage | None
-    coefs: Sequence[NDArray[np.float64]]
-    gain: float
-    error: float
+    kind: AscentKind = "smoothed"
+    n_steps: int = 0  # bandwidths or passes
+    fraction: float = 0.0
+    coefs: Sequence[NDArray[np.float64]] = ()  # on every fold
+    gain: float = 0.0  # of cross-validated AUC over the initial model
+    error: float = 0.0  # standard error of the gain
 
 
 def ascent_steps(
@@ -94,97 +80,114 @@ def ascent_steps(
     """Return the steps of an ascent as functions from a coef to the next one."""
     if kind == "smoothed":
         return [partial(maximize_smoothed_auc, rows, width) for width in ascent.widths]
-    rows = rows.subsampled(_MOST_OF_A_CLASS)
-    return [partial(coordinate_pass, rows, ascent.rng)] * ascent.n_rounds
+    few = rows.subsampled(_MOST_OF_A_CLASS)
+
+    def random_pass(coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        return coordinate_pass(few, coef, ascent.rng.permutation(coef.size)[:_MOST_COLUMNS])
+
+    return [random_pass] * ascent.n_rounds
 
 
 def ascend(
     ascent: Ascent, stage: Stage, rows: LabeledRows, initial: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Take the steps of a stage on other rows than it was tried on."""
-    coef = initial
+    end = initial
     for step in ascent_steps(ascent, stage.kind, rows)[: stage.n_steps]:
-        coef = step(coef)
-    return stage.between(initial, coef, rows)
+        end = step(end)
+    return _between(initial, end, stage.fraction, rows)
+
+
+def _between(
+    initial: NDArray[np.float64], end: NDArray[np.float64], fraction: float, rows: LabeledRows
+) -> NDArray[np.float64]:
+    """Interpolate between models whose predictions have the same spread."""
+    # Otherwise the longer one of two vectors would dominate.
+    first, last = rows.standardized(initial).coef, rows.standardized(end).coef
+    return np.asarray(first + fraction * (last - first))
 
 
 def tried_stages(
     folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
-) -> Iterator[TriedStage]:
+) -> Iterator[Stage]:
     """Try both kinds of ascent on the folds, until a step gains nothing.
 
     Few rows or two folds show that most ascents gain nothing; the others are skipped.
     """
     best = 0.0
     for kind in get_args(AscentKind):
-        if kind == "coordinate" and not _is_promising(folds, ascent, initial):
+        if kind == "coordinate" and not _gains_on_few_rows(folds, ascent, initial):
             continue
         steps = [ascent_steps(ascent, kind, train) for train in folds.train]
         ends = list(initial)
         for number in range(len(steps[0])):
-            stages = [Stage(kind, number + 1, fraction) for fraction in _FRACTIONS]
-            ends[:2] = [
-                of_fold[number](coef) for of_fold, coef in zip(steps[:2], ends, strict=False)
-            ]
-            tried = _evaluated(folds, stages, initial, ends[:2])
-            # A smaller gain on two folds is rarely significant on all.
-            if max(stage.gain - 0.5 * stage.error for stage in tried) > 0:
-                ends[2:] = [
-                    of_fold[number](coef) for of_fold, coef in zip(steps[2:], ends[2:], strict=True)
-                ]
-                tried = _evaluated(folds, stages, initial, ends)
+            for begin, end in ((0, 2), (2, len(steps))):
+                pairs = zip(steps[begin:end], ends[begin:end], strict=True)
+                ends[begin:end] = [of_fold[number](coef) for of_fold, coef in pairs]
+                tried = _evaluated(folds, kind, number + 1, initial, ends[:end])
+                # A smaller gain on two folds is rarely significant on all.
+                is_promising = max(stage.gain - 0.5 * stage.error for stage in tried) > 0
+                if not is_promising:
+                    break
             yield from tried
             gain = max(stage.gain for stage in tried)
-            if gain <= best:
+            if not is_promising or gain <= best:
                 break
             best = gain
 
 
-def _is_promising(folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]) -> bool:
+def _gains_on_few_rows(
+    folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
+) -> bool:
     """Whether coordinate ascent on few rows of one fold gains a standard error."""
     if ascent.n_rounds == 0:
         return False
     rows = folds.train[0].subsampled(_SCREENING_ROWS)
-    end = coordinate_pass(rows, ascent.rng, initial[0], n_columns=_SCREENING_COLUMNS)
+    columns = ascent.rng.permutation(initial[0].size)[:_SCREENING_COLUMNS]
+    end = coordinate_pass(rows, initial[0], columns)
     gain, error = folds.evaluate([[initial[0], end]]).gain(over=0)
     return bool(gain[1] > error[1])
 
 
 def _evaluated(
     folds: Folds,
-    stages: Sequence[Stage],
+    kind: AscentKind,
+    n_steps: int,
     initial: Sequence[NDArray[np.float64]],
     ends: Sequence[NDArray[np.float64]],
-) -> list[TriedStage]:
+) -> list[Stage]:
     """Evaluate the stages of one ascent on the folds for which it has been made."""
     coefs = [
-        [first, *(stage.between(first, last, train) for stage in stages)]
+        [first, *(_between(first, last, fraction, train) for fraction in _FRACTIONS)]
         for first, last, train in zip(initial, ends, folds.train, strict=False)
     ]
     gain, error = folds.evaluate(coefs).gain(over=0)
     return [
-        TriedStage(stage, [of_fold[k] for of_fold in coefs], gain[k], error[k])
-        for k, stage in enumerate(stages, start=1)
+        Stage(kind, n_steps, fraction, [of_fold[k] for of_fold in coefs], gain[k], error[k])
+        for k, fraction in enumerate(_FRACTIONS, start=1)
     ]
 
 
 def coordinate_pass(
     rows: LabeledRows,
-    rng: np.random.RandomState,
     initial: NDArray[np.float64],
+    columns: Iterable[int],
     *,
-    n_columns: int = _MOST_COLUMNS,
+    least: float = -np.inf,
 ) -> NDArray[np.float64]:
-    """Take the globally best AUC step along one column after the other."""
+    """Take the globally best AUC step along one column after the other.
+
+    No step makes a coefficient smaller than ``least``.
+    """
     # A column of rows in CSR format would take a pass over all entries.
-    columns = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
+    X = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
     coef = initial.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc, error = rows.auc_with_error(predictions)
     # Single columns: AUM gradients add nothing to a good initial model, while a single
     # weight can still be set to its globally best value.
-    for k in rng.permutation(coef.size)[:n_columns]:
-        column = columns[:, [k]]
+    for k in columns:
+        column = X[:, [k]]
         change = (column.toarray() if sparse.issparse(column) else column).ravel()
         # With the column itself as the direction, a step is added to its weight.
         best = best_auc_step_along(
@@ -192,7 +195,7 @@ def coordinate_pass(
             predictions,
             change,
             tol=_TOLERANCE * error,
-            two_sided=True,
+            min_step=least - coef[k],
             max_fpr=rows.max_fpr,
         )
         moved = predictions + best.step * change

@@ -6,43 +6,36 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from rocpath.arguments import (
+    check_two_classes,
     describe,
     finite_number,
     group_numbers,
+    one_of,
     refuse_one_class,
     region_border,
     row_weights,
 )
 from rocpath.ranking.blend import fit_blend
-from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.members import (
+    check_finite,
     copied_frame_rows,
-    fold_of_rows,
     portfolio,
     scored_members,
     split_folds,
 )
-from rocpath.ranking.scores import LogOddsClassifier, class_scores
+from rocpath.ranking.scores import LogOddsClassifier, class_labels, class_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.ranking.members import ExcludedModel
 
 # A perfect model is not suspicious if all others have at least this AUC.
 _EASY = 0.99
@@ -169,13 +162,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self
         """
         self._check_settings()
-        X, label = self._checked(X, y)
-        weight = self._set_classes(label, sample_weight)
+        X = self._checked(X, is_fit=True)
+        label, weight = self._set_classes(X, y, sample_weight)
         rng = check_random_state(self.random_state)
         group, copies = group_numbers(groups, len(label)), copied_frame_rows(X)
-        folds = split_folds(self.cv, label, group, copies, rng)
+        folds, fold = split_folds(self.cv, label, group, copies, rng)
         members, excluded = scored_members(
-            self._named_estimators(X, rng),
+            self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1)),
             X,
             label,
             None if sample_weight is None else weight,
@@ -183,12 +176,17 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
             n_jobs=self.n_jobs,
             timeout=self.timeout,
         )
-        self._report_excluded(excluded, is_any_left=bool(members))
-        self.member_names_ = [member.name for member in members]
-        self.estimators_ = [member.estimator for member in members]
-        scores = np.stack([member.score for member in members], axis=-1)
-        group = copies if group is None else group
-        return self._blend(scores, label, weight, group, fold_of_rows(folds), rng)
+        self.excluded_ = {name: reason for name, (reason, _) in excluded.items()}
+        if not members:
+            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in self.excluded_.items())
+            _, first_error = next(iter(excluded.values()))
+            raise ValueError(f"every model failed: {reasons}") from first_error
+        for name, reason in self.excluded_.items():
+            warnings.warn(f"the blend excludes {name!r}: {reason}", UserWarning, stacklevel=2)
+        self.member_names_ = list(members)
+        self.estimators_ = [estimator for estimator, _ in members.values()]
+        scores = [score for _, score in members.values()]
+        return self._blend(scores, label, weight, copies if group is None else group, fold, rng)
 
     def fit_scores(
         self,
@@ -216,24 +214,17 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self
         """
         self._check_settings()
-        S, label = validate_data(self, S, y, dtype=np.float64, ensure_all_finite=False)
-        weight = self._set_classes(label, sample_weight)
-        if self.classes_.size > 2:
-            raise ValueError(
-                f"y must have two classes, got {self.classes_.size}: "
-                f"{describe(self.classes_.tolist())}."
-            )
-        names = getattr(self, "feature_names_in_", range(S.shape[1]))
-        self.member_names_ = [str(name) for name in names]
-        self.estimators_ = []
-        self.excluded_: dict[str, str] = {}
-        _check_finite(S[:, None, :], self.member_names_)
+        S = validate_data(self, S, dtype=np.float64, ensure_all_finite=False)
+        label, weight = self._set_classes(S, y, sample_weight)
+        check_two_classes(self.classes_)
+        self.member_names_ = [*map(str, getattr(self, "feature_names_in_", range(S.shape[1])))]
+        self.estimators_, self.excluded_ = [], {}
         rng = check_random_state(self.random_state)
         # Rows with equal scores are not copies.
         group, alone = group_numbers(groups, len(label)), np.arange(len(label))
-        fold = fold_of_rows(split_folds(self.cv, label, group, alone, rng))
+        _, fold = split_folds(self.cv, label, group, alone, rng)
         group = alone if group is None else group
-        return self._blend(S[:, None, :], label, weight, group, fold, rng)
+        return self._blend(self._member_scores(S), label, weight, group, fold, rng)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Predict log-odds of the second class, or of each class against the rest.
@@ -242,15 +233,22 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         """
         check_is_fitted(self)
         if self.estimators_:
-            X, _ = self._checked(X)
-            of_member = [class_scores(model, X) for model in self.estimators_]
-            scores = np.stack(of_member, axis=-1)
+            X = self._checked(X, is_fit=False)
         else:
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-            scores = X[:, None, :]
-        _check_finite(scores, self.member_names_)
+        scores = np.stack(self._member_scores(X), axis=-1)
         odds = [blend.log_odds(scores[:, k]) for k, blend in enumerate(self._blends)]
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
+
+    def _member_scores(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return finite scores of each model; after ``fit_scores`` these are columns."""
+        if self.estimators_:
+            scores = [class_scores(model, X) for model in self.estimators_]
+        else:
+            scores = [X[:, [k]] for k in range(X.shape[1])]
+        for name, score in zip(self.member_names_, scores, strict=True):
+            check_finite(name, score)
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         """Accept what any estimator accepts: those that fail are excluded."""
@@ -260,33 +258,22 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         tags.input_tags.allow_nan = not inner or any(one.allow_nan for one in inner)
         return tags
 
-    def _checked(self, X: Any, y: Any = "no_validation") -> tuple[Any, Any]:
-        """Check the features and, in ``fit``, the labels."""
-        is_fit = not isinstance(y, str)
-        if not hasattr(X, "columns"):
-            checked = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=2 if is_fit else 1,
-                reset=is_fit,
-            )
-            return checked if is_fit else (checked, None)
-        # Columns of a data frame may be of any type that the members accept.
-        validate_data(self, X, y, reset=is_fit, skip_check_array=True)
-        if is_fit:
-            y = column_or_1d(y, warn=True)
-            assert_all_finite(y, input_name="y")
-            check_consistent_length(X, y)
-        return X, y
+    def _checked(self, X: Any, *, is_fit: bool) -> Any:
+        """Return checked features; a data frame is returned unchanged."""
+        if hasattr(X, "columns"):
+            # Its columns may be of any type that the members accept.
+            validate_data(self, X, reset=is_fit, skip_check_array=True)
+            return X
+        return validate_data(
+            self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=is_fit
+        )
 
     def _set_classes(
-        self, label: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> NDArray[np.float64]:
-        """Find the classes, and return the weight of each row."""
-        check_classification_targets(label)
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Find the classes, and return the label and the weight of each row."""
+        label = class_labels(y)
+        check_consistent_length(X, label)
         weight = row_weights(sample_weight, len(label))
         self.classes_: NDArray[Any] = np.unique(label)
         counted, n_rows = np.unique(label[weight > 0], return_counts=True)
@@ -297,7 +284,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
                 "y must have two rows of every class with a positive weight, got fewer "
                 f"of class {missing.tolist()[0]!r}."
             )
-        return weight
+        return label, weight
 
     def _check_settings(self) -> None:
         if self.estimators is not None:
@@ -307,83 +294,44 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
                     "estimators must be a list of (name, estimator), got "
                     f"{describe(self.estimators)}."
                 )
-            names = [name for name, _ in self.estimators]
-            if len(set(names)) < len(names):
-                raise ValueError(f"estimators must have different names, got {names}.")
+            self._validate_names([name for name, _ in self.estimators])
         region_border(self.max_fpr)
-        if isinstance(self.cv, str) and self.cv != "prefit":
-            raise ValueError(
-                "cv must be a number, a splitter, an iterable of folds or 'prefit', "
-                f"got {self.cv!r}."
-            )
+        if isinstance(self.cv, str):
+            one_of("cv, if it is a string,", self.cv, ("prefit",))
         if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
             raise ValueError(f"timeout must be positive, got {self.timeout}.")
 
-    def _named_estimators(self, X: Any, rng: np.random.RandomState) -> Sequence[tuple[str, Any]]:
-        if self.estimators is not None:
-            return self.estimators
-        seed = rng.randint(2**31 - 1)
-        return portfolio(*X.shape, is_dense=not sparse.issparse(X), random_state=seed)
-
-    def _report_excluded(self, excluded: Sequence[ExcludedModel], *, is_any_left: bool) -> None:
-        """Warn of every excluded model, or raise if none is left."""
-        self.excluded_ = {one.name: one.reason for one in excluded}
-        if not is_any_left:
-            reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in excluded)
-            raise ValueError(f"every model failed: {reasons}") from excluded[0].error
-        for one in excluded:
-            warnings.warn(
-                f"the blend excludes {one.name!r}: {one.reason}", UserWarning, stacklevel=3
-            )
-
     def _blend(
         self,
-        scores: NDArray[np.float64],
+        member_scores: Sequence[NDArray[np.float64]],
         label: NDArray[Any],
         weight: NDArray[np.float64],
         group: NDArray[np.intp],
         fold: NDArray[np.intp],
         rng: np.random.RandomState,
     ) -> Self:
-        """Fit a blend for each column of scores (rows, columns, models)."""
+        """Fit a blend for each column of the scores."""
         is_counted = weight > 0
+        scores = np.stack(member_scores, axis=-1)[is_counted]
+        ranked = self.classes_[1:] if scores.shape[1] == 1 else self.classes_
         self._blends = []
-        for k in range(scores.shape[1]):
-            positive = self.classes_[k if scores.shape[1] > 1 else 1]
-            rows = LabeledRows.with_random_ranks(
-                scores[is_counted, k],
-                (label == positive)[is_counted],
-                weight[is_counted],
-                rng,
-                region_border(self.max_fpr),
-                group[is_counted],
-            )
-            self._blends.append(fit_blend(rows, fold[is_counted]))
-            self._suspect(self._blends[-1].history.member_auc)
+        for k, positive in enumerate(ranked):
+            is_positive = label[is_counted] == positive
+            rank, border = random_ranks(is_positive, rng), region_border(self.max_fpr)
+            columns = scores[:, k], is_positive, weight[is_counted], rank
+            rows = LabeledRows(*columns, border, group[is_counted])
+            blend = fit_blend(rows, fold[is_counted])
+            self._blends.append(blend)
+            member_auc = blend.history.member_auc
+            if member_auc.max() == 1.0 and member_auc.min() < _EASY:
+                name = self.member_names_[int(member_auc.argmax())]
+                warnings.warn(
+                    f"{name!r} ranks all held-out rows without an error, but other models "
+                    "do not: was it fitted to them, or does a column reveal the label?",
+                    UserWarning,
+                    stacklevel=3,
+                )
         weights = np.array([blend.weights for blend in self._blends])
         self.weights_ = weights[0] if len(weights) == 1 else weights
         self.history_ = [blend.history for blend in self._blends]
         return self
-
-    def _suspect(self, member_auc: NDArray[np.float64]) -> None:
-        """Warn if one model is perfect and another is not nearly so."""
-        is_perfect = member_auc == 1.0
-        if is_perfect.any() and member_auc.min() < _EASY:
-            name = self.member_names_[int(is_perfect.argmax())]
-            warnings.warn(
-                f"{name!r} ranks all held-out rows without an error, but other models "
-                "do not: was it fitted to them, or does a column reveal the label?",
-                UserWarning,
-                stacklevel=4,
-            )
-
-
-def _check_finite(scores: NDArray[np.float64], names: Sequence[str]) -> None:
-    """Raise if a score of (rows, columns, models) is not finite."""
-    is_bad = ~np.isfinite(scores)
-    if is_bad.any():
-        row, column, model = (int(place[0]) for place in np.nonzero(is_bad))
-        raise ValueError(
-            f"scores must be finite, got {scores[row, column, model]} from model "
-            f"{names[model]!r} for row {row}."
-        )

@@ -22,17 +22,17 @@ from rocpath.arguments import (
 )
 from rocpath.matrices import weighted_sums
 from rocpath.ranking.auc_ascent import Ascent
-from rocpath.ranking.fit import Settings, search_ranking
-from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.fit import search_ranking
+from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.scores import LogOddsClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rocpath.matrices import Matrix
-    from rocpath.ranking.fit import Candidate, Ranking
+    from rocpath.matrices import LinearModel, Matrix
+    from rocpath.ranking.fit import Candidate
 
 _SMALLEST_WIDTH = 0.001  # for which the grid has 160,000 cells
 
@@ -174,12 +174,10 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         # For the log-odds only: the rankings do not depend on class frequencies.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
-        show = _show if self.verbose else None
-        searched = self._search(X, classes, index, weight, show, group)
-        for k, (rows, candidate) in enumerate(searched):
-            coef = candidate.refitted(rows)
-            of_classes = self._class_weights(class_weight, k)
-            rankings.append(candidate.ranking(coef, of_classes))
+        searched = self._search(X, classes, index, weight, _show if self.verbose else None, group)
+        for is_class, rows, candidate in searched:
+            totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
+            rankings.append((candidate.log_odds(candidate.refitted(rows), *totals), candidate))
         self._set_rankings(rankings)
         if self.verbose:
             sys.stderr.write("\n")
@@ -193,33 +191,44 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         weight: NDArray[np.float64],
         progress: Callable[[str], None] | None,
         group: NDArray[np.intp] | None = None,
-    ) -> Iterator[tuple[LabeledRows, Candidate]]:
-        """Fit a candidate for each ranking, given the index of each label's class."""
-        # Before ``classes_`` changes, which are those of the previous fit until then.
-        before = self._coef_before(classes, X.shape[1])
+    ) -> Iterator[tuple[NDArray[np.bool_], LabeledRows, Candidate]]:
+        """Fit a candidate for each ranking, given the index of each label's class.
+
+        Each comes with the rows and with the class that is ranked highest.
+        """
         max_fpr = region_border(self.max_fpr)
-        self.classes_: NDArray[Any] = classes
+        n_folds = whole_number("n_folds", self.n_folds, least=2)
+        n_rounds = whole_number("n_rounds", self.n_rounds, least=0)
+        widths = finite_vector("widths", self.widths)
+        if not (widths >= _SMALLEST_WIDTH).all():
+            raise ValueError(f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}.")
         rng = check_random_state(self.random_state)
-        for k in range(self._n_rankings):
-            is_positive = self._is_positive(k)[index]
-            rows = LabeledRows.with_random_ranks(X, is_positive, weight, rng, max_fpr, group)
+        ascent = Ascent(tuple(widths.tolist()), n_rounds, rng)
+        before = None
+        if self.warm_start and hasattr(self, "coef_"):
+            is_same = np.array_equal(self.classes_, classes)
+            before = self.coef_ if is_same and self.coef_.shape[1] == X.shape[1] else None
+        self.classes_: NDArray[Any] = classes
+        ranked = [1] if classes.size == 2 else range(classes.size)
+        for k, positive in enumerate(ranked):
+            is_class = np.arange(classes.size) == positive
+            is_positive = is_class[index]
+            rank = random_ranks(is_positive, rng)
+            rows = LabeledRows(X, is_positive, weight, rank, max_fpr, group)
+            which = f"class {k + 1} of {len(ranked)}: " if len(ranked) > 1 else ""
             given = None if before is None else before[k]
-            yield rows, search_ranking(rows, self._settings(k, rng, progress), given)
 
-    def _is_positive(self, k: int) -> NDArray[np.bool_]:
-        """Return the class that ranking k ranks highest: of two classes the second."""
-        positive = k if self._n_rankings > 1 else 1
-        return np.asarray(np.arange(self.classes_.size) == positive)
+            def show(text: str, which: str = which) -> None:
+                if progress is not None:
+                    progress(which + text)
 
-    def _class_weights(self, class_weight: NDArray[np.float64], k: int) -> tuple[float, float]:
-        """Sum the weights of the negative and of the positive classes of ranking k."""
-        is_positive = self._is_positive(k)
-        return class_weight[~is_positive].sum(), class_weight[is_positive].sum()
+            yield is_class, rows, search_ranking(rows, ascent, n_folds, show, given)
 
-    def _set_rankings(self, rankings: list[Ranking]) -> None:
-        self.coef_ = np.array([ranking.model.coef for ranking in rankings])
-        self.intercept_ = np.array([ranking.model.intercept for ranking in rankings])
-        self.history_ = [ranking.history for ranking in rankings]
+    def _set_rankings(self, rankings: Sequence[tuple[LinearModel, Candidate]]) -> None:
+        """Set the attributes, given models of log-odds and the searches that found them."""
+        self.coef_ = np.array([model.coef for model, _ in rankings])
+        self.intercept_ = np.array([model.intercept for model, _ in rankings])
+        self.history_ = [candidate.history for _, candidate in rankings]
         self.n_iter_ = max(history.chosen for history in self.history_)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -239,45 +248,12 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    @property
-    def _n_rankings(self) -> int:
-        return 1 if self.classes_.size == 2 else int(self.classes_.size)
-
     def _factors(self, classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
-        factor = finite_vector(
-            "class_weight", compute_class_weight(self.class_weight, classes=classes, y=y)
-        )
+        given = compute_class_weight(self.class_weight, classes=classes, y=y)
+        factor = finite_vector("class_weight", given)
         if factor.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {factor.min()}.")
         return factor
-
-    def _coef_before(self, classes: NDArray[Any], n_features: int) -> NDArray[np.float64] | None:
-        """Return the weights of the previous fit, if they are to be used."""
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        is_same = np.array_equal(self.classes_, classes)
-        return self.coef_ if is_same and self.coef_.shape[1] == n_features else None
-
-    def _settings(
-        self, k: int, rng: np.random.RandomState, progress: Callable[[str], None] | None
-    ) -> Settings:
-        def show(message: str) -> None:
-            if progress is not None:
-                which = f"class {k + 1} of {self._n_rankings}: "
-                progress((which if self._n_rankings > 1 else "") + message)
-
-        widths = finite_vector("widths", self.widths)
-        if not (widths >= _SMALLEST_WIDTH).all():
-            raise ValueError(f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}.")
-        return Settings(
-            n_folds=whole_number("n_folds", self.n_folds, least=2),
-            ascent=Ascent(
-                widths=tuple(widths.tolist()),
-                n_rounds=whole_number("n_rounds", self.n_rounds, least=0),
-                rng=rng,
-            ),
-            progress=show,
-        )
 
 
 def _show(message: str) -> None:

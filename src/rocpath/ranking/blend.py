@@ -12,13 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logit
 
-from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import Columns
-from rocpath.ranking.convex_problem import ConvexProblem
-from rocpath.ranking.cross_validation import CrossValidatedAUC, Folds, joined_folds
+from rocpath.ranking.auc_ascent import coordinate_pass
+from rocpath.ranking.convex_problem import ConvexProblem, quasi_newton
+from rocpath.ranking.cross_validation import Folds, log_odds
 from rocpath.roc import auc
 
 if TYPE_CHECKING:
@@ -35,23 +34,12 @@ _INITIAL_L2 = 10.0
 _ERRORS_BEHIND = 1.0
 # Smaller shares than this changed no weight by more than 0.01 on six tables.
 _LEAST_SHARE = 0.05
-# Ratio of one weight to the sum of the others, beyond which AUC is that of the score
-# alone.
-_LARGEST_RATIO = 1e3
 _MOST_PASSES = 10  # a guard: on six tables the ascent ended after one to three
-# Tolerance of a search in standard errors of the AUC. On 35 tables
-# (benchmarks/constants.py) .05 changed AUC by .0002 ± .0002, and .8 by .0004 ± .0003.
-_TOLERANCE = 0.2
 # Log-odds at which probabilities are clipped, about those of one row in a million.
 _MOST_LOG_ODDS = 14.0
 # Rows of each class that suffice for ascent and cross-validation, and for stacking.
 _ENOUGH_TO_ASCEND = 3_000
 _ENOUGH_TO_STACK = 20_000
-
-
-def are_probabilities(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each model whether all its scores are in [0, 1]."""
-    return np.asarray((scores.min(axis=0) >= 0) & (scores.max(axis=0) <= 1))
 
 
 class Scale(NamedTuple):
@@ -68,15 +56,9 @@ class Scale(NamedTuple):
     rank: Columns
 
     @classmethod
-    def from_scores(
-        cls,
-        scores: NDArray[np.float64],
-        sample_weight: NDArray[np.float64],
-        is_probability: NDArray[np.bool_] | None = None,
-    ) -> Scale:
+    def from_scores(cls, scores: NDArray[np.float64], sample_weight: NDArray[np.float64]) -> Scale:
         """Estimate the scale from held-out scores."""
-        if is_probability is None:
-            is_probability = are_probabilities(scores)
+        is_probability = (scores.min(axis=0) >= 0) & (scores.max(axis=0) <= 1)
         n_models = scores.shape[1]
         as_is = Columns.as_given(n_models)
         rounded = _rounded(scores)
@@ -125,76 +107,40 @@ def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.ldexp(np.rint(mantissa * 2.0**32), exponent - 32))
 
 
-def equal_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the same weight for every score that is not constant."""
-    is_varying = np.ptp(scores, axis=0) > 0
-    if not is_varying.any():
-        return np.full(is_varying.size, 1.0 / is_varying.size)
-    return np.asarray(is_varying / is_varying.sum())
-
-
 def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     """Fit non-negative logistic stacking with an L2 penalty; weights sum to one.
 
     If no score is better than chance, weights are equal.
     """
-    scores, n_models = rows.X, rows.X.shape[1]
+    n_models = rows.X.shape[1]
     columns = Columns.as_given(n_models)
-    problem = ConvexProblem(scores, columns, np.inf, rows.sign, rows.sample_weight, "logistic")
-
-    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        weights = parameters[:-1]
-        value, slope, _ = problem.derivatives(scores @ weights + parameters[-1])
-        value += 0.5 * l2 * float(weights @ weights)
-        return value, np.append(slope @ scores + l2 * weights, slope.sum())
-
-    start = np.append(equal_weights(scores), 0.0)
+    problem = ConvexProblem(rows.X, columns, np.inf, rows.sign, rows.sample_weight, "logistic")
     bounds = [(0.0, None)] * n_models + [(None, None)]
     # To convergence: otherwise the weights would depend on the order of summation, and
     # a row of weight 2 would not be equivalent to two rows.
-    precise = {"ftol": 1e-14, "gtol": 1e-8}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=precise)
-    weights = np.asarray(found.x[:-1])
-    # All are 0 where no score ranks better than chance.
-    if not weights.sum() > 0:
-        return equal_weights(scores)
+    options = {"ftol": 1e-14, "gtol": 1e-8}
+    start = np.zeros(n_models + 1)
+    weights = quasi_newton(problem, l2, start, options=options, bounds=bounds)[:-1]
+    if not weights.any():
+        return np.full(n_models, 1.0 / n_models)
     return np.asarray(weights / weights.sum())
 
 
-def best_weights(rows: LabeledRows, start: NDArray[np.float64]) -> NDArray[np.float64]:
+def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.float64]:
     """Increase AUC by coordinate ascent, until a pass gains nothing."""
-    scores, bp = rows.X, rows.breakpoints
-    weights = start / start.sum()
-    blend = scores @ weights
-    tol = _TOLERANCE * rows.auc_with_error(blend)[1]
-    highest = auc(bp, blend, max_fpr=rows.max_fpr)
+    weights = initial
+    highest, _ = rows.auc_with_error(rows.X @ weights)
     for _ in range(_MOST_PASSES):
-        before = highest
-        for k, score in enumerate(scores.T):
-            others = weights.sum() - weights[k]
-            # AUC does not depend on the scale of a single score.
-            if others <= 0:
-                continue
-            best = best_auc_step_along(
-                bp,
-                blend - weights[k] * score,
-                np.ascontiguousarray(score),
-                tol=tol,
-                max_step=_LARGEST_RATIO * others,
-                max_fpr=rows.max_fpr,
-            )
-            moved = weights.copy()
-            moved[k] = best.step
-            moved /= moved.sum()
-            # Not the value of the search: normalized weights round differently, which
-            # may separate ties.
-            blended = scores @ moved
-            value = auc(bp, blended, max_fpr=rows.max_fpr)
-            if value > highest:
-                weights, blend, highest = moved, blended, value
-        if highest <= before + tol:
+        moved = coordinate_pass(rows, weights, range(weights.size), least=0.0)
+        moved /= moved.sum() or 1.0
+        # Not the value of the search: normalized weights round differently, which may
+        # separate ties.
+        area, _ = rows.auc_with_error(rows.X @ moved)
+        # Weights of 0 are better only than a blend that is worse than chance.
+        if area <= highest or not moved.any():
             break
-    return np.asarray(weights)
+        weights, highest = moved, area
+    return weights
 
 
 class BlendHistory(NamedTuple):
@@ -237,22 +183,28 @@ class Blend(NamedTuple):
 
 def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     """Find the weights of scores, which are the columns of the rows."""
-    fold = joined_folds(fold, rows)
-    # The ranks are those within a class, so these are the rows that are kept.
-    few, few_fold = (rows.subsampled(_ENOUGH_TO_ASCEND), fold[rows.rank < _ENOUGH_TO_ASCEND])
+    few = rows.subsampled(_ENOUGH_TO_ASCEND)
     # Thousands of rows determine a scale as well as all of them, which take long to
     # sort.
-    scale = Scale.from_scores(few.X, few.sample_weight, are_probabilities(rows.X))
-    trial = _Trial.cross_validated(few, few_fold, scale)
-    share = trial.evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    scaled = rows.subsampled(_ENOUGH_TO_STACK)
-    scaled = replace(scaled, X=trial.scale.transform(scaled.X))
+    scale = Scale.from_scores(few.X, few.sample_weight)
+    few = replace(few, X=scale.transform(few.X))
+    # The ranks are those within a class, so these are the rows that are kept.
+    folds = Folds.from_rows(few, fold[rows.rank < _ENOUGH_TO_ASCEND])
+    found = [candidates(train) for train in folds.train]
+    of_folds = [np.array(list(one.values())) for one in found]
+    evaluated = folds.evaluate([list(of_fold) for of_fold in of_folds])
+    share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
+    some = rows.subsampled(_ENOUGH_TO_STACK)
+    some = replace(some, X=scale.transform(some.X))
     # Candidates are averaged: a choice between near equals would follow noise.
-    weights = share @ np.array(list(candidates(scaled).values()))
-    held_out = trial.folds.held_out_scores([share @ of_fold for of_fold in trial.weights])
-    negative, positive = np.bincount(rows.is_positive, rows.sample_weight)
-    model = held_out.log_odds(scaled.standardized(weights), (negative, positive))
-    return Blend(trial.scale, weights, model, _history(rows, trial, share))
+    weights = share @ np.array(list(candidates(some).values()))
+    held_out = folds.held_out([share @ of_fold for of_fold in of_folds])
+    totals = np.bincount(rows.is_positive, rows.sample_weight)
+    model = log_odds(held_out, some.standardized(weights), *totals)
+    member_auc = np.array([auc(rows.breakpoints, score) for score in rows.X.T])
+    _, error = evaluated.gain(int(evaluated.auc.argmax()))
+    history = BlendHistory(member_auc, list(found[0]), evaluated.auc, error, share)
+    return Blend(scale, weights, model, history)
 
 
 def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
@@ -263,30 +215,3 @@ def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
     found["halfway to the best AUC"] = 0.5 * (initial + best)
     found["best AUC"] = best
     return found
-
-
-class _Trial(NamedTuple):
-    """The candidates, fitted to the training rows of every fold."""
-
-    scale: Scale
-    names: list[str]
-    folds: Folds
-    weights: list[NDArray[np.float64]]
-    evaluated: CrossValidatedAUC
-
-    @classmethod
-    def cross_validated(cls, rows: LabeledRows, fold: NDArray[np.intp], scale: Scale) -> _Trial:
-        scaled = replace(rows, X=scale.transform(rows.X))
-        train = [scaled.take(fold != k) for k in np.unique(fold)]
-        folds = Folds(scaled, fold, train)
-        found = [candidates(part) for part in train]
-        weights = [np.array(list(one.values())) for one in found]
-        evaluated = folds.evaluate([list(of_fold) for of_fold in weights])
-        return cls(scale, list(found[0]), folds, weights, evaluated)
-
-
-def _history(rows: LabeledRows, trial: _Trial, share: NDArray[np.float64]) -> BlendHistory:
-    evaluated = trial.evaluated
-    _, error = evaluated.gain(int(evaluated.auc.argmax()))
-    member_auc = np.array([auc(rows.breakpoints, score) for score in rows.X.T])
-    return BlendHistory(member_auc, trial.names, evaluated.auc, error, share)

@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy import optimize, sparse
 
-from rocpath.matrices import Columns, LinearModel, Matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Columns, Matrix, sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    _Block: TypeAlias = tuple[slice, NDArray[np.float64]]
-    Blocks: TypeAlias = Iterable[_Block]
+    Blocks: TypeAlias = Iterable[tuple[slice, NDArray[np.float64]]]
 
 Loss = Literal["logistic", "squared_hinge"]
 
@@ -43,8 +42,6 @@ _TOLERANCE = 1e-4
 _CLIPPED_AT = 2.0
 _FEW_VALUES = 10
 _ROWS_TO_COUNT = 10_000  # first rows, in which distinct values are counted
-
-
 # Tolerances of L-BFGS for a final model, and for models that are cross-validated: these
 # took half of the time, for the same AUC.
 _PRECISE = {"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8}
@@ -72,50 +69,40 @@ class ConvexProblem(NamedTuple):
     def solutions(
         self,
         l2s: Sequence[float],
-        start: LinearModel | None = None,
-        blocks: Blocks | None = None,
+        start: NDArray[np.float64] | None = None,
         *,
         is_precise: bool = True,
-    ) -> list[LinearModel]:
+    ) -> list[NDArray[np.float64]]:
         """Solve for one L2 penalty after the other, each from the last solution.
 
-        Problems with the same rows and ``clip_bound`` can share their blocks.
+        A solution is the coef of the scaled columns, with the intercept as the last one.
         """
         n_features = self.X.shape[1]
-        solve = partial(_quasi_newton, self, is_precise=is_precise)
+        solve = partial(quasi_newton, self, options=_PRECISE if is_precise else _ROUGH)
         if n_features <= MOST_COLUMNS_FOR_NEWTON:
-            rows = self.blocks() if blocks is None else blocks
+            # Rows are scaled once, or in every pass if there are many.
+            is_kept = self.X.shape[0] * n_features <= _MOST_ENTRIES_TO_KEEP
+            kept = list(self.blocks()) if is_kept else None
             tol = _TOLERANCE if is_precise else 10 * _TOLERANCE
-            solve = partial(newton, partial(self.sums, blocks=rows), tol=tol)
-        coef = np.zeros(n_features + 1)  # the last one is the intercept
-        if start is not None:
-            coef[:-1] = self.columns.scaled_coef(start.coef)
-            coef[-1] = start.intercept + self.columns.center @ start.coef
-        found = []
+            solve = partial(newton, lambda coef: self.sums(coef, kept), tol=tol)
         # From the largest on: its solution is near 0, and near that of the next.
+        found = [np.zeros(n_features + 1) if start is None else start]
         for l2 in l2s:
-            coef = solve(l2, coef)
-            found.append(self.columns.unscaled(coef[:-1], coef[-1]))
-        return found
+            found.append(solve(l2, found[-1]))
+        return found[1:]
 
     def blocks(self) -> Blocks:
-        """Scale the rows once, or in every pass if there are many."""
-        if self.X.shape[0] * self.X.shape[1] <= _MOST_ENTRIES_TO_KEEP:
-            return list(self._scaled_blocks())
-        return _Again(self._scaled_blocks)
-
-    def _scaled_blocks(self) -> Iterator[_Block]:
         """Iterate over scaled and clipped rows with a column of ones."""
         for rows, block in self.columns.blocks(self.X):
             with_one = np.ones((block.shape[0], block.shape[1] + 1))
             np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
             yield rows, with_one
 
-    def sums(self, coef: NDArray[np.float64], blocks: Blocks) -> LossSums:
-        """Sum the loss and its derivatives in the coef over the rows of blocks."""
+    def sums(self, coef: NDArray[np.float64], blocks: Blocks | None = None) -> LossSums:
+        """Sum the loss and its derivatives in the coef over all rows."""
         loss, gradient = 0.0, np.zeros(coef.size)
         hessian = np.zeros((coef.size, coef.size))
-        for rows, block in blocks:
+        for rows, block in self.blocks() if blocks is None else blocks:
             some = self._replace(sign=self.sign[rows], sample_weight=self.sample_weight[rows])
             value, slope, curvature = some.derivatives(block @ coef)
             loss += value
@@ -145,16 +132,6 @@ class ConvexProblem(NamedTuple):
             self.sample_weight * self.sign * slope,
             self.sample_weight * curvature,
         )
-
-
-class _Again:
-    """An iterable that can be iterated any number of times."""
-
-    def __init__(self, make: Callable[[], Iterator[_Block]]) -> None:
-        self._make = make
-
-    def __iter__(self) -> Iterator[_Block]:
-        return self._make()
 
 
 def newton(
@@ -193,10 +170,15 @@ def newton(
     return coef
 
 
-def _quasi_newton(
-    problem: ConvexProblem, l2: float, coef: NDArray[np.float64], *, is_precise: bool
+def quasi_newton(
+    problem: ConvexProblem,
+    l2: float,
+    coef: NDArray[np.float64],
+    *,
+    options: dict[str, float],
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
 ) -> NDArray[np.float64]:
-    """Solve for many columns, using only products with X, which may be sparse."""
+    """Solve by L-BFGS, using only products with X, which may be sparse."""
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     center, scale = problem.columns.center, problem.columns.scale
 
@@ -211,7 +193,7 @@ def _quasi_newton(
         return value + 0.5 * float(ridge @ at**2), gradient
 
     found = optimize.minimize(
-        objective, coef, jac=True, method="L-BFGS-B", options=_PRECISE if is_precise else _ROUGH
+        objective, coef, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
     return np.asarray(found.x)
 
@@ -237,23 +219,10 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
 
 
 def clipping(X: Matrix) -> NDArray[np.float64]:
-    """Return clip bounds, so that few outliers do not dominate a loss."""
+    """Return clip bounds for columns with many values, so that outliers do not dominate."""
     # With many columns none are clipped.
     if X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
         return np.full(X.shape[1], np.inf)
-    return np.where(has_tails(X), _CLIPPED_AT, np.inf)
-
-
-def has_tails(X: Matrix) -> NDArray[np.bool_]:
-    """Return which columns have many distinct values in the first rows."""
-    head = X[:_ROWS_TO_COUNT]
-    if sparse.issparse(head):
-        entries = head.tocoo()
-        order = np.lexsort((entries.data, entries.col))
-        column, value = entries.col[order], entries.data[order]
-        is_new = (np.diff(column) != 0) | (np.diff(value) != 0)
-        is_new = np.append(column.size > 0, is_new)[: column.size]
-        n_more = np.bincount(column[is_new], minlength=X.shape[1])
-    else:
-        n_more = np.count_nonzero(np.diff(np.sort(head, axis=0), axis=0), axis=0)
-    return np.asarray(1 + n_more > _FEW_VALUES)
+    head = np.sort(X[:_ROWS_TO_COUNT], axis=0)
+    n_values = 1 + np.count_nonzero(np.diff(head, axis=0), axis=0)
+    return np.where(n_values > _FEW_VALUES, _CLIPPED_AT, np.inf)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,28 +38,6 @@ class CrossValidatedAUC:
     auc: NDArray[np.float64]
     influence: NDArray[np.float64]
 
-    @classmethod
-    def from_scores(
-        cls, score: NDArray[np.float64], rows: LabeledRows, fold: NDArray[np.intp]
-    ) -> CrossValidatedAUC:
-        """Evaluate columns of held-out scores; every fold must have both classes."""
-        folds = np.unique(fold)
-        auc = np.zeros(score.shape[1])
-        influence = np.zeros(score.shape)
-        for one in folds:
-            is_out = fold == one
-            label, weight = rows.is_positive[is_out], rows.sample_weight[is_out]
-            for model in range(score.shape[1]):
-                area, on_rows = auc_with_influence(
-                    score[is_out, model], label, weight, max_fpr=rows.max_fpr or 1.0
-                )
-                auc[model] += area / folds.size
-                # Of the mean over folds; folds share no rows, so their variances add.
-                influence[is_out, model] = on_rows / folds.size
-        _, cluster = np.unique(rows.clusters, return_inverse=True)
-        by_cluster = [np.bincount(cluster, on_rows) for on_rows in influence.T]
-        return cls(auc, np.column_stack(by_cluster))
-
     def gain(self, over: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gain of each model over one of them, and its standard error."""
         difference = self.influence - self.influence[:, [over]]
@@ -80,32 +58,26 @@ class CrossValidatedAUC:
         return np.asarray(share / share.sum())
 
 
-class HeldOutScores(NamedTuple):
-    """Rows and their standardized held-out scores."""
+def log_odds(
+    held_out: LabeledRows, model: LinearModel, negative: float, positive: float
+) -> LinearModel:
+    """Turn a model of standardized scores into one of log-odds (Platt scaling).
 
-    rows: LabeledRows
-    score: NDArray[np.float64]
-
-    def log_odds(self, model: LinearModel, class_weight: tuple[float, float]) -> LinearModel:
-        """Turn a model of such scores into one of log-odds (Platt scaling).
-
-        ``class_weight`` holds the total weights of negatives and of positives.
-        """
-        rows, (negative, positive) = self.rows, class_weight
-        weight = 2.0 * rows.balanced_weight
-        weight *= np.where(rows.is_positive, positive, negative) / (positive + negative)
-        # Otherwise a few outliers would determine the slope.
-        near = np.clip(self.score, -_LARGEST_SCORE, _LARGEST_SCORE)[:, None]
-        column = Columns.as_given(1)
-        problem = ConvexProblem(near, column, np.inf, rows.sign, weight, "logistic")
-        # A small L2 term: scores that separate the classes have no finite maximum
-        # likelihood estimate.
-        (((slope,), constant),) = problem.solutions([1e-3])
-        if slope < _SMALLEST_SLOPE:
-            # Held-out scores no better than chance support only the class frequencies.
-            slope, constant = _SMALLEST_SLOPE, np.log(positive) - np.log(negative)
-        intercept = float(slope * model.intercept + constant)
-        return LinearModel(slope * model.coef, intercept)
+    The only column of ``held_out`` has such scores of held-out rows; ``negative`` and
+    ``positive`` are the total weights of the classes.
+    """
+    weight = 2.0 * held_out.balanced_weight
+    weight *= np.where(held_out.is_positive, positive, negative) / (positive + negative)
+    # Clipped: otherwise a few outliers would determine the slope.
+    bound, column = np.full(1, _LARGEST_SCORE), Columns.as_given(1)
+    problem = ConvexProblem(held_out.X, column, bound, held_out.sign, weight, "logistic")
+    # A small L2 term: scores that separate the classes have no finite maximum likelihood
+    # estimate.
+    ((slope, constant),) = problem.solutions([1e-3])
+    if slope < _SMALLEST_SLOPE:
+        # Held-out scores no better than chance support only the class frequencies.
+        slope, constant = _SMALLEST_SLOPE, np.log(positive) - np.log(negative)
+    return LinearModel(slope * model.coef, float(slope * model.intercept + constant))
 
 
 class Folds(NamedTuple):
@@ -116,57 +88,57 @@ class Folds(NamedTuple):
     train: list[LabeledRows]
 
     @classmethod
-    def from_rows(cls, rows: LabeledRows, n_folds: int) -> Folds:
-        """Split the rows into stratified folds that keep clusters together."""
-        fold = joined_folds(stratified_folds(rows, n_folds), rows)
+    def from_rows(cls, rows: LabeledRows, fold: NDArray[np.intp]) -> Folds:
+        """Join folds until each has rows of both classes, and take their training rows."""
+        fold = joined_folds(fold, rows)
         n_fitted = 2 if rows.X.size > _MANY_ENTRIES else int(fold.max()) + 1
         return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
 
     def evaluate(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> CrossValidatedAUC:
         """Evaluate models, given their fits to the training rows of the first folds."""
-        is_out = self.fold < len(coefs)
-        score = np.zeros((len(self.rows), len(coefs[0])))
+        rows, n_models = self.rows, len(coefs[0])
+        auc, influence = np.zeros(n_models), np.zeros((len(rows), n_models))
         for k, of_fold in enumerate(coefs):
             here = self.fold == k
-            score[here] = weighted_sums(self.rows.X[here], np.transpose(of_fold))
-        return CrossValidatedAUC.from_scores(
-            score[is_out], self.rows.take(is_out), self.fold[is_out]
-        )
+            scores = weighted_sums(rows.X[here], np.transpose(of_fold))
+            label, weight = rows.is_positive[here], rows.sample_weight[here]
+            for model, score in enumerate(np.ascontiguousarray(scores.T)):
+                area, on_rows = auc_with_influence(
+                    score, label, weight, max_fpr=rows.max_fpr or 1.0
+                )
+                auc[model] += area / len(coefs)
+                # Of the mean over folds; folds share no rows, so their variances add.
+                influence[here, model] = on_rows / len(coefs)
+        by_cluster = [np.bincount(rows.clusters, on_rows) for on_rows in influence.T]
+        return CrossValidatedAUC(auc, np.column_stack(by_cluster))
 
-    def held_out_scores(self, coefs: Sequence[NDArray[np.float64]]) -> HeldOutScores:
-        """Return the standardized held-out scores of one model."""
+    def held_out(self, coefs: Sequence[NDArray[np.float64]]) -> LabeledRows:
+        """Return the held-out rows with the standardized score of one model as column."""
         # Rows of folds that were not fitted have no score, and are excluded.
-        score = np.full(len(self.rows), np.nan)
+        score = np.full((len(self.rows), 1), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
             here = self.fold == k
-            score[here] = self.rows.take(here).predictions(train.standardized(coef))
-        is_out = np.isfinite(score)
-        return HeldOutScores(self.rows.take(is_out), score[is_out])
+            score[here, 0] = self.rows.take(here).predictions(train.standardized(coef))
+        return replace(self.rows, X=score).take(np.isfinite(score[:, 0]))
 
 
-def stratified_folds(rows: LabeledRows, n_folds: int) -> NDArray[np.intp]:
-    """Assign clusters to folds with about equal numbers of rows of both classes."""
-    if np.unique(rows.clusters).size == len(rows):
-        # Ranks are random within a class: each fold gets its share of both.
-        return np.asarray(rows.rank % n_folds)
-    return balanced_folds(rows.is_positive, rows.clusters, rows.rank, n_folds)
-
-
-def balanced_folds(
-    is_positive: NDArray[np.bool_], cluster: NDArray[np.intp], rank: NDArray[np.intp], n_folds: int
+def stratified_folds(
+    label: NDArray[Any], group: NDArray[np.intp], rank: NDArray[np.intp], n_folds: int
 ) -> NDArray[np.intp]:
-    """Assign clusters to folds: from the largest to the smallest, and back and forth.
+    """Assign groups to folds with about equal numbers of rows of every class.
 
-    Clusters of the same size are in the order of the ranks of their first rows.
+    Ranks determine the order of groups that are equally large.
     """
-    _, first, cluster = np.unique(cluster, return_index=True, return_inverse=True)
-    n_positive = np.bincount(cluster, is_positive)
-    n_negative = np.bincount(cluster, ~is_positive)
-    order = np.lexsort((rank[first], -n_negative, -n_positive))
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    classes, n_rows = np.unique(label, return_counts=True)
+    # From the largest group to the smallest, by rows of the rarest class first, and back
+    # and forth over the folds.
+    sizes = [-np.bincount(number, label == one) for one in classes[np.argsort(-n_rows)]]
+    order = np.lexsort((rank[first], *sizes))
     there_and_back = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])
     fold = np.empty(first.size, dtype=np.intp)
     fold[order] = np.resize(there_and_back, first.size)
-    return fold[cluster]
+    return fold[number]
 
 
 def joined_folds(fold: NDArray[np.intp], rows: LabeledRows) -> NDArray[np.intp]:

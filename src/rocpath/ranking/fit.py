@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rocpath.matrices import Columns, LinearModel
-from rocpath.ranking.auc_ascent import Ascent, TriedStage, ascend, tried_stages
+from rocpath.matrices import Columns, LinearModel, copied_rows, equal_rows
+from rocpath.ranking.auc_ascent import Ascent, Stage, ascend, tried_stages
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, clipping
-from rocpath.ranking.cross_validation import Folds, HeldOutScores
+from rocpath.ranking.cross_validation import Folds, log_odds, stratified_folds
 from rocpath.ranking.initial_models import (
     DEFAULT_INITIAL_MODEL,
     InitialModel,
@@ -27,7 +27,7 @@ from rocpath.ranking.initial_models import (
     common_scale,
     fit_initial_models,
     initial_models,
-    refit_initial_model,
+    solve_models,
 )
 
 if TYPE_CHECKING:
@@ -52,14 +52,6 @@ _MOST_TO_TRY = 3_000
 # one standard error ranked as well but less evenly, the best model alone worse.
 _ERRORS_BEHIND = 0.5
 _LEAST_SHARE = 0.05  # less changes no ranking, but costs a fit
-
-
-class Settings(NamedTuple):
-    """Settings of the search for a ranking."""
-
-    n_folds: int
-    ascent: Ascent
-    progress: Callable[[str], None]
 
 
 class History(NamedTuple):
@@ -93,13 +85,6 @@ class History(NamedTuple):
     chosen: int
 
 
-class Ranking(NamedTuple):
-    """A linear model whose predictions are log-odds, and how it was found."""
-
-    model: LinearModel
-    history: History
-
-
 class Candidate(NamedTuple):
     """A ranking of scaled columns, fitted to at most 20,000 rows of each class.
 
@@ -113,8 +98,8 @@ class Candidate(NamedTuple):
         Second scale of the columns, relative to the first (`common_scale`).
     initial_coef, coef : array, shape (n_features,)
         Averaged initial model, and the model after the ascent.
-    scores : HeldOutScores
-        Cross-validated scores, to which the log-odds are fitted.
+    held_out : LabeledRows
+        Rows with their cross-validated score, to which the log-odds are fitted.
     history : History
         What was tried.
     """
@@ -124,7 +109,7 @@ class Candidate(NamedTuple):
     relative_scale: NDArray[np.float64]
     initial_coef: NDArray[np.float64]
     coef: NDArray[np.float64]
-    scores: HeldOutScores
+    held_out: LabeledRows
     history: History
 
     @property
@@ -147,26 +132,30 @@ class Candidate(NamedTuple):
             return self.coef
         scale = self.scale_of(best)
         columns = Columns(self.columns.center, self.columns.scale * scale)
+        bound, near = self.clip_bound / scale, self.coef * scale
         with _blas_threads(all_rows):
-            coef = refit_initial_model(all_rows, columns, best, self.coef * scale)
-            return np.asarray(coef / scale)
+            (coef,) = solve_models(all_rows, columns, [best], bound, near)
+        return np.asarray(coef / scale)
 
     def scale_of(self, model: InitialModel) -> NDArray[np.float64]:
         """Return the scale of the columns of a model, relative to unit variance."""
-        is_common = model.has_common_scale
-        return self.relative_scale if is_common else np.ones(self.coef.size)
+        return self.relative_scale if model.has_common_scale else np.ones(self.coef.size)
 
-    def ranking(self, coef: NDArray[np.float64], class_weight: tuple[float, float]) -> Ranking:
-        """Scale predictions to log-odds, given the weights of negatives and positives.
+    def log_odds(self, coef: NDArray[np.float64], negative: float, positive: float) -> LinearModel:
+        """Scale a coef to log-odds, given the total weights of negatives and positives.
 
         The log-odds fit held-out scores: a model is too confident on its own rows.
         """
-        model = self.scores.log_odds(self.rows.standardized(coef), class_weight)
-        return Ranking(self.columns.unscaled(*model), self.history)
+        model = log_odds(self.held_out, self.rows.standardized(coef), negative, positive)
+        return self.columns.unscaled(*model)
 
 
 def search_ranking(
-    all_rows: LabeledRows, settings: Settings, given: NDArray[np.float64] | None = None
+    all_rows: LabeledRows,
+    ascent: Ascent,
+    n_folds: int,
+    progress: Callable[[str], None],
+    given: NDArray[np.float64] | None = None,
 ) -> Candidate:
     """Fit a linear ranking; a given coef replaces the initial models."""
     with _blas_threads(all_rows):
@@ -178,12 +167,16 @@ def search_ranking(
             given = columns.scaled_coef(given)
         scale = common_scale(some.X, columns)
         rows = some.scaled(columns)
-        if rows.n_unique_minority < _FEWEST_OF_A_CLASS:
+        distinct = equal_rows(rows.X) if rows.group is None else rows.group
+        if replace(rows, group=distinct).n_minority < _FEWEST_OF_A_CLASS:
             return Candidate(rows, columns, scale, *_fit_default(rows, given))
-        # Copies are found once, for all subsets.
-        rows = replace(rows, group=rows.clusters)
-        fitted = _fit_scaled(rows, scale, settings, given)
-        return Candidate(rows, columns, scale, *fitted)
+        if rows.group is None:
+            rows = replace(rows, group=copied_rows(distinct))
+        # A smoothed ascent may overfit where a class has few rows for each column.
+        if rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
+            ascent = ascent._replace(widths=())
+        found = _fit_scaled(rows, scale, ascent, n_folds, progress, given)
+        return Candidate(rows, columns, scale, *found)
 
 
 def _blas_threads(rows: LabeledRows) -> threadpool_limits:
@@ -192,73 +185,59 @@ def _blas_threads(rows: LabeledRows) -> threadpool_limits:
     return threadpool_limits(n_threads, user_api="blas")
 
 
-class _Fitted(NamedTuple):
-    """The last four attributes of `Candidate`."""
-
-    initial_coef: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    scores: HeldOutScores
-    history: History
-
-
 def _fit_scaled(
     rows: LabeledRows,
     scale: NDArray[np.float64],
-    settings: Settings,
+    ascent: Ascent,
+    n_folds: int,
+    progress: Callable[[str], None],
     given: NDArray[np.float64] | None,
-) -> _Fitted:
-    """Fit a coef to scaled columns."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], LabeledRows, History]:
+    """Return the last four attributes of a `Candidate`."""
     few = rows.subsampled(_MOST_TO_TRY)
-    clip_bound = clipping(few.X)
-    ascent = _suited(settings.ascent, rows)
-    models = (
-        []
-        if given is not None
-        else initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
-    )
-    folds = Folds.from_rows(few, min(settings.n_folds, few.n_unique_minority))
-    settings.progress("cross-validating initial models")
-    fitted = [
-        fit_initial_models(train, models, clip_bound, scale, given, is_precise=False)
-        for train in folds.train
-    ]
+    n_folds = min(n_folds, few.n_minority)
+    fold = stratified_folds(few.is_positive, few.clusters, few.rank, n_folds)
+    folds = Folds.from_rows(few, fold)
+    progress("cross-validating initial models")
+    clip_bound, models = clipping(few.X), []
+    if given is None:
+        models = initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
+        fitted = [
+            fit_initial_models(train, models, clip_bound, scale, is_precise=False)
+            for train in folds.train
+        ]
+    else:
+        fitted = [[given]] * len(folds.train)
     evaluated = folds.evaluate(fitted)
     share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    settings.progress("cross-validating the ascent on AUC")
+    progress("cross-validating the ascent on AUC")
     averages = [
         average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
     ]
-    tried = [TriedStage(None, averages, 0.0, 0.0)]
-    tried += tried_stages(folds, ascent, averages)
+    tried = [Stage(coefs=averages), *tried_stages(folds, ascent, averages)]
     # The average gains 0 with error 0: a stage must be better by its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
-    settings.progress("fitting all rows")
+    progress("fitting all rows")
     # Models without a share need not be fitted to all rows.
     used = [model for model, part in zip(models, share, strict=False) if part > 0]
-    coefs = fit_initial_models(rows, used, clip_bound, scale, given)
+    coefs = [given] if given is not None else fit_initial_models(rows, used, clip_bound, scale)
     initial_coef = average(coefs, share[share > 0], rows)
-    stage = tried[chosen].stage
-    coef = initial_coef if stage is None else ascend(ascent, stage, rows, initial_coef)
-    stage_auc = folds.evaluate([[one] for one in averages]).auc
-    stage_auc = stage_auc + [one.gain for one in tried]
+    coef = ascend(ascent, tried[chosen], rows, initial_coef)
+    stage_auc = folds.evaluate([[one] for one in averages]).auc + [one.gain for one in tried]
     errors = np.array([one.error for one in tried])
     history = History(models, evaluated.auc, share, stage_auc, errors, chosen)
-    scores = folds.held_out_scores(tried[chosen].coefs)
-    return _Fitted(initial_coef, coef, scores, history)
+    return initial_coef, coef, folds.held_out(tried[chosen].coefs), history
 
 
-def _suited(ascent: Ascent, rows: LabeledRows) -> Ascent:
-    """Omit the smoothed ascent where a class has few rows for each column."""
-    has_few = rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]
-    return ascent._replace(widths=()) if has_few else ascent
-
-
-def _fit_default(rows: LabeledRows, given: NDArray[np.float64] | None) -> _Fitted:
+def _fit_default(
+    rows: LabeledRows, given: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], LabeledRows, History]:
     """Fit one regularized model, for too few rows to cross-validate."""
-    models = [DEFAULT_INITIAL_MODEL] if given is None else []
-    no_bound, no_scale = np.full(rows.X.shape[1], np.inf), np.ones(rows.X.shape[1])
-    (coef,) = fit_initial_models(rows, models, no_bound, no_scale, given)
-    scores = HeldOutScores(rows, rows.predictions(rows.standardized(coef)))
+    models, coef = [], given
+    if coef is None:
+        models, ones = [DEFAULT_INITIAL_MODEL], np.ones(rows.X.shape[1])
+        (coef,) = fit_initial_models(rows, models, np.inf * ones, ones)
+    score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(models, nothing, np.ones(1), nothing, nothing, 0)
-    return _Fitted(coef, coef, scores, history)
+    return coef, coef, replace(rows, X=score[:, None]), history

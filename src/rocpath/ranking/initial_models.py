@@ -9,22 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rocpath.matrices import Columns, LinearModel, sums_over_rows
-from rocpath.ranking.convex_problem import (
-    MOST_COLUMNS_FOR_NEWTON,
-    ConvexProblem,
-    Loss,
-    clipping,
-    row_space,
-)
+from rocpath.matrices import Columns, sums_over_rows
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, Loss, row_space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from rocpath.matrices import Matrix
-    from rocpath.ranking.convex_problem import Blocks
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # From strong to hardly any regularization; cross-validated AUC chooses.
@@ -55,7 +48,7 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
 # Models on the common scale. On package descriptions of three sections
 # (benchmarks/text.py) all three kinds with seven penalties had an AUC larger by .0025,
 # in twice the time; three penalties without .03 had one smaller by .0007.
-_COMMON_KINDS: tuple[tuple[Loss, bool, bool], ...] = (("logistic", True, False),)
+_COMMON_KIND: tuple[Loss, bool, bool] = ("logistic", True, False)
 _COMMON_L2S = (30.0, 3.0, 0.3, 0.03)
 # For too few rows to cross-validate. With 7 to 20 positives on 54 tables
 # (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
@@ -71,13 +64,8 @@ def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialMo
         for loss, is_balanced, is_clipped in _KINDS
         for l2 in _L2S
     ]
-    if has_common_scale:
-        models += [
-            InitialModel(*kind, l2, has_common_scale=True)
-            for kind in _COMMON_KINDS
-            for l2 in _COMMON_L2S
-        ]
-    return models
+    common_l2s = _COMMON_L2S if has_common_scale else ()
+    return models + [InitialModel(*_COMMON_KIND, l2, has_common_scale=True) for l2 in common_l2s]
 
 
 def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
@@ -90,18 +78,13 @@ def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
     of its other values.
     """
     is_varying = np.isfinite(columns.scale)
-    if not is_varying.any():
-        return np.ones(is_varying.size)
     deviation = np.where(is_varying, columns.scale, 1.0)
-    if sparse.issparse(X) and X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+    if sparse.issparse(X) and X.shape[1] > MOST_COLUMNS_FOR_NEWTON and is_varying.any():
         # Relative to the largest one, whose square may overflow.
         relative = deviation / deviation[is_varying].max()
         common = np.sqrt(np.mean(relative[is_varying] ** 2))
         return np.where(is_varying, common / relative, 1.0)
-    if sparse.issparse(X):
-        n_nonzero = np.bincount(X.indices, X.data != 0, X.shape[1])
-    else:
-        n_nonzero = np.count_nonzero(X, axis=0)
+    n_nonzero = np.asarray((X != 0).sum(axis=0)).ravel()
     # The root mean square of nonzero values, in standard deviations.
     with np.errstate(over="ignore"):
         size = np.hypot(1.0, columns.center / deviation)
@@ -114,89 +97,57 @@ def fit_initial_models(
     models: Sequence[InitialModel],
     clip_bound: NDArray[np.float64],
     relative_scale: NDArray[np.float64],
-    given: NDArray[np.float64] | None,
     *,
     is_precise: bool = True,
 ) -> list[NDArray[np.float64]]:
-    """Fit the models, in order, to scaled columns; a given coef replaces them."""
-    if given is not None:
-        return [given]
-    coefs = []
-    for is_common, of_scale in itertools.groupby(models, lambda one: one[-1]):
-        scale = relative_scale if is_common else np.ones(relative_scale.size)
-        scaled = replace(rows, X=_divided(rows.X, scale)) if is_common else rows
-        bound = clip_bound / scale
-        fitted = _fit_scale(scaled, list(of_scale), bound, is_precise=is_precise)
-        coefs += [coef / scale for coef in fitted]
+    """Fit the models, in order, to scaled columns."""
+    # Empty columns have a weight of 0; most words occur in few of the rows.
+    used = np.unique(rows.X.indices) if sparse.issparse(rows.X) else slice(None)
+    X, coefs = rows.X[:, used], []
+    for is_common, of_scale in itertools.groupby(models, lambda model: model.has_common_scale):
+        scale, scaled, back = np.ones(X.shape[1]), X, None
+        if is_common:
+            scale = relative_scale[used]
+            scaled = X.multiply(1.0 / scale).tocsr() if sparse.issparse(X) else X / scale
+        if scaled.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+            scaled, back = row_space(scaled)
+        # Dense rows have been centered before; sparse ones are centered in every product.
+        columns = Columns.as_given(scaled.shape[1])
+        if sparse.issparse(scaled):
+            columns = replace(columns, center=sums_over_rows(scaled, rows.balanced_weight))
+        bound = clip_bound[used] / scale
+        found = solve_models(
+            replace(rows, X=scaled), columns, of_scale, bound, is_precise=is_precise
+        )
+        for solution in found:
+            coef = np.zeros(relative_scale.size)
+            coef[used] = (solution if back is None else solution @ back) / scale
+            coefs.append(coef)
     return coefs
 
 
-def _divided(X: Matrix, scale: NDArray[np.float64]) -> Matrix:
-    if not sparse.issparse(X):
-        return X / scale
-    divided = X.copy()
-    divided.data /= scale[divided.indices]
-    return divided
-
-
-def _fit_scale(
-    rows: LabeledRows,
-    models: Sequence[InitialModel],
-    clip_bound: NDArray[np.float64],
-    *,
-    is_precise: bool,
-) -> list[NDArray[np.float64]]:
-    """Fit models that share a scale."""
-    n_features, used, back = rows.X.shape[1], None, None
-    if sparse.issparse(rows.X):
-        # Empty columns have a weight of 0; most words occur in few of the rows.
-        used = np.unique(rows.X.indices)
-        rows = replace(rows, X=rows.X[:, used])
-    if rows.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
-        X, back = row_space(rows.X)
-        rows = replace(rows, X=X)
-    # Dense rows have been centered before; sparse ones are centered in every product.
-    center = np.zeros(rows.X.shape[1])
-    if sparse.issparse(rows.X):
-        center = sums_over_rows(rows.X, rows.balanced_weight)
-    columns = Columns(center, np.ones(center.size))
-    solved = _solved(rows, columns, models, clip_bound, is_precise=is_precise)
-    coefs = np.array([model.coef for model in solved])
-    coefs = coefs if back is None else coefs @ back
-    if used is None:
-        return list(coefs)
-    whole = np.zeros((len(coefs), n_features))
-    whole[:, used] = coefs
-    return list(whole)
-
-
-def _solved(
+def solve_models(
     rows: LabeledRows,
     columns: Columns,
-    models: Sequence[InitialModel],
+    models: Iterable[InitialModel],
     clip_bound: NDArray[np.float64],
-    near: LinearModel | None = None,
+    near: NDArray[np.float64] | None = None,
     *,
     is_precise: bool = True,
-) -> Iterator[LinearModel]:
-    """Solve the problems of the models, from a nearby solution if one is known."""
+) -> Iterator[NDArray[np.float64]]:
+    """Solve the problems of the models, from a nearby solution if one is known.
+
+    ``columns`` have the scale to which the penalties of the models apply, and the coefs
+    are those of scaled columns.
+    """
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
-    # Three kinds of models use two kinds of rows, clipped or not: each is scaled once.
-    blocks: dict[bool, Blocks] = {}
     for kind, of_kind in itertools.groupby(models, key=lambda model: model[:3]):
         loss, is_balanced, is_clipped = kind
-        problem = ConvexProblem(
-            rows.X,
-            columns,
-            clip_bound if is_clipped else np.inf,
-            rows.sign,
-            rows.balanced_weight if is_balanced else plain_weight,
-            loss,
-        )
-        if is_clipped not in blocks and rows.X.shape[1] <= MOST_COLUMNS_FOR_NEWTON:
-            blocks[is_clipped] = problem.blocks()
-        l2s = [model.l2 for model in of_kind]
-        yield from problem.solutions(l2s, near, blocks.get(is_clipped), is_precise=is_precise)
+        weight = rows.balanced_weight if is_balanced else plain_weight
+        bound = clip_bound if is_clipped else np.inf
+        problem = ConvexProblem(rows.X, columns, bound, rows.sign, weight, loss)
+        l2s, start = [one.l2 for one in of_kind], None if near is None else np.append(near, 0.0)
+        yield from (coef[:-1] for coef in problem.solutions(l2s, start, is_precise=is_precise))
 
 
 def average(
@@ -210,15 +161,3 @@ def average(
         if weight > 0
     ]
     return np.asarray(np.sum(scaled, axis=0))
-
-
-def refit_initial_model(
-    rows: LabeledRows, columns: Columns, model: InitialModel, coef: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Refit a model to all rows, one block of scaled rows at a time.
-
-    ``columns`` have the scale to which the penalty of the model applies.
-    """
-    clip_bound = clipping(rows.X)
-    (refitted,) = _solved(rows, columns, [model], clip_bound, columns.unscaled(coef))
-    return columns.scaled_coef(refitted.coef)

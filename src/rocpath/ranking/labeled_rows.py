@@ -11,11 +11,22 @@ from scipy import sparse
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.matrices import Columns, LinearModel, Matrix, copied_rows, equal_rows, weighted_sums
+from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Draw a random order of the rows of each class.
+
+    Then every fold and every subsample has its share of a rare class.
+    """
+    rank = np.empty(is_positive.size, dtype=np.intp)
+    for members in (is_positive, ~is_positive):
+        rank[members] = rng.permutation(np.count_nonzero(members))
+    return rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +34,7 @@ class LabeledRows:
     """Features, labels, weights, and a random rank of each row within its class.
 
     AUC is the partial AUC up to ``max_fpr`` if that is given. Rows of the same group
-    are dependent; by default these are rows with the same features.
+    are dependent; by default all rows are independent.
     """
 
     X: Matrix
@@ -36,24 +47,6 @@ class LabeledRows:
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.is_positive.size
-
-    @classmethod
-    def with_random_ranks(
-        cls,
-        X: Matrix,
-        is_positive: NDArray[np.bool_],
-        sample_weight: NDArray[np.float64],
-        rng: np.random.RandomState,
-        max_fpr: float | None = None,
-        group: NDArray[np.intp] | None = None,
-    ) -> LabeledRows:
-        """Draw the ranks."""
-        rank = np.empty(is_positive.size, dtype=np.intp)
-        for members in (is_positive, ~is_positive):
-            # Within the class, so that every fold and every subsample has its share of
-            # a rare class.
-            rank[members] = rng.permutation(np.count_nonzero(members))
-        return cls(X, is_positive, sample_weight, rank, max_fpr, group)
 
     def take(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
         """Select rows."""
@@ -88,27 +81,16 @@ class LabeledRows:
             return replace(self, X=columns.scaled_sparse(self.X))
         return replace(self, X=columns.scaled(self.X))
 
-    @cached_property
+    @property
     def clusters(self) -> NDArray[np.intp]:
-        """The group of each row: as given, or a number that copies share."""
-        return copied_rows(self._equal) if self.group is None else self.group
-
-    @cached_property
-    def _equal(self) -> NDArray[np.intp]:
-        return equal_rows(self.X)
+        """The group of each row."""
+        return np.arange(len(self)) if self.group is None else self.group
 
     @property
     def n_minority(self) -> int:
-        """Number of rows of the smaller class."""
-        n_positive = int(np.count_nonzero(self.is_positive))
-        return min(n_positive, len(self) - n_positive)
-
-    @property
-    def n_unique_minority(self) -> int:
-        """Number of groups, or of different rows, of the class with fewer."""
-        number = self._equal if self.group is None else self.group
+        """Number of groups, or of independent rows, of the class with fewer."""
         sides = (self.is_positive, ~self.is_positive)
-        return min(np.unique(number[side]).size for side in sides)
+        return min(np.unique(self.clusters[side]).size for side in sides)
 
     @cached_property
     def breakpoints(self) -> ErrorBreakpoints:

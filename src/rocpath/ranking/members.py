@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import numbers
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    check_cv,
-    cross_val_predict,
-)
+from sklearn.model_selection import PredefinedSplit, check_cv, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -26,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from rocpath.arguments import whole_number
 from rocpath.matrices import copied_rows, equal_rows
 from rocpath.ranking.auc_classifier import AUCClassifier
+from rocpath.ranking.cross_validation import stratified_folds
 from rocpath.ranking.scores import class_scores, score_columns, score_method
 
 if TYPE_CHECKING:
@@ -35,6 +32,8 @@ if TYPE_CHECKING:
 
     Estimators = Sequence[tuple[str, Any]]
     Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    Scored = tuple[Any, NDArray[np.float64]]
+    Excluded = tuple[str, Exception]
 
 _FOLDS_OF_SCORES = 5  # to evaluate weights of fitted models, the default of ``cv``
 # Number of rows up to which a kernel machine takes no longer than trees.
@@ -43,10 +42,9 @@ _MOST_ROWS_FOR_KERNELS = 5_000
 _MOST_COLUMNS_FOR_SPLINES = 100
 
 
-def portfolio(
-    n_rows: int, n_columns: int, *, is_dense: bool, random_state: int
-) -> list[tuple[str, Any]]:
-    """Return the default models for a table of this size; values may be missing."""
+def portfolio(X: Any, *, random_state: int | None) -> list[tuple[str, Any]]:
+    """Return default models that suit the size of the table; values may be missing."""
+    (n_rows, n_columns), is_dense = X.shape, not sparse.issparse(X)
     trees = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=random_state)
     members = [
         ("linear", make_pipeline(_imputer(), AUCClassifier(random_state=random_state))),
@@ -54,8 +52,7 @@ def portfolio(
     ]
     # Boosting and splines of scikit-learn require dense data.
     if is_dense:
-        boosting = HistGradientBoostingClassifier(random_state=random_state)
-        members.append(("boosting", boosting))
+        members.append(("boosting", HistGradientBoostingClassifier(random_state=random_state)))
     if is_dense and n_columns <= _MOST_COLUMNS_FOR_SPLINES:
         splines = SplineTransformer(knots="quantile", extrapolation="constant")
         logistic = LogisticRegression(C=0.3, max_iter=1000)
@@ -74,25 +71,6 @@ def _imputer() -> SimpleImputer:
     return SimpleImputer(strategy="median", keep_empty_features=True)
 
 
-class Member(NamedTuple):
-    """A fitted model and its cross-validated scores.
-
-    Scores have one column for two classes, otherwise one for each class.
-    """
-
-    name: str
-    estimator: Any
-    score: NDArray[np.float64]
-
-
-class ExcludedModel(NamedTuple):
-    """A model that is excluded from the blend, and the reason."""
-
-    name: str
-    reason: str
-    error: Exception
-
-
 def scored_members(
     estimators: Estimators,
     X: Any,
@@ -102,15 +80,23 @@ def scored_members(
     folds: Splits | None,
     n_jobs: int | None,
     timeout: float | None,
-) -> tuple[list[Member], list[ExcludedModel]]:
+) -> tuple[dict[str, Scored], dict[str, Excluded]]:
     """Cross-validate the scores of every model, and fit it to all rows.
 
     Without folds the models have been fitted to other rows. A model that fails or
     exceeds the time limit is excluded.
+
+    Returns
+    -------
+    members : dict
+        Fitted model and its held-out scores, by name; scores have one column for two
+        classes, otherwise one for each class.
+    excluded : dict
+        Reason and exception of each excluded model, by name.
     """
-    members: list[Member] = []
-    excluded: list[ExcludedModel] = []
-    n_columns = np.unique(y).size
+    members: dict[str, Scored] = {}
+    excluded: dict[str, Excluded] = {}
+    n_classes = np.unique(y).size
     for name, estimator in estimators:
         given = (estimator, X, y, sample_weight, folds, n_jobs)
         try:
@@ -120,15 +106,16 @@ def scored_members(
                 # Only a process can be stopped; joblib starts one if two are allowed.
                 workers = Parallel(n_jobs=2, timeout=timeout)
                 ((fitted, score),) = workers([delayed(_scored)(*given)])
-            _check_scores(score, 1 if n_columns == 2 else n_columns)
+            n_columns = 1 if n_classes == 2 else n_classes
+            if score.shape[1] != n_columns:
+                raise ValueError(f"it returned {score.shape[1]} scores per row, not {n_columns}")
+            check_finite(name, score)
+            members[name] = fitted, score
         except (TimeoutError, multiprocessing.TimeoutError) as error:
-            reason = f"it took more than {timeout:g} s"
-            excluded.append(ExcludedModel(name, reason, error))
+            excluded[name] = f"it took more than {timeout:g} s", error
         # Any exception may come from a third-party model.
         except Exception as error:
-            excluded.append(ExcludedModel(name, f"{type(error).__name__}: {error}", error))
-        else:
-            members.append(Member(name, fitted, score))
+            excluded[name] = f"{type(error).__name__}: {error}", error
     return members, excluded
 
 
@@ -139,7 +126,7 @@ def _scored(
     sample_weight: NDArray[np.float64] | None,
     folds: Splits | None,
     n_jobs: int | None,
-) -> tuple[Any, NDArray[np.float64]]:
+) -> Scored:
     if folds is None:
         # Another order of classes would reverse its scores.
         known = getattr(estimator, "classes_", None)
@@ -149,14 +136,9 @@ def _scored(
     # A model that does not accept weights may still rank well.
     key = None if sample_weight is None else _weight_parameter(estimator)
     params = {} if key is None else {key: sample_weight}
+    method = score_method(estimator)
     held_out = cross_val_predict(
-        clone(estimator),
-        X,
-        y,
-        cv=folds,
-        n_jobs=n_jobs,
-        method=score_method(estimator),
-        params=params,
+        estimator, X, y, cv=folds, n_jobs=n_jobs, method=method, params=params
     )
     return clone(estimator).fit(X, y, **params), score_columns(held_out)
 
@@ -170,13 +152,14 @@ def _weight_parameter(estimator: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
-def _check_scores(score: NDArray[np.float64], n_columns: int) -> None:
-    if score.shape[1] != n_columns:
-        raise ValueError(f"it returned {score.shape[1]} scores per row instead of {n_columns}")
-    is_bad = ~np.isfinite(score).all(axis=1)
-    if is_bad.any():
-        row = int(is_bad.argmax())
-        raise ValueError(f"its score of row {row} is {score[row].tolist()}")
+def check_finite(name: str, score: NDArray[np.float64]) -> None:
+    """Raise if a model has a score that is not finite."""
+    rows, columns = np.nonzero(~np.isfinite(score))
+    if rows.size:
+        value = score[rows[0], columns[0]]
+        raise ValueError(
+            f"scores must be finite, got {value} from model {name!r} for row {rows[0]}."
+        )
 
 
 def split_folds(
@@ -185,18 +168,19 @@ def split_folds(
     groups: NDArray[np.intp] | None,
     copies: NDArray[np.intp],
     rng: np.random.RandomState,
-) -> Splits:
-    """Split rows into folds, or raise if a training set lacks a class."""
+) -> tuple[Splits, NDArray[np.intp]]:
+    """Split rows into folds, and return also the test fold of each row.
+
+    Raises if a row is not in exactly one test fold, or if a training set lacks a class.
+    """
     # Of models that have been fitted only the weights are cross-validated.
     cv = _FOLDS_OF_SCORES if isinstance(cv, str) else cv
     if isinstance(cv, numbers.Integral):
-        n_folds = whole_number("cv", cv, least=2)
         # Every fold needs rows of every class to be evaluated.
-        n_folds = min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
-        if groups is None and np.unique(copies).size < copies.size:
-            groups = copies
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(n_folds, shuffle=True, random_state=rng.randint(2**31 - 1))
+        rarest = int(np.unique(y, return_counts=True)[1].min())
+        n_folds = min(whole_number("cv", cv, least=2), rarest)
+        together, groups = copies if groups is None else groups, None
+        cv = PredefinedSplit(stratified_folds(y, together, rng.permutation(y.size), n_folds))
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y, groups))
     # A row in two test folds would count twice; one in none has no score.
     n_times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
@@ -205,14 +189,16 @@ def split_folds(
         raise ValueError(
             f"cv must have every row in one test fold, got row {row} in {n_times[row]}."
         )
-    for number, (train, _) in enumerate(folds):
+    fold = np.empty(len(y), dtype=np.intp)
+    for number, (train, test) in enumerate(folds):
+        fold[test] = number
         missing = np.setdiff1d(y, y[train])
         if missing.size:
             raise ValueError(
                 "cv must have rows of every class in every training set, got none of "
                 f"class {missing.tolist()[0]!r} in that of fold {number}."
             )
-    return folds
+    return folds, fold
 
 
 def copied_frame_rows(X: Any) -> NDArray[np.intp]:
@@ -222,11 +208,3 @@ def copied_frame_rows(X: Any) -> NDArray[np.intp]:
     columns = [np.asarray(X[name]).astype(str) for name in X.columns]
     codes = [np.unique(column, return_inverse=True)[1] for column in columns]
     return copied_rows(equal_rows(np.column_stack(codes)))
-
-
-def fold_of_rows(folds: Splits) -> NDArray[np.intp]:
-    """Return the test fold of each row."""
-    fold = np.empty(sum(len(test) for _, test in folds), dtype=np.intp)
-    for number, (_, test) in enumerate(folds):
-        fold[test] = number
-    return fold

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 PROBABILITY_FIRST = ("predict_proba", "decision_function")
 MARGIN_FIRST = ("decision_function", "predict_proba")
+
+
+def class_labels(y: ArrayLike) -> NDArray[Any]:
+    """Return the labels of classes as a vector, or raise."""
+    label: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(label, input_name="y")
+    check_classification_targets(label)
+    return label
 
 
 def score_method(estimator: Any, methods: tuple[str, str] = PROBABILITY_FIRST) -> str:

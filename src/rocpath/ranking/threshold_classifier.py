@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import clone
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GroupShuffleSplit,
@@ -15,16 +14,20 @@ from sklearn.model_selection import (
     check_cv,
     cross_val_predict,
 )
-from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, indexable
+from sklearn.utils.validation import _check_method_params, check_is_fitted, indexable
 
-from rocpath.arguments import share_between
+from rocpath.arguments import label_weights, share_between
 from rocpath.auc_statistics.operating_points import OperatingPoint
 from rocpath.auc_statistics.thresholds import check_targets, choose_threshold
-from rocpath.ranking.scores import MARGIN_FIRST, class_scores, score_columns, score_method
+from rocpath.ranking.scores import (
+    MARGIN_FIRST,
+    class_labels,
+    class_scores,
+    score_columns,
+    score_method,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,13 +37,7 @@ if TYPE_CHECKING:
 _TARGETS = ("max_fpr", "min_tpr", "min_precision", "top", "cost")
 
 
-def _has_probabilities(classifier: ThresholdClassifier) -> bool:
-    # Before fit the given classifier decides, since pipelines ask then already.
-    inner = getattr(classifier, "estimator_", classifier.estimator)
-    return hasattr(inner, "predict_proba")
-
-
-class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     """Classify by the scores of a classifier and a threshold on its error rates.
 
     Without ``confidence``, cross-validated scores choose the threshold by
@@ -148,11 +145,16 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if self.confidence is not None:
             share_between("confidence", self.confidence)
         share_between("calibration_size", self.calibration_size)
-        X, label, together = indexable(X, _two_classes(y), groups)
-        _refuse_empty_class(label, params.get("sample_weight"))
+        X, label, together = indexable(X, class_labels(y), groups)
+        classes, weight = np.unique(label), params.get("sample_weight")
+        if classes.size != 2:
+            # The first words are scikit-learn's, whose checks of classifiers look for them.
+            raise ValueError(
+                "Only binary classification is supported: y must have two classes, got "
+                f"{'one class' if classes.size == 1 else classes.size}."
+            )
+        label_weights(label == classes[1], weight)
         rows, score = self._held_out(X, label, together, params)
-        self.classes_: NDArray[Any] = self.estimator_.classes_
-        weight = params.get("sample_weight")
         self.operating_point_: OperatingPoint = choose_threshold(
             label[rows],
             score[:, 0],
@@ -160,34 +162,35 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             confidence=self.confidence,
             sample_weight=None if weight is None else np.asarray(weight)[rows],
             groups=None if together is None else np.asarray(together)[rows],
-            positive=self.classes_[1],
+            positive=self.pos_label,
         )
         self.threshold_ = self.operating_point_.threshold
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        self._classifier = FixedThresholdClassifier(
-            FrozenEstimator(self.estimator_),
-            threshold=self.threshold_,
-            pos_label=self.classes_[1],
-            response_method=score_method(self.estimator_, MARGIN_FIRST),
-        ).fit(X, label)
         return self
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
-        """Predict the positive class where the score is at least the threshold."""
-        check_is_fitted(self)
-        return np.asarray(self._classifier.predict(X))
+    # What is given to a FixedThresholdClassifier is chosen by ``fit`` here.
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Predict the probabilities of the classifier, whatever the threshold."""
-        check_is_fitted(self)
-        return np.asarray(self._classifier.predict_proba(X))
+    @property
+    def threshold(self) -> float:
+        """Threshold; rows with at least this score are predicted positive."""
+        check_is_fitted(self, "threshold_")
+        return self.threshold_
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive class."""
+        return self.classes_[1]
+
+    @property
+    def response_method(self) -> str:
+        """The method of the classifier that scores rows."""
+        return score_method(self.estimator_, MARGIN_FIRST)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Compute the scores of the classifier minus the threshold."""
-        check_is_fitted(self)
+        check_is_fitted(self, "threshold_")
         return class_scores(self.estimator_, X, MARGIN_FIRST)[:, 0] - self.threshold_
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -203,11 +206,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     def __sklearn_tags__(self) -> Any:
         """Accept what the classifier accepts, but two classes only."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     def _held_out(
@@ -220,74 +219,27 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
             return every, class_scores(self.estimator, X, MARGIN_FIRST)
-        routed = {} if groups is None else {"groups": groups}
-        to_fit = params
+        together = {} if groups is None else {"groups": groups}
+        to_fit, passed = params, {"params": params, **together}
         if sklearn.get_config()["enable_metadata_routing"]:
             # cross_val_predict routes for its own fits, but not for the last one below.
-            to_fit = process_routing(self, "fit", **params, **routed).estimator.fit
+            to_fit = process_routing(self, "fit", **params, **together).estimator.fit
+            passed = {"params": {**params, **together}}
         if self.confidence is not None:
-            train, test = self._split(X, label, groups)
+            # Other fits than the final one have other error rates, so that cross-validated
+            # scores cannot guarantee them (benchmarks/guarantees.py).
+            kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+            splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
+            if not isinstance(self.cv, int):
+                splitter = check_cv(self.cv, label, classifier=True)
+            train, test = next(iter(splitter.split(X, label, groups)))
             fit_params = _check_method_params(X, to_fit, indices=train)
-            rows = _safe_indexing(X, train), _safe_indexing(label, train)
-            self.estimator_ = clone(self.estimator).fit(*rows, **fit_params)
-            held_out = _safe_indexing(X, test)
-            return test, class_scores(self.estimator_, held_out, MARGIN_FIRST)
+            self.estimator_ = clone(self.estimator)
+            self.estimator_.fit(_safe_indexing(X, train), label[train], **fit_params)
+            return test, class_scores(self.estimator_, _safe_indexing(X, test), MARGIN_FIRST)
+        method = score_method(self.estimator, MARGIN_FIRST)
         score = cross_val_predict(
-            self.estimator,
-            X,
-            label,
-            cv=self.cv,
-            n_jobs=self.n_jobs,
-            method=score_method(self.estimator, MARGIN_FIRST),
-            **_routed_groups(params, groups),
+            self.estimator, X, label, cv=self.cv, n_jobs=self.n_jobs, method=method, **passed
         )
         self.estimator_ = clone(self.estimator).fit(X, label, **to_fit)
         return every, score_columns(score)
-
-    def _split(
-        self, X: Matrix, label: NDArray[Any], groups: Any
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Split rows into those that fit the classifier and choose the threshold."""
-        # Other fits than the final one have other error rates, so that cross-validated
-        # scores cannot guarantee them (benchmarks/guarantees.py).
-        size, seed = self.calibration_size, self.random_state
-        if isinstance(self.cv, int):
-            if groups is None:
-                splitter = StratifiedShuffleSplit(1, test_size=size, random_state=seed)
-            else:
-                splitter = GroupShuffleSplit(1, test_size=size, random_state=seed)
-        else:
-            splitter = check_cv(self.cv, label, classifier=True)
-        train, test = next(iter(splitter.split(X, label, groups)))
-        return train, test
-
-
-def _routed_groups(params: dict[str, Any], groups: Any) -> dict[str, Any]:
-    """Return how cross_val_predict receives parameters and groups."""
-    if sklearn.get_config()["enable_metadata_routing"]:
-        together = {} if groups is None else {"groups": groups}
-        return {"params": {**params, **together}}
-    return {"params": params, "groups": groups}
-
-
-def _two_classes(y: ArrayLike) -> NDArray[Any]:
-    label: NDArray[Any] = column_or_1d(y, warn=True)
-    assert_all_finite(label, input_name="y")
-    kind = type_of_target(label, input_name="y", raise_unknown=True)
-    n_classes = np.unique(label).size
-    # The first words are scikit-learn's, whose checks of classifiers look for them.
-    if kind != "binary" or n_classes != 2:
-        raise ValueError(
-            "Only binary classification is supported: y must have two classes, got a "
-            f"target of type {kind!r} with {n_classes} "
-            f"{'class' if n_classes == 1 else 'classes'}."
-        )
-    return label
-
-
-def _refuse_empty_class(label: NDArray[Any], sample_weight: ArrayLike | None) -> None:
-    """Raise if all rows of a class have a weight of 0."""
-    if sample_weight is None:
-        return
-    if np.unique(label[np.asarray(sample_weight) != 0]).size < 2:
-        raise ValueError("sample_weight must be positive in both classes, got zeros in one class.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from rocpath.matrices import LinearModel
-from rocpath.ranking.cross_validation import HeldOutScores
+from rocpath.ranking.cross_validation import log_odds
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.scores import LogOddsClassifier
 
@@ -77,5 +78,5 @@ def platt_parameters(
     spread = float(np.sqrt(weight @ (score - mean) ** 2)) or 1.0
     standardized = LinearModel(np.array([1.0 / spread]), -mean / spread)
     totals = sample_weight[~is_positive].sum(), sample_weight[is_positive].sum()
-    odds = HeldOutScores(rows, (score - mean) / spread).log_odds(standardized, totals)
+    odds = log_odds(replace(rows, X=(rows.X - mean) / spread), standardized, *totals)
     return float(odds.coef[0]), float(odds.intercept)

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from rocpath.ranking.cross_validation import balanced_folds
+from rocpath.ranking.cross_validation import stratified_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +119,7 @@ def split_rows(
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = check_random_state(random_state).permutation(first.size)
     for n_used in range(n_folds, 1, -1):
-        fold = balanced_folds(is_positive, unit, rank[unit], n_used)
+        fold = stratified_folds(is_positive, unit, rank[unit], n_used)
         if np.unique(2 * fold + is_positive).size == 2 * n_used:
             return [Fold(rows[fold != k], rows[fold == k]) for k in range(n_used)]
     return []

@@ -147,10 +147,10 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
     else:
         # The usual members, but a fast linear one: it is fitted thirty times.
         linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
-        usual = portfolio(*X.shape, is_dense=True, random_state=seed)  # type: ignore[arg-type]
+        usual = portfolio(X, random_state=seed)
         members = [("linear", linear), *(one for one in usual if one[0] != "linear")]
         # The audit of the columns has reported them before.
-        warnings.filterwarnings("ignore", message=".* ranks all rows held out")
+        warnings.filterwarnings("ignore", message=".* ranks all held-out rows")
         blend.set_params(estimators=members).fit(X, task.y, **sample)
     return FittedRanker([("dense", columns), ("ranking", blend)])
 
