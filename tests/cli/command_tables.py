@@ -1,5 +1,7 @@
 """Small tables for the tests of commands, and commands that must fail."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
@@ -7,7 +9,8 @@ from rocpath.cli import main
 
 
 def write(path, text):
-    path.write_text(text, encoding="utf-8")
+    """Write a file and return its name."""
+    Path(path).write_text(text, encoding="utf-8")
     return str(path)
 
 
@@ -17,7 +20,7 @@ def read(name):
 
 
 def labeled_table(n_rows=30, seed=0):
-    """Make numbers, a category and a boolean that tell the label, with gaps."""
+    """Return numbers, a category and a boolean that predict the label, with gaps."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=n_rows)
     color = rng.choice(["red", "green"], size=n_rows)
@@ -42,6 +45,7 @@ def labeled_table(n_rows=30, seed=0):
 
 
 def long_tables(folder):
+    """Write twelve sequences with one change each, and their labels."""
     rng = np.random.default_rng(0)
     sequences, labels = ["sequence,value"], ["sequence,start,end,kind"]
     for name in range(12):
@@ -66,3 +70,17 @@ def fails(capsys, argv):
     assert err.count("\n") == 1
     assert "Traceback" not in err
     return err
+
+
+def fit_argv(sequences, labels, out, *more):
+    """Return the words of a changepoint fit."""
+    argv = ["changepoint", "fit", sequences, labels, "--max-changes", "6"]
+    return [*argv, "--out", str(out), "--quiet", *more]
+
+
+def segment_changes(folder, table, *more):
+    """Return the changes that the command segment finds."""
+    out = folder / "out"
+    argv = ["changepoint", "segment", table, "--out", str(out), "--force", *more]
+    assert main(argv) == 0
+    return pl.read_csv(out / "changes.csv", infer_schema=False)

@@ -44,13 +44,14 @@ def segment(
     to --max-changes changes.
     """
     from rocpath import changepoint as cp
-    from rocpath.cli.change_tables import detection_files, detection_summary
+    from rocpath.cli import change_tables
     from rocpath.cli.files import check_folder, write_folder
-    from rocpath.cli.sequence_files import open_sequences
+    from rocpath.cli.sequence_tables import read_sequences
     from rocpath.cli.terminal import count_progress, say
 
     check_folder(to.out, force=to.force)
-    table, columns = open_sequences(sequences, cost=segmenting.cost, quiet=to.quiet)
+    table = read_sequences(sequences, cost=segmenting.cost)
+    table.show_notes(quiet=to.quiet)
     with count_progress("segmenting", quiet=to.quiet) as progress:
         how = {"weights": table.weights, **segmenting.search}
         found = cp.detect_changes(table.values, penalty, progress=progress, **how)
@@ -62,9 +63,13 @@ def segment(
         **segmenting._asdict(),
     )
     worth = cp.changes_worth(table.values, found, **how)
-    files = detection_files(table, found, worth, columns)
-    write_folder(to.out, {**files, "labels.html": page}, force=to.force)
-    say(detection_summary(found, penalty))
+    files = {
+        "changes.csv": change_tables.changes_table(table, found, worth).write_csv(),
+        "sequences.csv": change_tables.summary_table(table, found).write_csv(),
+        "labels.html": page,
+    }
+    write_folder(to.out, files, force=to.force)
+    say(change_tables.detection_summary(found, penalty))
     say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 
@@ -87,17 +92,17 @@ def label(
     """
     from rocpath import changepoint as cp
     from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
-    from rocpath.cli.sequence_files import initial_labels, open_sequences
+    from rocpath.cli.label_tables import read_labels
+    from rocpath.cli.sequence_tables import read_sequences
     from rocpath.cli.terminal import say
 
     check_file(to.out, force=to.force)
-    table, columns = open_sequences(sequences, cost=segmenting.cost, quiet=to.quiet)
-    page = cp.labeling_page(
-        table.values,
-        labels=initial_labels(labels, table, columns),
-        **table.for_page,
-        **segmenting._asdict(),
-    )
+    table = read_sequences(sequences, cost=segmenting.cost)
+    initial: list[tuple[str, Any, Any, str]] = []
+    if labels is not None:
+        table, *_, initial = read_labels(own.LabelTable(labels), table)
+    table.show_notes(quiet=to.quiet)
+    page = cp.labeling_page(table.values, labels=initial, **table.for_page, **segmenting._asdict())
     write_text(page, to.out, force=to.force)
     if to.out != STANDARD_STREAM and not to.quiet:
         say(f"Wrote {to.out}; open it in a browser.")
@@ -128,21 +133,26 @@ def fit(
     skipped. Writes model.skops, metrics.json and report.html.
     """
     from rocpath import changepoint as cp
+    from rocpath.cli.change_tables import fit_metrics
     from rocpath.cli.files import check_folder, write_folder
-    from rocpath.cli.fit_metrics import fit_metrics
-    from rocpath.cli.sequence_files import open_labeled
+    from rocpath.cli.label_tables import read_labels
+    from rocpath.cli.sequence_tables import read_sequences
     from rocpath.cli.terminal import count_progress, say, show_table
 
     check_folder(to.out, force=to.force)
-    known = open_labeled(sequences, labels, group, cost=segmenting.cost, quiet=to.quiet)
+    known = read_labels(labels, read_sequences(sequences, cost=segmenting.cost), group)
+    table = known.table
+    table.show_notes(quiet=to.quiet)
     detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
     with count_progress("segmenting", quiet=to.quiet) as progress:
-        detector.fit(known.table.values, progress=progress, **known.for_fit)
+        detector.fit(table.values, progress=progress, **known.for_fit)
+    about: dict[str, Any] = {"names": table.names, "is_time": table.is_time}
+    about |= {"notes": [str(one) for one in table.skipped]}
     contents: dict[str, Any] = {
-        "model.skops": lambda path: detector.save(path, metadata=known.metadata),
-        "metrics.json": fit_metrics(detector, known, sequences.shown_name),
+        "model.skops": lambda path: detector.save(path, metadata=sequences.columns),
+        "metrics.json": fit_metrics(detector, table),
         "report.html": lambda path: detector.report(
-            path, title=f"Penalties for {sequences.shown_name}", **known.for_report
+            path, title=f"Penalties for {sequences.shown_name}", **about
         ),
     }
     write_folder(to.out, contents, force=to.force)
@@ -168,12 +178,13 @@ def predict(
     from rocpath.changepoint.saved_detector import SavedDetector
     from rocpath.cli.change_tables import changes_table
     from rocpath.cli.files import check_file, write_table
-    from rocpath.cli.sequence_files import open_sequences
+    from rocpath.cli.sequence_tables import read_sequences
     from rocpath.model_file import read_saved
 
     check_file(out, force=force, is_table=True)
     detector = read_saved(model, SavedDetector).detector()
-    table, columns = open_sequences(sequences, cost=detector.cost, saved=detector.metadata_)
+    table = read_sequences(sequences, cost=detector.cost, saved=detector.metadata_)
+    table.show_notes(quiet=False)
     found = detector.segment(table.values, weights=table.weights, names=table.names)
     worth = detector.worth(table.values, found, weights=table.weights)
-    write_table(changes_table(table, found, worth, columns), out, force=force)
+    write_table(changes_table(table, found, worth), out, force=force)

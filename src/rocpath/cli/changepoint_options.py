@@ -57,6 +57,11 @@ class Sequences(NamedTuple):
         """The name of the table in titles."""
         return "standard input" if self.sequences == "-" else self.sequences
 
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """Names of columns that were given, by role; None for the usual ones."""
+        return {role: getattr(self, role) for role in ("sequence", "position", "value", "weight")}
+
 
 class LabelTable(NamedTuple):
     """A table of labels, and how to read it."""
