@@ -1,4 +1,4 @@
-"""Pictures, by the data of their artists."""
+"""Figures, by the data of their artists."""
 
 import sys
 from subprocess import run
@@ -159,16 +159,12 @@ def test_label_error_display_shows_segments_labels_and_errors():
     assert (fn[0], fn[-1]) == (0, 1)
 
 
-def test_label_error_display_takes_the_penalty_of_an_estimator():
-    class Constant:
-        def predict(self, X):
-            return np.full(len(X), 100.0)
-
+def test_label_error_display_shows_the_segmentation_of_a_given_penalty():
     x = np.repeat([0.0, 5.0], 10)
     labels = cp.Labels([8], [12], ["one_change"])
-    display = plots.LabelErrorDisplay.from_estimator(Constant(), [1.0], x, labels)
-    assert display.log_penalty == 100.0
+    display = plots.LabelErrorDisplay.from_predictions(x, labels, 100.0)
     assert display.n_changes == 0
+    assert labeled(display.ax_[1])["shown left"].get_xdata()[0] == 100.0
 
 
 def test_descent_display_shows_both_samples_and_the_row_taken():

@@ -50,6 +50,19 @@ def draw_steps(ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
+def draw_errors(
+    ax: Axes, jump: NDArray[np.float64], fp: NDArray[Any], fn: NDArray[Any], margin: float
+) -> NDArray[np.float64]:
+    """Draw FP and FN between jumps, and a margin beyond them; return the edges."""
+    edge = np.concatenate(([jump[0] - margin], jump, [jump[-1] + margin]))
+    # FP first and wider, so that it is seen where both are equal.
+    draw_steps(ax, edge, fp, color=FP_COLOR, lw=3.5, label="FP")
+    draw_steps(ax, edge, fn, color=FN_COLOR, lw=2.0, label="FN")
+    ax.set_xlim(edge[0], edge[-1])
+    tidy(ax)
+    return edge
+
+
 def legend_outside(ax: Axes, loc: str, anchor: tuple[float, float], **options: Any) -> None:
     """Place the legend outside the axes, where it covers no data."""
     style: dict[str, Any] = {"loc": loc, "bbox_to_anchor": anchor, "frameon": False}

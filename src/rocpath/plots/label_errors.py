@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath import changepoint as cp
+from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.plots import canvas
 from rocpath.roc import inside_interval
 
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
-_KIND_COLORS = {
-    "no_change": canvas.ORANGE,
-    "one_change": canvas.SKY,
-    "at_least_one_change": canvas.PURPLE,
-    "no_peaks": canvas.ORANGE,
-    "peaks": canvas.PURPLE,
-    "peak_start": canvas.SKY,
-    "peak_end": canvas.GREEN,
-}
-_REACH = 1.5  # log penalties drawn beyond the first and the last jump
+_MARGIN = 1.5  # log penalties drawn beyond the first and the last jump
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -101,10 +93,9 @@ class LabelErrorDisplay:
             As for :func:`rocpath.changepoint.label_errors`.
         """
         x = np.asarray(x, dtype=np.float64)
-        most = min(max_changes, x.size - 1)
-        models = cp.segment(x, most, cost=cost, constraint=constraint)
+        models = cp.segment(x, min(max_changes, x.size - 1), cost=cost, constraint=constraint)
         selection = cp.model_selection(models.cost)
-        # Not `errors_by_penalty`: the picture shows the segmentations too.
+        # Not `errors_by_penalty`: the figure shows the segmentations too.
         counts = cp.label_errors(models, labels, position=position)
         errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
@@ -121,39 +112,6 @@ class LabelErrorDisplay:
             log_penalty=float(log_penalty),
         ).plot(ax)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: ArrayLike,
-        x: ArrayLike,
-        labels: cp.Labels,
-        *,
-        max_changes: int = 20,
-        position: ArrayLike | None = None,
-        cost: SegmentCost = "normal",
-        constraint: Constraint = None,
-        ax: Any = None,
-    ) -> LabelErrorDisplay:
-        """Create the display with the penalty that an estimator predicts.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_features,) or (1, n_features)
-            Features of the sequence ``x``; the rest is as for `from_predictions`.
-        """
-        log_penalty = estimator.predict(np.atleast_2d(np.asarray(X)))[0]
-        return cls.from_predictions(
-            x,
-            labels,
-            float(log_penalty),
-            max_changes=max_changes,
-            position=position,
-            cost=cost,
-            constraint=constraint,
-            ax=ax,
-        )
-
     @property
     def n_changes(self) -> int:
         """The number of changes that the penalty selects."""
@@ -169,27 +127,22 @@ class LabelErrorDisplay:
         return self
 
     def _draw_sequence(self, ax: Axes) -> None:
-        named: set[str] = set()
         rows = zip(self.labels.start, self.labels.end, self.labels.kind, strict=True)
-        for start, end, kind in rows:
-            # The legend leaves out what starts with an underscore: each kind once.
-            name = "_" if kind in named else kind.replace("_", " ")
-            color = _KIND_COLORS[kind]
-            ax.axvspan(start, end, color=color, alpha=0.3, linewidth=0, label=name)
-            named.add(kind)
+        for row, (start, end, kind) in enumerate(rows):
+            # Legends skip names that begin with an underscore: each kind occurs once.
+            name = "_" * (kind in self.labels.kind[:row]) + kind.replace("_", " ")
+            ax.axvspan(start, end, color=KIND_COLORS[kind], alpha=0.3, linewidth=0, label=name)
         ax.plot(self.position, self.x, ".", color=canvas.GRAY, markersize=3.5)
-        model = self.models.changes[self.n_changes]
         # The last segment ends where one more observation would be.
         width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
         edge = np.append(self.position, self.position[-1] + width)
-        edge = edge[np.concatenate(([0], model, [self.x.size]))]
+        edge = edge[[0, *self.models.changes[self.n_changes], self.x.size]]
         means = self.models.mean[self.n_changes]
         canvas.draw_steps(ax, edge, means, color=canvas.BLACK, lw=2, label="mean")
         for change in edge[1:-1]:
             ax.axvline(change, color=canvas.BLACK, linestyle="--", linewidth=1)
-        plural = "" if self.n_changes == 1 else "s"
         ax.set(xlabel="position", ylabel="value")
-        ax.set_title(f"{self.n_changes} change{plural}", loc="left", fontsize=10)
+        ax.set_title(f"number of changes: {self.n_changes}", loc="left", fontsize=10)
         canvas.tidy(ax)
         canvas.legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
 
@@ -197,19 +150,11 @@ class LabelErrorDisplay:
         from matplotlib.ticker import MaxNLocator
 
         # The first is minus infinity, for penalty 0.
-        jumps = self.errors.min_log_penalty[1:]
-        known = np.append(jumps, self.log_penalty)
-        low, high = known.min() - _REACH, known.max() + _REACH
-        edge = np.concatenate(([low], jumps, [high]))
-        for values, color, width, name in (
-            # FP first and wider, so that it is seen where both are equal.
-            (self.errors.fp, canvas.FP_COLOR, 3.5, "FP"),
-            (self.errors.fn, canvas.FN_COLOR, 2.0, "FN"),
-        ):
-            canvas.draw_steps(ax, edge, values, color=color, lw=width, label=name)
+        jump = self.errors.min_log_penalty[1:]
+        beyond = max(0.0, jump[0] - self.log_penalty, self.log_penalty - jump[-1])
+        canvas.draw_errors(ax, jump, self.errors.fp, self.errors.fn, beyond + _MARGIN)
         ax.axvline(self.log_penalty, color=canvas.GRAY, ls="--", label="shown left")
-        ax.set(xlabel="log penalty", ylabel="label errors", xlim=(low, high))
+        ax.set(xlabel="log penalty", ylabel="label errors")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set_ylim(bottom=-0.05 * max(1, int(max(self.errors.fp.max(), 1))))
-        canvas.tidy(ax)
+        ax.set_ylim(bottom=-0.05 * max(1, self.errors.fp.max()))
         canvas.legend_outside(ax, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)

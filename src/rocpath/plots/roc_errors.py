@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _LETTERS = string.ascii_uppercase
 _MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
-_LETTER_ROWS = 3  # above the errors, for letters of narrow intervals
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -121,58 +120,45 @@ class ROCErrorDisplay:
 
     def _letter_points(self, ax: Axes) -> None:
         points = np.column_stack((self.curve.fpr, self.curve.tpr))
-        away = _away_from_curve(points)
-        has_numbers = len(points) <= _MOST_NUMBERS
-        # A curve that loops, as of changepoints, comes to a point again: one text for
-        # both.
+        # The curve of a changepoint problem may return to a point: one text for both.
         for point in np.unique(points, axis=0):
             visits = np.flatnonzero((points == point).all(axis=1))
             text = ",".join(_LETTERS[visit] for visit in visits)
-            if has_numbers:
+            if len(points) <= _MOST_NUMBERS:
                 text += f" {self.curve.min_error[visits[0]]:.2g}"
-            x, y = away[visits[0]]
-            ax.annotate(
-                text,
-                point,
-                xytext=(8 * x, 9 * y),
-                textcoords="offset points",
-                ha="left" if x > 0.5 else "right" if x < -0.5 else "center",
-                va="bottom" if y > 0.5 else "top" if y < -0.5 else "center",
-                fontsize=9,
-            )
+            # To the lower right, as most curves turn away from there.
+            style: dict[str, Any] = {"ha": "left", "va": "top", "fontsize": 9}
+            ax.annotate(text, point, xytext=(4, -3), textcoords="offset points", **style)
 
     def _draw_errors(self, ax: Axes) -> None:
-        # The first and the last interval have no end; both are drawn a little way.
-        edge = self.curve.threshold[1:, 0]
-        reach = 0.12 * (edge[-1] - edge[0]) or 1.0
-        edge = np.concatenate(([edge[0] - reach], edge, [edge[-1] + reach]))
-        # One value an edge is asked for; that of the last edge is not drawn.
-        least = np.append(self.curve.min_error, 0.0)
-        ax.fill_between(edge, least, step="post", color="0.85", lw=0, label="AUM")
-        for values, color, width, name in (
-            (self.fp, canvas.FP_COLOR, 3.0, "FP"),
-            (self.fn, canvas.FN_COLOR, 3.0, "FN"),
-            (self.curve.min_error, canvas.MIN_COLOR, 1.2, "min(FP, FN)"),
-        ):
-            canvas.draw_steps(ax, edge, values, color=color, lw=width, label=name)
+        # The first and the last interval are unbounded; a part of both is drawn.
+        jump = self.curve.threshold[1:, 0]
+        margin = 0.12 * (jump[-1] - jump[0]) or 1.0
+        edge = canvas.draw_errors(ax, jump, self.fp, self.fn, margin)
+        least = self.curve.min_error
+        style: dict[str, Any] = {"color": canvas.MIN_COLOR, "lw": 1.2, "label": "min(FP, FN)"}
+        canvas.draw_steps(ax, edge, least, **style)
+        # A value for each edge is needed; that of the last edge is not drawn.
+        shade: dict[str, Any] = {"step": "post", "color": "0.85", "lw": 0, "label": "AUM"}
+        ax.fill_between(edge, np.append(least, 0.0), zorder=1, **shade)
         ax.set(xlabel="constant added to predictions", ylabel="errors")
         top = max(self.fp.max(), self.fn.max())
         low = min(0.0, self.fp.min(), self.fn.min())
         has_letters = self.fp.size <= len(_LETTERS)
         ax.set_ylim(low - 0.04 * top, top * (1.38 if has_letters else 1.08))
-        ax.set_xlim(edge[0], edge[-1])
-        canvas.tidy(ax)
         canvas.legend_outside(ax, "upper center", (0.5, -0.22), ncols=4, fontsize=8)
-        if has_letters:
-            _letter_intervals(ax, edge, top)
+        for number, middle in enumerate((edge[1:] + edge[:-1]) / 2) if has_letters else ():
+            # In three rows, so that letters of narrow intervals do not overlap.
+            height = top * (1.08 + 0.09 * (number % 3))
+            ax.text(middle, height, _LETTERS[number], ha="center", va="center", fontsize=8)
 
 
 def errors_and_predictions(
     estimator: Any, X: Any, y: Any
 ) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
-    """Return the error functions of labels and what an estimator predicts for them."""
+    """Return the breakpoints of labels and the predictions of an estimator."""
     if len(y) and isinstance(y[0], PenaltyErrors):
-        # Errors are functions of minus the log penalty: larger predictions, more
+        # Errors are functions of minus the log penalty: larger predictions mean more
         # changes.
         return error_breakpoints(y), -np.asarray(estimator.predict(X))
     predictions = np.asarray(estimator.decision_function(X))
@@ -182,37 +168,3 @@ def errors_and_predictions(
         )
     is_positive = np.asarray(y) == estimator.classes_[1]
     return ErrorBreakpoints.from_labels(is_positive), predictions
-
-
-def _away_from_curve(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each point a direction that leads away from the curve's two sides."""
-    move = np.diff(points, axis=0)
-    length = np.hypot(*move.T)[:, None]
-    unit = np.divide(move, length, out=np.zeros_like(move), where=length > 0)
-    none = np.zeros((1, 2))
-    before, after = np.concatenate((none, unit)), np.concatenate((unit, none))
-    # Both unit vectors point along the curve, so their difference points out of the
-    # bend, and vanishes where there is none: then at right angles.
-    away = before - after
-    is_straight = np.hypot(*away.T) < 1e-9
-    away[is_straight] = np.column_stack((-after[:, 1], after[:, 0]))[is_straight]
-    return np.asarray(away / np.maximum(np.hypot(*away.T), 1e-9)[:, None])
-
-
-def _letter_intervals(ax: Axes, edge: NDArray[np.float64], top: float) -> None:
-    """Put a letter over each interval, in rows so that neighbors do not touch."""
-    width = 0.05 * (edge[-1] - edge[0])
-    row_ends = [-np.inf] * _LETTER_ROWS
-    for number, middle in enumerate((edge[1:] + edge[:-1]) / 2):
-        free = [row for row in range(_LETTER_ROWS) if row_ends[row] <= middle]
-        row = free[0] if free else int(np.argmin(row_ends))
-        row_ends[row] = middle + width
-        ax.text(
-            middle,
-            top * (1.08 + 0.09 * row),
-            _LETTERS[number],
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=canvas.GRAY if row else canvas.MIN_COLOR,
-        )
