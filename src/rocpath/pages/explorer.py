@@ -1,8 +1,8 @@
-"""A page to explore a line search: a slider over the step moves linked panels."""
+"""A page to explore a line search with a slider for the step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocpath.arguments import whole_number
 from rocpath.pages.page import page_html
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
     from rocpath.lines import Lines
     from rocpath.pages.step_view import StepView
 
-_TITLE = "Line search explorer"
-
 
 def explorer_html(
-    lines: Lines, *, title: str = _TITLE, max_lines: int = 2000, max_step: float | None = None
+    lines: Lines,
+    *,
+    title: str = "Line search explorer",
+    max_lines: int = 2000,
+    max_step: float | None = None,
 ) -> str:
-    """Make a page that shows a line search at any step.
+    """Return a self-contained page that shows a line search at any step.
 
-    A slider moves the threshold lines' cursor, AUM and AUC, the ROC curve, and FP, FN
-    and their minimum; buttons jump to the steps that variants of the search choose. The
-    page needs no other file and no network.
+    A slider selects a step, for which the page shows AUM, AUC, the ROC curve, and FP,
+    FN and their minimum; buttons select the steps that variants of the search choose.
 
     Parameters
     ----------
@@ -31,10 +32,10 @@ def explorer_html(
     title : str
         Plain text.
     max_lines : int
-        Most lines in the page. Of more, a sample is shown, and the page says so; AUM
-        and AUC stay those of all lines.
+        Maximum number of lines that are drawn. Of more lines a sample is drawn, and the
+        page notes it; AUM and AUC are always those of all lines.
     max_step : float, optional
-        Largest step; by default a quarter more than the largest variant's.
+        Largest step; by default a quarter beyond the largest step of a variant.
 
     Returns
     -------
@@ -51,19 +52,6 @@ def explorer_html(
     >>> "<title>a &lt; b</title>" in page
     True
     """
-    shown = explorer_values(lines, title, max_lines=max_lines, max_step=max_step)
-    return page_html("explorer_page.html", title=title, scripts=["explorer"], explorer=shown)
-
-
-def explorer_values(
-    lines: Lines,
-    title: str = _TITLE,
-    *,
-    max_lines: int = 2000,
-    max_step: float | None = None,
-    note: str = "",
-) -> dict[str, Any]:
-    """Compute what the template ``explorer.html`` shows; the note says of what."""
     # The sample is only drawn; curves and marked steps are those of all lines.
     sample = line_sample(lines, whole_number("max_lines", max_lines, least=2))
     view = step_view(lines, max_step=max_step)
@@ -75,20 +63,26 @@ def explorer_values(
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    shown = {"title": title, "lines": lines, "view": view, "data": data, "note": note}
-    return shown | {"hint": _hint(view)}
+    return page_html(
+        "explorer.html",
+        title=title,
+        scripts=["explorer"],
+        lines=lines,
+        view=view,
+        data=data,
+        hint=_hint(view),
+    )
 
 
 def _hint(view: StepView) -> str:
-    """Say in one sentence what there is to look for."""
+    """Return a sentence about the largest AUC."""
     start, best = float(view.auc.value[0]), view.variants[-1]
     if best.auc > start:
         return (
-            f"Look at where AUC is above its start: it rises from {start:.4f} to "
-            f"{best.auc:.4f} at step {best.step:.3g}, which need not be where AUM is "
-            "smallest."
+            f"AUC increases from {start:.4f} at step 0 to {best.auc:.4f} at step "
+            f"{best.step:.3g}, which need not be the step with the smallest AUM."
         )
     return (
-        f"Look at AUC: it is nowhere above its start, {start:.4f}, so no step along "
-        "this line ranks these rows better, though AUM may fall."
+        f"AUC is nowhere larger than at step 0, {start:.4f}: no step along this line "
+        "improves the ranking, although AUM may decrease."
     )

@@ -117,40 +117,26 @@ def labeling_html(
 
 
 def _sequence(one: PageSequence) -> dict[str, Any]:
-    """Return the data of a sequence."""
-    middle, half = _scale(one.value)
+    """Return the data of a sequence, with values relative to the middle of their range."""
+    low, high = float(np.nanmin(one.value)), float(np.nanmax(one.value))
+    middle, half = low / 2 + high / 2, (high / 2 - low / 2) or 1.0
+    scaled = ((one.value - middle) / half).astype("<f4")
     return {
         "name": one.name,
         "position": _position(one.name, one.position, one.value.size),
-        "value": _scaled(one.value),
+        "value": {"middle": middle, "half": half, "float32": _coded(scaled)},
         "is_runs": one.is_runs,
         "note": one.note,
         "models": [
             {
                 "min_penalty": float(model.min_penalty),
                 "changes": model.changes,
-                # On the scale of the values; five digits are less than a pixel.
+                # Five digits are less than a pixel.
                 "mean": ((model.mean - middle) / half).round(5),
             }
             for model in one.models
         ],
         "shown": one.shown,
-    }
-
-
-def _scale(value: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the middle of the range and half its width, which is never zero."""
-    low, high = float(np.nanmin(value)), float(np.nanmax(value))
-    return low / 2 + high / 2, (high / 2 - low / 2) or 1.0
-
-
-def _scaled(value: NDArray[np.float64]) -> dict[str, Any]:
-    """Encode values in single precision relative to their range, for drawing."""
-    middle, half = _scale(value)
-    return {
-        "middle": middle,
-        "half": half,
-        "float32": _coded(((value - middle) / half).astype("<f4")),
     }
 
 
@@ -169,10 +155,11 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
         return {"kind": "number", **_coded_places(number)}
     text = [str(one) for one in given]
     # Numbers first, as 2024 is a number and a year; positions that do not increase as
-    # numbers may increase as times.
-    for kind, place in (("number", _numbers(text)), ("time", _times(text))):
-        if place is not None and (np.diff(place) > 0).all():
-            return {"kind": kind, "text": text, **_coded_places(place)}
+    # numbers may increase as times. Browsers count milliseconds.
+    for kind, dtype, unit in (("number", "f8", 1.0), ("time", "datetime64[us]", 1000.0)):
+        place = _parsed(text, dtype)
+        if place is not None and (place[1:] > place[:-1]).all():
+            return {"kind": kind, "text": text, **_coded_places(place.astype("f8") / unit)}
     return {"kind": "order", "text": text, "first": 0.0, "step": 1.0, "n": n}
 
 
@@ -196,24 +183,16 @@ def _coded_places(place: NDArray[np.float64]) -> dict[str, Any]:
     return {"float64": _coded(place.astype("<f8"))}
 
 
-def _numbers(text: list[str]) -> NDArray[np.float64] | None:
-    try:
-        place = np.array(text, dtype=np.float64)
-    except ValueError:
-        return None
-    return place if np.isfinite(place).all() else None
-
-
-def _times(text: list[str]) -> NDArray[np.float64] | None:
-    """Read times as milliseconds since 1970, as browsers count them."""
+def _parsed(text: list[str], dtype: str) -> NDArray[Any] | None:
+    """Return text as numbers or times, or None if that is impossible."""
     with warnings.catch_warnings():
         # NumPy warns about time zones; all positions are read in UTC.
         warnings.simplefilter("ignore")
         try:
-            time = np.array(text, dtype="datetime64[us]")
+            place = np.array(text, dtype=dtype)
         except ValueError:
             return None
-    return None if np.isnat(time).any() else time.astype(np.int64) / 1000.0
+    return place if np.isfinite(place).all() else None
 
 
 def _coded(array: NDArray[Any]) -> str:

@@ -142,6 +142,9 @@ def penalty_report_html(report: PenaltyReport) -> str:
     """
     sequences, path = report.sequences, report.path
     ordered = sorted(report.coefficients, key=lambda pair: -abs(pair[1]))
+    # All sequences share a number of points, so that the size of a page is bounded.
+    n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
+    n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
     data = {
         "is_time": report.is_time,
         "kinds": KIND_COLORS,
@@ -152,7 +155,7 @@ def penalty_report_html(report: PenaltyReport) -> str:
         ],
         "coefficients": [[escape(name), value] for name, value in ordered],
         "path": None if path is None else path[:4],
-        "sequences": _sequences(sequences, report.is_time),
+        "sequences": [_sequence(one, n_bins, report.is_time) for one in sequences],
     }
     return page_html(
         "penalty_report.html",
@@ -167,13 +170,6 @@ def penalty_report_html(report: PenaltyReport) -> str:
     )
 
 
-def _sequences(sequences: Sequence[ReportedSequence], is_time: bool) -> list[dict[str, Any]]:
-    # All sequences share a number of points, so that the size of a page is bounded.
-    n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
-    n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
-    return [_sequence(one, n_bins, is_time) for one in sequences]
-
-
 def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, Any]:
     """Return the data of the panel of a sequence."""
     # Browsers measure times in milliseconds.
@@ -186,6 +182,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
     # The last segment ends one observation after the last, so that it has a width.
     step = position[-1] - position[-2] if position.size > 1 else 1.0
     edge = np.append(position, position[-1] + step)
+    limits = [(limit / unit).tolist() for limit in (one.labels.start, one.labels.end)]
     jumps = one.errors.min_log_penalty[1:]
     ends = [*jumps, one.log_penalty, one.final_log_penalty]
     return {
@@ -198,16 +195,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
         "edge": edge[np.concatenate(([0], one.changes, [one.value.size]))],
         "mean": one.mean,
         "gain": one.gain,
-        "labels": [
-            [start / unit, end / unit, kind, outcome]
-            for start, end, kind, outcome in zip(
-                one.labels.start.tolist(),
-                one.labels.end.tolist(),
-                one.labels.kind,
-                one.outcomes,
-                strict=True,
-            )
-        ],
+        "labels": list(zip(*limits, one.labels.kind, one.outcomes, strict=True)),
         "n_errors": sum(outcome != "" for outcome in one.outcomes),
         "penalty_edge": [min(ends) - _PADDING, *jumps.tolist(), max(ends) + _PADDING],
         "fp": one.errors.fp,

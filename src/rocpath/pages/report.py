@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
@@ -19,16 +19,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 40  # in a legend
 
 
-class IntervalBar(NamedTuple):
-    """Places of an interval and its estimate between 0 and 1 on a fixed scale."""
-
-    low: float
-    value: float
-    high: float
-
-
 def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
-    """Return a page about the fit of a table; it needs no other file and no network.
+    """Return a self-contained page about the fit of a table.
 
     Parameters
     ----------
@@ -55,7 +47,6 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
         facts=_facts(fit),
         comparison=fit.comparison,
         scale=_scale(fit.comparison),
-        bars=_bars(fit.comparison),
         weights=sorted(fit.model.weights.items(), key=lambda pair: -pair[1]),
         charts=_charts(curves, fit.summary),
         methods=[one["name"] for one in curves],
@@ -97,18 +88,6 @@ def _scale(comparison: ModelComparison | None) -> tuple[float, float]:
     is_auc = comparison.metric == "AUC"
     lowest = min(one.low for one in comparison.scores)
     return (0.5 if is_auc and lowest >= 0.5 else 0.0), 1.0
-
-
-def _bars(comparison: ModelComparison | None) -> dict[str, IntervalBar]:
-    if comparison is None:
-        return {}
-    low, high = _scale(comparison)
-    return {
-        one.name: IntervalBar(
-            *((end - low) / (high - low) for end in (one.low, one.value, one.high))
-        )
-        for one in comparison.scores
-    }
 
 
 def _initial_point(summary: ScoreSummary | None) -> int:

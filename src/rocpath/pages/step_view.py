@@ -1,4 +1,4 @@
-"""What there is to see of a line search: curves for drawing, and the marked steps."""
+"""Curves of a line search for drawing, and the steps that its variants choose."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rocpath.roc import auc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.search_results import AUMPath, StepPath
+    from rocpath.search_results import StepPath
 
-_MOST_SWEPT = 2_000  # lines, so at most two million crossings
+_MOST_SWEPT = 2_000  # lines: at most two million crossings
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value
 _SAMPLING_BUDGET = 30_000_000  # lines times steps
 _MOST_SAMPLES = 400
 _MOST_CERTIFIED = 20_000  # lines; of more, the best AUC is known up to a tolerance
 _TOLERANCE = 1e-4
-_MARGIN = 1.25  # of the largest marked step, to be in view
+_MARGIN = 1.25  # largest step in view, relative to the largest marked step
 
 
 class StepVariant(NamedTuple):
-    """A way to choose the step, the step it takes, and the areas there."""
+    """A rule that chooses a step, its step, and AUM and AUC there."""
 
     name: str
     step: float
@@ -35,7 +35,7 @@ class StepVariant(NamedTuple):
     auc: float
 
 
-class Curve(NamedTuple):
+class StepCurve(NamedTuple):
     """Points of a function of the step, joined by straight lines."""
 
     step: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Curve(NamedTuple):
 
 
 class LineSample(NamedTuple):
-    """Lines to draw, whose jumps stand for all; the sums need not be possible ones."""
+    """Sampled lines, with jumps that are weighted to represent all lines."""
 
     intercept: NDArray[np.float64]
     slope: NDArray[np.float64]
@@ -52,25 +52,25 @@ class LineSample(NamedTuple):
 
 
 class StepView(NamedTuple):
-    """AUM and AUC from step 0 to a largest, thinned for drawing, exact at the points.
+    """AUM and AUC from step 0 to a largest step, exact at the points that are drawn.
 
-    Where AUC jumps, a step comes several times: with the value before, at and after.
+    Where AUC jumps, a step occurs several times: with the value before, at and after.
     """
 
     max_step: float
-    aum: Curve
-    auc: Curve
+    aum: StepCurve
+    auc: StepCurve
     variants: tuple[StepVariant, ...]  # first min, linear, best AUM and best AUC
     n_crossings: int | None  # steps with crossings in view; None if AUC was sampled
-    auc_tol: float  # how far the largest AUC of all may be above that of best AUC
+    auc_tol: float  # largest possible AUC minus that of best AUC
 
 
 def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
-    """Compute the curves of a line search and where its variants stop.
+    """Compute the curves of a line search and the steps that its variants choose.
 
-    Up to 2,000 lines every crossing is visited; of more lines AUC is computed at evenly
-    spaced steps, and of more than 20,000 the best AUC is found up to 0.0001. Without a
-    largest step the view ends a quarter beyond the largest variant's.
+    For up to 2,000 lines, every crossing is visited. For more lines, AUC is computed at
+    evenly spaced steps, and for more than 20,000 the best AUC is found up to 0.0001. By
+    default the view ends a quarter beyond the largest step of a variant.
 
     Examples
     --------
@@ -102,9 +102,10 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     for name, step in steps.items():
         area = _auc_at(lines, step) if path is None else float(path.auc_at(step))
         variants.append(StepVariant(name, step, float(kinks.aum_at(step)), area))
+    kink = np.append(kinks.step[kinks.step < end], end)
     return StepView(
         max_step=end,
-        aum=_aum_curve(kinks, end),
+        aum=_thinned(kink, kinks.aum_at(kink)),
         auc=_sampled_auc(lines, end) if path is None else _auc_curve(path, end),
         variants=tuple(variants),
         n_crossings=None if path is None else len(path) - 1,
@@ -113,28 +114,30 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
 
 
 def _auc_at(lines: Lines, step: float) -> float:
-    """Compute AUC at a step; lines that meet there may be told apart by rounding."""
+    """Compute AUC at a step; rounding may separate lines that meet there."""
     bp = ErrorBreakpoints(np.arange(len(lines)), lines.intercept, lines.fp_diff, lines.fn_diff)
     return auc(bp, -step * lines.slope)
 
 
-def _aum_curve(kinks: AUMPath, end: float) -> Curve:
-    step = np.append(kinks.step[kinks.step < end], end)
-    value = kinks.aum_at(step)
-    kept = extremes(step / end, value)
-    return Curve(step[kept], value[kept])
+def _sampled_auc(lines: Lines, end: float) -> StepCurve:
+    n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MOST_SAMPLES))
+    step = np.linspace(0.0, end, n_samples)
+    return StepCurve(step, np.array([_auc_at(lines, at) for at in step]))
 
 
-def _auc_curve(path: StepPath, end: float) -> Curve:
+def _auc_curve(path: StepPath, end: float) -> StepCurve:
     is_seen = path.step <= end
-    step = path.step[is_seen]
     after = path.auc_after[is_seen]
     before = np.concatenate((path.auc[:1], after[:-1]))
     # Three points at each step: AUC at a crossing is neither that before nor after.
     value = np.column_stack((before, path.auc[is_seen], after)).ravel()
-    step, value = np.append(np.repeat(step, 3), end), np.append(value, value[-1])
-    kept = extremes(step / end, value)
-    return Curve(step[kept], value[kept])
+    step = np.append(np.repeat(path.step[is_seen], 3), end)
+    return _thinned(step, np.append(value, value[-1]))
+
+
+def _thinned(step: NDArray[np.float64], value: NDArray[np.float64]) -> StepCurve:
+    kept = extremes(step / step[-1], value)
+    return StepCurve(step[kept], value[kept])
 
 
 def extremes(
@@ -142,14 +145,14 @@ def extremes(
 ) -> NDArray[np.intp]:
     """Choose points that look the same when drawn: the extremes of narrow bins.
 
-    Places increase from 0 to 1.
+    Places are increasing, from 0 to 1.
     """
     if value.size <= 4 * n_bins:
         return np.arange(value.size)
     edges = np.searchsorted(place, np.linspace(0, 1, n_bins + 1)[1:-1])
     kept = {0, value.size - 1}
-    # With the first and last of a bin the line into it and out of it stays; with the
-    # extremes no peak is lost, however narrow.
+    # The first and the last point keep the line between bins, and the extremes keep
+    # peaks, however narrow.
     for part in np.split(np.arange(value.size), edges):
         if part.size:
             kept |= {part[0], part[-1]}
@@ -157,45 +160,33 @@ def extremes(
     return np.array(sorted(kept))
 
 
-def along_curve(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Choose points of a curve that rises, runs straight, or even turns back."""
-    # By its length and not by x, of which a straight rise has one value: all of it
-    # would fall into one bin, and a loop would be cut off.
-    length = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
-    return extremes(length / (length[-1] or 1.0), y)
-
-
 def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> dict[str, Any]:
-    """Return a ROC curve for a script, thinned, with a name as HTML."""
-    kept = along_curve(fpr, tpr)
+    """Return points of a ROC curve for a script, with a name as HTML."""
+    # Bins of its length and not of the FPR: a vertical segment would fall into one bin,
+    # and the curve of a changepoint problem may turn back.
+    length = np.append(0.0, np.cumsum(np.abs(np.diff(fpr)) + np.abs(np.diff(tpr))))
+    kept = extremes(length / (length[-1] or 1.0), tpr)
     # Plotly reads the names as HTML.
     return {"name": escape(name, quote=False), "fpr": fpr[kept], "tpr": tpr[kept]}
 
 
-def _sampled_auc(lines: Lines, end: float) -> Curve:
-    n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MOST_SAMPLES))
-    step = np.linspace(0.0, end, n_samples)
-    return Curve(step, np.array([_auc_at(lines, at) for at in step]))
-
-
 def line_sample(lines: Lines, most: int) -> LineSample:
-    """Choose lines to draw: of each kind of jump its share, if there are too many.
+    """Choose lines to draw: a proportional sample of each kind of jump.
 
-    Of each kind, lines evenly spaced in the order at step 0 are chosen. The same lines
-    give the same answer.
+    Of each kind, lines are evenly spaced in the order at step 0, without randomness, so
+    that a page that is written twice is the same file.
     """
-    # Without chance, a page made twice is the same file.
     columns = lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff
     if len(lines) <= most:
         return LineSample(*columns)
-    # A rare kind would otherwise vanish, and with it all errors of one sort.
+    # Otherwise a rare kind could be missing, and with it all errors of one type.
     kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
     chosen, stands_for = [], []
     for one, count in zip(*np.unique(kind, return_counts=True), strict=True):
         members = np.flatnonzero(kind == one)
         members = members[np.argsort(lines.intercept[members], kind="stable")]
         n_chosen = max(1, int(most * count / len(lines)))
-        # The middles of equal parts, so that both ends count alike.
+        # The middles of equal parts, so that both ends are represented equally.
         places = ((np.arange(n_chosen) + 0.5) * count / n_chosen).astype(int)
         chosen.append(members[places])
         stands_for.append(np.full(n_chosen, count / n_chosen))
