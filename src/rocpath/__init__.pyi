@@ -23,6 +23,8 @@ from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier, scorers
 from .ranking.scorers import partial_auc_score
 from .roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search_results import AUMPath, BestStep, StepPath
+from .sequence_tables.labels import read_labels
+from .sequence_tables.sequences import read_sequences
 from .table_files.reading import read_table
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
@@ -70,6 +72,8 @@ __all__ = [
     "minimize_aum",
     "n_positives_needed",
     "partial_auc_score",
+    "read_labels",
+    "read_sequences",
     "read_table",
     "roc_curve",
     "scorers",

@@ -126,9 +126,9 @@ def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsy
 def test_columns_that_are_not_there_are_named_with_their_option(tmp_path, capsys):
     sequences, labels = timed_tables(tmp_path, str)
     argv = fit_argv(sequences, labels, tmp_path / "model")
-    assert "'value' not found: name it with --value" in fails(capsys, argv)
+    assert "value column 'value' not found: set value to one of host, time" in fails(capsys, argv)
     argv += COLUMNS
-    assert "'start' not found: name it with --start" in fails(capsys, argv)
+    assert "start column 'start' not found: set start to one of host, from" in fails(capsys, argv)
     argv += [*LABEL_COLUMNS, "--weight", "time"]
     assert "column 'time' must have one role" in fails(capsys, argv)
 

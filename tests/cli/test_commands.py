@@ -15,7 +15,8 @@ import pytest
 import skops.io
 from sklearn.metrics import roc_auc_score
 
-from rocpath.cli import files, main
+from rocpath.cli import main
+from rocpath.table_files.reading import read_table
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
@@ -49,8 +50,8 @@ def test_names_of_columns_are_those_of_the_file(tmp_path, name):
     table = str(tmp_path / "table.csv")
     rows = pl.DataFrame({name: ["001", "2"], "y": [1.5, 2.0]})
     rows.write_csv(table)
-    assert files.read_table(table, text=[name]).equals(rows)
-    assert files.read_table(table).columns == [name, "y"]
+    assert read_table(table, text=[name]).equals(rows)
+    assert read_table(table).columns == [name, "y"]
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet"])
@@ -66,7 +67,7 @@ def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extens
     assert scores.columns == ["row", "score", "probability", "prediction"]
     path = os.path.join(model, "model.skops")
     state = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-    frame = files.read_table(table).select(*state["number"], *state["category"])
+    frame = read_table(table).select(*state["number"], *state["category"])
     frame = frame.cast(dict.fromkeys(state["number"], pl.Float64))
     np.testing.assert_array_equal(scores["score"], state["pipeline"].decision_function(frame))
     np.testing.assert_allclose(scores["probability"], state["pipeline"].predict_proba(frame)[:, 1])

@@ -121,17 +121,17 @@ def test_the_answer_no_exchanges_the_labels(monkeypatch):
     assert label.is_positive.tolist() == [True, False, False]
 
 
-def test_remaining_time_is_shown_after_each_round(capsys, monkeypatch):
-    # Ten seconds a step: after 2 of 6 there are 40 left, after 4 there are 20.
-    clock = iter([0.0, 20.0, 40.0, 60.0])
+def test_remaining_time_is_shown_every_ten_seconds_without_a_terminal(capsys, monkeypatch):
+    # Seven seconds a step, so that every second step is shown: after 2 of 5 steps,
+    # 3 * 7 s are left, and after 4 of 5 steps, 7 s.
+    clock = iter([0.0, 0.0, 0.0, 7.0, 14.0, 21.0, 28.0])
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
-    with terminal.progress_bar(6, quiet=False, n_round=2) as progress:
-        for step in range(6):
-            progress(f"step {step}")
+    with terminal.progress_bar(quiet=False) as progress:
+        for step in range(5):
+            progress(step, 5, f"step {step}")
     assert capsys.readouterr().err == (
-        "2 of 6 steps done, about 40 s left\n4 of 6 steps done, about 20 s left\n"
+        "2 of 5 steps done, about 21 s left\n4 of 5 steps done, about 7 s left\n"
     )
-    assert terminal.time_left(600.0, 1, 3) == "about 20 min left"
 
 
 def test_nothing_remains_of_a_fit_that_is_terminated_while_writing(tmp_path, fitted):

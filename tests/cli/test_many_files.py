@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 pytest.importorskip("distributed")
 
 from rocpath.cli import main, many_files  # noqa: E402
+from rocpath.cli.options import Source  # noqa: E402
 from rocpath.model_file import read_saved  # noqa: E402
 from rocpath.tables.model import TableModel  # noqa: E402
 
@@ -145,11 +146,11 @@ def test_dask_raises_the_errors_of_memory(files, tmp_path, capsys, on_client):
 
 
 def test_files_larger_than_half_of_the_memory_run_on_dask(files, monkeypatch, capsys):
-    assert not many_files.runs_on_dask(files, "auto", None)
+    assert not many_files.runs_on_dask(files, Source())
     monkeypatch.setattr(many_files, "available_memory", lambda: 10_000)
-    assert many_files.runs_on_dask(files, "auto", None)
+    assert many_files.runs_on_dask(files, Source())
     assert "with Dask and local workers" in capsys.readouterr().err
-    assert not many_files.runs_on_dask(files, "memory", None)
+    assert not many_files.runs_on_dask(files, Source(engine="memory"))
 
 
 def test_unsupported_options_raise(files, tmp_path, capsys):

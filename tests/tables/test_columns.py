@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rocpath.cli import files, main
+from rocpath.cli import main
 from rocpath.cli.early_checks import parsed_types
+from rocpath.table_files.reading import read_table
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.labels import binary_label
 from rocpath.tables.text_formats import read_format
@@ -69,7 +70,7 @@ def test_few_bad_values_are_missing_and_many_make_a_category():
 
 def test_dates_of_a_file_are_only_taken_as_such_where_the_year_is_first(tmp_path):
     text = "iso,slash,y\n2020-04-13,03/04/2020,1\n2020-04-14,04/04/2020,2\n"
-    rows = files.read_table(write(tmp_path / "t.csv", text))
+    rows = read_table(write(tmp_path / "t.csv", text))
     assert rows.dtypes == [pl.Date, pl.String, pl.Int64]
     assert rows["slash"][0] == "03/04/2020"
 
@@ -78,7 +79,7 @@ def test_dates_in_two_ways_stay_text_and_leave_the_other_columns_alone(tmp_path)
     # Beside a column of codes, for which the file is read once more.
     text = "day,at,land\n13.04.2020,2020-04-13 10:20,NA\n"
     text += "2020-04-14,2020-04-13 10:21:30,DE\n,,FR\n14.04.2020,,US\n"
-    rows = files.read_table(write(tmp_path / "t.csv", text))
+    rows = read_table(write(tmp_path / "t.csv", text))
     assert rows.dtypes == [pl.String, pl.Datetime("us"), pl.String]
     assert rows["day"].to_list() == ["13.04.2020", "2020-04-14", None, "14.04.2020"]
     assert rows["land"][0] == "NA"
@@ -96,7 +97,7 @@ def test_dates_in_two_ways_stay_text_and_leave_the_other_columns_alone(tmp_path)
 )
 def test_text_of_other_programs_is_read(tmp_path, name, coded):
     (tmp_path / name).write_bytes(coded("größe,y\n1.5,a\n2.5,b\n"))
-    rows = files.read_table(str(tmp_path / name))
+    rows = read_table(str(tmp_path / name))
     assert rows.equals(pl.DataFrame({"größe": [1.5, 2.5], "y": ["a", "b"]}))
 
 
@@ -105,7 +106,7 @@ def test_packed_files_that_are_none_are_named(tmp_path):
     for content in (b"a,y\n1,2\n", gzip.compress(b"a,y\n1,2\n")[:-9]):
         (tmp_path / "t.csv.gz").write_bytes(content)
         with pytest.raises(ValueError, match="is not readable gzip"):
-            files.read_table(name)
+            read_table(name)
 
 
 @pytest.mark.parametrize("bad", ["size", "size=float", "=number", "size=date:"])
@@ -197,7 +198,7 @@ def test_columns_may_be_separated_in_other_ways(tmp_path, separator, extension):
     text = 'a;b;c\n1;"x;y";2,5\n2;z;3,5\n'.replace(";", separator)
     if separator == ",":
         text = text.replace("2,5", "2.5").replace("3,5", "3.5")
-    table = files.read_table(write(tmp_path / f"t.{extension}", text))
+    table = read_table(write(tmp_path / f"t.{extension}", text))
     assert table.columns == ["a", "b", "c"]
     assert table["b"].to_list() == [f"x{separator}y", "z"]
     if separator != ",":
@@ -205,7 +206,7 @@ def test_columns_may_be_separated_in_other_ways(tmp_path, separator, extension):
 
 
 def test_a_column_name_with_a_semicolon_stays_one(tmp_path):
-    table = files.read_table(write(tmp_path / "t.csv", "a;b,c\n1,2\n"))
+    table = read_table(write(tmp_path / "t.csv", "a;b,c\n1,2\n"))
     assert table.columns == ["a;b", "c"]
 
 
@@ -215,7 +216,7 @@ def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
     y = np.where(codes == "NA", 1, rng.random(200) < 0.2).astype(int)
     rows = [f"{code},{one},{NA}" for code, one, NA in zip(codes, y, "1234" * 50, strict=True)]
     name = write(tmp_path / "t.csv", "\n".join(["country,y,x", *rows]))
-    table = files.read_table(name)
+    table = read_table(name)
     assert table["country"].null_count() == (codes == "").sum()
     assert "NA" in table["country"].unique()
     out = str(tmp_path / "model")
@@ -233,7 +234,7 @@ def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
 @pytest.mark.parametrize("words", [["yes", "no", "NA"], ["A", "B", "NA"], ["1", "NA"]])
 def test_na_is_missing_elsewhere(tmp_path, words):
     name = write(tmp_path / "t.csv", "\n".join(["a,b", *(f"{w},1" for w in words)]))
-    assert files.read_table(name)["a"].null_count() == 1
+    assert read_table(name)["a"].null_count() == 1
 
 
 def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
@@ -261,8 +262,8 @@ def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
     labels = ["yes", "yes ", "no"] * 33 + ["no"]
     rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]
     name = write(tmp_path / "t.csv", "\n".join(["color,y", *rows]))
-    assert binary_label(files.read_table(name)["y"], "yes").n_negative == 34
-    features, _ = feature_columns(files.read_table(name), ["y"], {})
-    color = features.of(files.read_table(name))["color"]
+    assert binary_label(read_table(name)["y"], "yes").n_negative == 34
+    features, _ = feature_columns(read_table(name), ["y"], {})
+    color = features.of(read_table(name))["color"]
     assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]
     assert color.null_count() == 20

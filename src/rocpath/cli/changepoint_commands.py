@@ -5,8 +5,6 @@ Commands import what they need when they run, so that --help is fast.
 
 from __future__ import annotations
 
-from typing import Any
-
 import typer
 
 from rocpath.cli import changepoint_options as own
@@ -14,7 +12,7 @@ from rocpath.cli import options
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
-    help="Detect changes of sequences, with learned penalties.",
+    help="Detect changes of sequences with learned penalties.",
     epilog=examples(
         "rocpath changepoint segment signals.csv --out first-look",
         "rocpath changepoint fit signals.csv labels.csv --out signals-model",
@@ -38,38 +36,34 @@ def segment(
     """Detect changes without labels, and write a page to label them.
 
     The default penalty depends on the noise of each sequence, its autocorrelation and
-    its length; see the documentation of rocpath.changepoint.default_penalty. Label what
-    is right and wrong in labels.html, save the labels, and learn the penalty with
-    changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows up
-    to --max-changes changes.
+    its length. Label regions in labels.html, save the labels, and learn the penalty
+    with changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows
+    segmentations with up to --max-changes changes.
     """
     from rocpath import changepoint as cp
-    from rocpath.cli import change_tables
-    from rocpath.cli.files import check_folder, write_folder
-    from rocpath.cli.sequence_tables import read_sequences
-    from rocpath.cli.terminal import count_progress, say
+    from rocpath.cli.early_checks import check_folder
+    from rocpath.cli.files import write_folder
+    from rocpath.cli.sequence_files import detection_files, detection_summary, open_sequences
+    from rocpath.cli.terminal import progress_bar, say
 
     check_folder(to.out, force=to.force)
-    table = read_sequences(sequences, cost=segmenting.cost)
-    table.show_notes(quiet=to.quiet)
-    with count_progress("segmenting", quiet=to.quiet) as progress:
+    table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
+    with progress_bar(quiet=to.quiet) as progress:
         how = {"weights": table.weights, **segmenting.search}
         found = cp.detect_changes(table.values, penalty, progress=progress, **how)
     page = cp.labeling_page(
         table.values,
         penalties=[one.penalty for one in found],
         title=f"Label changes of {sequences.shown_name}",
-        **table.for_page,
+        names=table.names,
+        positions=table.written_positions,
+        weights=table.weights,
         **segmenting._asdict(),
     )
     worth = cp.changes_worth(table.values, found, **how)
-    files = {
-        "changes.csv": change_tables.changes_table(table, found, worth).write_csv(),
-        "sequences.csv": change_tables.summary_table(table, found).write_csv(),
-        "labels.html": page,
-    }
-    write_folder(to.out, files, force=to.force)
-    say(change_tables.detection_summary(found, penalty))
+    files = detection_files(table, found, worth)
+    write_folder(to.out, {**files, "labels.html": page}, force=to.force)
+    say(detection_summary(found, penalty))
     say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 
@@ -86,23 +80,27 @@ def label(
 ) -> None:
     """Write a page to label sequences in the browser.
 
-    Mark regions with the mouse or the keyboard and choose what is right in them. The
-    page shows which segmentations agree with the labels, and which sequence to label
-    next. It works offline, and saves the labels as a table for changepoint fit.
+    Select regions with the mouse or the keyboard and choose their labels. The page
+    shows which segmentations agree with the labels, and which sequence to label next.
+    It works offline, and saves the labels as a table for changepoint fit.
     """
     from rocpath import changepoint as cp
-    from rocpath.cli.files import STANDARD_STREAM, check_file, write_text
-    from rocpath.cli.label_tables import read_labels
-    from rocpath.cli.sequence_tables import read_sequences
+    from rocpath.cli.early_checks import STANDARD_STREAM, check_file
+    from rocpath.cli.files import write_text
+    from rocpath.cli.sequence_files import open_labels, open_sequences
     from rocpath.cli.terminal import say
 
     check_file(to.out, force=to.force)
-    table = read_sequences(sequences, cost=segmenting.cost)
-    initial: list[tuple[str, Any, Any, str]] = []
-    if labels is not None:
-        table, *_, initial = read_labels(own.LabelTable(labels), table)
-    table.show_notes(quiet=to.quiet)
-    page = cp.labeling_page(table.values, labels=initial, **table.for_page, **segmenting._asdict())
+    table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
+    known = None if labels is None else open_labels(own.LabelFile(labels), table, quiet=to.quiet)
+    page = cp.labeling_page(
+        table.values,
+        labels=[] if known is None else known.rows,
+        names=table.names,
+        positions=table.written_positions,
+        weights=table.weights,
+        **segmenting._asdict(),
+    )
     write_text(page, to.out, force=to.force)
     if to.out != STANDARD_STREAM and not to.quiet:
         say(f"Wrote {to.out}; open it in a browser.")
@@ -118,7 +116,7 @@ def label(
 )
 def fit(
     sequences: own.Sequences,
-    labels: own.LabelTable,
+    labels: own.LabelFile,
     group: own.GroupOption = None,
     segmenting: own.Segmenting = own.Segmenting(50),
     seed: options.SeedOption = 0,
@@ -126,36 +124,33 @@ def fit(
 ) -> None:
     """Learn penalties of sequences from labeled regions.
 
-    A label states what is right in (start, end]: no_change, one_change,
+    The kind of a label describes the region (start, end]: no_change, one_change,
     at_least_one_change, or for peaks no_peaks, peaks, peak_start, peak_end. Positions
-    are numbers or times, by default row numbers from 0 within a sequence. Whole weights
-    are lengths of runs of equal values. A sequence that cannot be read is named and
-    skipped. Writes model.skops, metrics.json and report.html.
+    are numbers or times, by default row numbers from 0 within a sequence. Integer
+    weights are lengths of runs of equal values. A sequence that cannot be read is
+    skipped with a warning. Writes model.skops, metrics.json and report.html.
     """
     from rocpath import changepoint as cp
-    from rocpath.cli.change_tables import fit_metrics
-    from rocpath.cli.files import check_folder, write_folder
-    from rocpath.cli.label_tables import read_labels
-    from rocpath.cli.sequence_tables import read_sequences
-    from rocpath.cli.terminal import count_progress, say, show_table
+    from rocpath.cli.early_checks import check_folder
+    from rocpath.cli.files import write_folder
+    from rocpath.cli.sequence_files import detector_files, open_labels, open_sequences
+    from rocpath.cli.terminal import progress_bar, say, show_table
 
     check_folder(to.out, force=to.force)
-    known = read_labels(labels, read_sequences(sequences, cost=segmenting.cost), group)
-    table = known.table
-    table.show_notes(quiet=to.quiet)
+    table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
+    known = open_labels(labels, table, group, quiet=to.quiet)
     detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
-    with count_progress("segmenting", quiet=to.quiet) as progress:
-        detector.fit(table.values, progress=progress, **known.for_fit)
-    about: dict[str, Any] = {"names": table.names, "is_time": table.is_time}
-    about |= {"notes": [str(one) for one in table.skipped]}
-    contents: dict[str, Any] = {
-        "model.skops": lambda path: detector.save(path, metadata=sequences.columns),
-        "metrics.json": fit_metrics(detector, table),
-        "report.html": lambda path: detector.report(
-            path, title=f"Penalties for {sequences.shown_name}", **about
-        ),
-    }
-    write_folder(to.out, contents, force=to.force)
+    with progress_bar(quiet=to.quiet) as progress:
+        detector.fit(
+            table.values,
+            known.labels,
+            weights=table.weights,
+            positions=table.positions,
+            groups=known.groups,
+            progress=progress,
+        )
+    files = detector_files(detector, table, known.unknown, sequences.shown_name)
+    write_folder(to.out, files, force=to.force)
     comparison = detector.comparison_
     show_table(comparison.description, comparison.header, comparison.rows)
     say(detector.headline())
@@ -169,22 +164,21 @@ def predict(
     out: options.TableFileOption = "-",
     force: options.ForceOption = False,
 ) -> None:
-    """Detect the changes of sequences with penalties predicted by a model.
+    """Detect changes with penalties that a model predicts.
 
     The position of a change is that of the first observation after it, as it is
-    written. Columns have by default the same names as in the fit. A sequence that
-    cannot be read is named, and has a row with a note in place of a change.
+    written in the table. By default, columns have the same names as in the fit. A
+    sequence that cannot be read has a row with a note instead of changes.
     """
     from rocpath.changepoint.saved_detector import SavedDetector
-    from rocpath.cli.change_tables import changes_table
-    from rocpath.cli.files import check_file, write_table
-    from rocpath.cli.sequence_tables import read_sequences
+    from rocpath.cli.early_checks import check_file
+    from rocpath.cli.files import write_table
+    from rocpath.cli.sequence_files import open_sequences
     from rocpath.model_file import read_saved
 
     check_file(out, force=force, is_table=True)
     detector = read_saved(model, SavedDetector).detector()
-    table = read_sequences(sequences, cost=detector.cost, saved=detector.metadata_)
-    table.show_notes(quiet=False)
+    table = open_sequences(sequences, detector.cost, saved=detector.metadata_)
     found = detector.segment(table.values, weights=table.weights, names=table.names)
     worth = detector.worth(table.values, found, weights=table.weights)
-    write_table(changes_table(table, found, worth), out, force=force)
+    write_table(table.changes(found, worth), out, force=force)

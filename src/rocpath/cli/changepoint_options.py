@@ -42,8 +42,8 @@ class Sequences(NamedTuple):
     repeated: Annotated[
         Literal["error", "mean", "keep"],
         typer.Option(
-            help="Repeated positions: an error, their mean (weighted by the number of "
-            "rows), or keep every row."
+            help="Observations at the same position: an error, replaced by their mean, "
+            "which is weighted by their number, or all kept."
         ),
     ] = "error"
     wide: Annotated[bool, typer.Option("--wide", help="Each numeric column is a sequence.")] = False
@@ -57,13 +57,8 @@ class Sequences(NamedTuple):
         """The name of the table in titles."""
         return "standard input" if self.sequences == "-" else self.sequences
 
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """Names of columns that were given, by role; None for the usual ones."""
-        return {role: getattr(self, role) for role in ("sequence", "position", "value", "weight")}
 
-
-class LabelTable(NamedTuple):
+class LabelFile(NamedTuple):
     """A table of labels, and how to read it."""
 
     labels: Annotated[
@@ -91,7 +86,7 @@ class Segmenting(NamedTuple):
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,
-        typer.Option(help="Means alternate up and down; needed for labels of peaks."),
+        typer.Option(help="Means alternately increase and decrease; required for labels of peaks."),
     ] = None
     min_length: Annotated[
         int, typer.Option(min=1, help="Minimum number of observations in a segment.")
@@ -113,7 +108,9 @@ class Page(NamedTuple):
 
 PenaltyOption = Annotated[
     float | None,
-    typer.Option(min=0, help="Penalty of a change; by default from the noise of a sequence."),
+    typer.Option(
+        min=0, help="Penalty of a change; by default it depends on the noise of each sequence."
+    ),
 ]
 FirstLabelsOption = Annotated[
     str | None,
@@ -126,7 +123,7 @@ GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column, of either table, of groups such as regions or persons, which "
+        help="Column, of either table, of groups such as persons or machines, which "
         "cross-validation keeps together.",
     ),
 ]

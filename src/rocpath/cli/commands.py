@@ -5,7 +5,7 @@ Commands import what they need when they run, so that help is shown at once.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -50,10 +50,7 @@ def fit(
     label: options.LabelOption,
     positive: options.PositiveOption = None,
     roles: options.RowRoles = options.RowRoles(),
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."),
-    ] = None,
+    test: options.TestOption = None,
     drop: options.DropOption = None,
     types: options.TypesOption = None,
     model: options.ModelChoiceOption = "auto",
@@ -61,33 +58,41 @@ def fit(
     yes: options.YesOption = False,
     targets: options.Targets = options.Targets(),
     seed: options.SeedOption = 0,
-    encoding: options.EncodingOption = None,
-    where: options.Where = options.Where(),
+    source: options.Source = options.Source(),
     to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
     """Fit a ranking model to a table, and evaluate it.
 
     AUCClassifier is compared with tuned models (logistic regression, plain and
-    balanced, and gradient boosting) on held-out rows, and the simplest good one is
-    saved. Columns may contain numbers, booleans, dates, categories and missing values.
-    Writes model.skops, metrics.json and report.html into the folder.
+    balanced, and gradient boosting) on held-out rows, and the simplest model within one
+    standard error of the best is saved. Columns may contain numbers, booleans, dates,
+    categories and missing values. Writes model.skops, metrics.json and report.html into
+    the folder.
     """
     from rocpath.cli.early_checks import check_columns_exist, check_folder, parsed_types
 
     targets.check()
     check_folder(to.out, force=to.force)
     dropped, kinds = tuple(drop or ()), parsed_types(types or ())
-    columns = {"label": [label], "drop": [*dropped], "type": [*kinds]}
-    check_columns_exist(table, columns | roles.by_role())
+    if label in dropped:
+        raise ValueError(f"--drop must not name the label column {label!r}.")
+    known = {role: [name] for role, name in roles._asdict().items()}
+    check_columns_exist(table, {"label": [label], "drop": dropped, "type": kinds, **known})
     if test is not None:
         check_columns_exist(test, {"label": [label]})
-    from rocpath.cli.table_fit import FitRequest, run_fit
+    from rocpath.cli.table_fit import fit_tables
+    from rocpath.tables.classifier import TableClassifier
 
-    request = FitRequest(
-        table, label, positive, roles, test, dropped, kinds, model, fast, yes, targets,
-        seed, encoding, where, to,
-    )  # fmt: skip
-    run_fit(request)
+    classifier = TableClassifier(
+        model,
+        positive=positive,
+        types=kinds,
+        drop=dropped,
+        fast=fast,
+        random_state=seed,
+        **targets._asdict(),
+    )
+    fit_tables(classifier, table, label, roles, source, to, is_accepted=yes, test=test)
 
 
 @command(
@@ -100,10 +105,10 @@ def predict(
     table: options.TableArgument,
     out: options.TableFileOption = "-",
     id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Column to copy to the scores.")
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Column to copy to the table of scores."),
     ] = None,
-    encoding: options.EncodingOption = None,
-    where: options.Where = options.Where(),
+    source: options.Source = options.Source(),
     force: options.ForceOption = False,
 ) -> None:
     """Score the rows of a table.
@@ -113,20 +118,21 @@ def predict(
     """
     from rocpath.cli.early_checks import check_columns_exist, check_file
 
-    check_columns_exist(table, {"id": [id_column] if id_column else []})
+    check_columns_exist(table, {"id": [id_column]})
     from rocpath.cli import many_files
-    from rocpath.cli.files import read_table, write_table
+    from rocpath.cli.files import opened, write_table
     from rocpath.cli.terminal import say
     from rocpath.model_file import read_saved
+    from rocpath.table_files.reading import read_table
     from rocpath.tables.model import TableModel
 
     fitted = read_saved(model, TableModel)
     # Several files are scored one by one: together they may not fit into memory.
-    if many_files.is_many(table) or many_files.runs_on_dask(table, *where):
-        many_files.predict_files(fitted, table, out, id_column, where=where, force=force)
+    if many_files.is_many(table) or many_files.runs_on_dask(table, source):
+        many_files.predict_files(fitted, table, out, id_column, source=source, force=force)
         return
     check_file(out, force=force, is_table=True)
-    rows = read_table(table, text=fitted.text, codes=fitted.codes, encoding=encoding)
+    rows = read_table(opened(table), text=fitted.text, codes=fitted.codes, encoding=source.encoding)
     scores = many_files.predicted(fitted, rows, id_column)
     for note in fitted.far_values(rows):
         say(f"note: {note}")
@@ -146,29 +152,28 @@ def evaluate(
     group: options.GroupOption = None,
     weight: options.WeightOption = None,
     targets: options.Targets = options.Targets(),
-    encoding: options.EncodingOption = None,
-    where: options.Where = options.Where(),
+    source: options.Source = options.Source(),
     as_json: options.JsonOption = False,
 ) -> None:
     """Estimate the AUC of a model on a table with labels.
 
     The interval has 95% confidence; with groups, its standard error is cluster-robust.
-    With targets, also shows the thresholds that reach them.
+    With --max-fpr, --min-precision or --top, also shows thresholds that reach them.
     """
     import json
 
     from rocpath.cli.early_checks import check_columns_exist
 
     targets.check()
-    asked = {"label": label, "group": group, "weight": weight}
-    check_columns_exist(table, {role: [name] for role, name in asked.items() if name})
+    roles = {"label": label, "group": group, "weight": weight}
+    check_columns_exist(table, {role: [name] for role, name in roles.items()})
     from rocpath.cli.many_files import evaluate_tables
     from rocpath.cli.table_output import show_evaluation
     from rocpath.model_file import read_saved
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
-    found = evaluate_tables(known, table, asked, targets, encoding, where)
+    found = evaluate_tables(known, table, roles, targets, source)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
@@ -189,7 +194,8 @@ def compare(
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Page with intervals, tests and bands.")
+        str | None,
+        typer.Option(metavar="FILE.html", help="Page with intervals, tests and confidence bands."),
     ] = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -201,43 +207,29 @@ def compare(
     """
     import json
 
-    import numpy as np
-
-    from rocpath.auc_statistics.many_curves import compare_aucs
-    from rocpath.cli import score_tables
-    from rocpath.cli.early_checks import check_columns_exist
-    from rocpath.cli.files import check_file, read_table, shown_name
-    from rocpath.cli.terminal import say
-    from rocpath.pages.evaluation import evaluation_report
+    from rocpath.cli.early_checks import check_columns_exist, check_file
 
     options.Targets(max_fpr).check()
     if out is not None:
         check_file(out, force=force)
-    names, groups = score_tables.split_names(scores or ()), [group] if group else []
-    asked = {"label": [label], "--scores": names, "group": groups}
-    check_columns_exist(table, asked)
-    rows = read_table(table)
-    known = score_tables.score_table(rows, label, positive, names, groups)
-    units = rows[group].to_numpy() if group else None
-    y = known.label.is_positive
-    found = compare_aucs(y, known.score, max_fpr=max_fpr, groups=units, positive=True)
+    names = options.split_names(scores)
+    check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
+    from rocpath.auc_statistics.many_curves import compare_aucs
+    from rocpath.cli import score_tables
+
+    known = score_tables.read_scores(table, label, positive, names, group)
+    given: dict[str, Any] = {"groups": known.groups, "positive": known.label.positive}
+    found = compare_aucs(known.classes, known.score, max_fpr=max_fpr, **given)
     if as_json:
-        summary = score_tables.comparison_dict(known.label, found, max_fpr)
-        typer.echo(json.dumps(summary))
+        typer.echo(json.dumps(score_tables.comparison_dict(known, found, max_fpr)))
     else:
-        limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
-        typer.echo(f"{shown_name(table)}: {known.label.counted}{limit}\n{found!r}")
-        score_tables.show_differences(found)
+        score_tables.show_comparisons(known, found, max_fpr)
     if out is not None:
-        classes = np.array([known.label.negative, known.label.positive])
-        evaluation_report(
-            classes[y.astype(int)],
-            known.score,
-            path=out,
-            groups=units,
-            positive=known.label.positive,
-            title=f"Evaluation of {shown_name(table)}",
-        )
+        from rocpath.cli.terminal import say
+        from rocpath.pages.evaluation import evaluation_report
+
+        title = f"Evaluation of {known.name}"
+        evaluation_report(known.classes, known.score, path=out, title=title, **given)
         say(f"Open {out}")
 
 
@@ -255,36 +247,33 @@ def blend(
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-blend"),
 ) -> None:
-    """Blend scores that are columns of a table, for a large AUC.
+    """Blend scores that are columns of a table, to maximize AUC.
 
     The models behind the scores must not have been fitted to these rows. The weights
     are non-negative and sum to one, and the blend is evaluated on held-out rows. Writes
     weights.csv, model.skops, which predict uses with a table of such scores,
     metrics.json and report.html.
     """
-    from rocpath.cli.early_checks import check_columns_exist
-    from rocpath.cli.files import check_folder, read_table
-    from rocpath.cli.score_tables import score_table, split_names
-    from rocpath.cli.table_fit import write_fit
-    from rocpath.cli.terminal import fit_progress
-    from rocpath.tables.classifier import TableClassifier
+    from rocpath.cli.early_checks import check_columns_exist, check_folder
 
     check_folder(to.out, force=to.force)
-    names = split_names(scores or ())
-    asked = {"label": [label], "--scores": names, "group": [group] if group else []}
-    check_columns_exist(table, asked)
-    rows = read_table(table)
-    found = score_table(rows, label, positive, names, [group] if group else [])
-    kept = rows.select(*found.score, label, *([group] if group else []))
-    with fit_progress(lambda: None, quiet=to.quiet) as progress:
+    names = options.split_names(scores)
+    check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
+    from rocpath.cli.score_tables import read_scores
+    from rocpath.cli.table_fit import write_fit
+    from rocpath.cli.terminal import progress_bar
+    from rocpath.tables.classifier import TableClassifier
+
+    known = read_scores(table, label, positive, names, group)
+    with progress_bar(quiet=to.quiet) as progress:
         model = TableClassifier(
             "scores",
-            positive=found.label.positive,
-            types=dict.fromkeys(found.score, "number"),
+            positive=known.label.positive,
+            types=dict.fromkeys(known.score, "number"),
             random_state=seed,
             progress=progress,
-        ).fit(kept, label, groups=group)
-    write_fit(model, table, to)
+        ).fit(known.rows, label, groups=group)
+    write_fit(model, known.name, to)
 
 
 @command(
@@ -299,26 +288,28 @@ def path(
         str | None, typer.Option(metavar="COLUMN", help="Predictions at step 0.")
     ] = None,
     direction: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Their change for a step of 1.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Change of the predictions for a step of 1."),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL", help="Instead of two columns: a model, along minus its AUM gradient."
+            metavar="MODEL",
+            help="A model instead of two columns; the direction is minus its AUM gradient.",
         ),
     ] = None,
     positive: options.PositiveOption = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Page to explore the steps with.")
+        str | None, typer.Option(metavar="FILE.html", help="Page to explore the steps.")
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Search the best steps along a line of predictions.
+    """Find the best steps along a line of predictions.
 
     The best steps are those with the smallest AUM and with the largest AUC.
     """
     from rocpath.cli import step_search
-    from rocpath.cli.files import check_file
+    from rocpath.cli.early_checks import check_file
 
     if out is not None:
         check_file(out, force=force)
@@ -339,7 +330,7 @@ def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
 
     Writes a table of about 5,000 rows with dates, categories and missing values, in
     which 6% of rows are positive, and response times of six servers. Shows each command
-    before it runs, so that you can repeat it.
+    before running it, so that you can repeat it.
     """
     import shlex
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import zlib
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,14 +39,11 @@ def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> None:
+def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
-    Columns are listed by their role. The label must have no other role.
+    Columns are listed by their role; None is a column that was not given.
     """
-    for label in columns.get("label", ()):
-        if label in columns.get("drop", ()):
-            raise ValueError(f"--drop must not name the label column {label!r}.")
     if table == STANDARD_STREAM:
         return
     names = sorted(glob(table, recursive=True)) if has_magic(table) else [table]
@@ -54,9 +52,9 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str]]) -> N
     if not os.path.exists(names[0]):
         raise ValueError(f"{names[0]!r} does not exist.")
     headers = _possible_headers(names[0])
-    for role, wanted in columns.items():
+    for role, wanted in columns.items() if headers else ():
         for name in wanted:
-            if headers and not any(name in header for header in headers):
+            if name is not None and not any(name in header for header in headers):
                 known = max(headers, key=len)
                 more = f", ... ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
                 raise ValueError(
@@ -117,17 +115,12 @@ def _possible_headers(name: str) -> list[list[str]]:
     opened = gzip.open if plain != name.lower() else open
     try:
         with opened(name, "rt", encoding="utf-8-sig", newline="") as file:
-            start = file.read(_MAX_HEADER)
-    except (OSError, UnicodeDecodeError, EOFError, gzip.zlib.error):  # type: ignore[attr-defined]
-        return []
-    lines = start.lstrip("\r\n").splitlines(keepends=True)
-    if not lines or len(start) == _MAX_HEADER > len("".join(lines[:1])):
-        lines = lines[:1] if lines and len(lines) > 1 else []
-    headers = []
-    for separator in _SEPARATORS:
-        try:
-            header = next(csv.reader(lines, delimiter=separator), [])
-        except csv.Error:
+            start = file.read(_MAX_HEADER).lstrip("\r\n")
+        lines = start.splitlines(keepends=True)
+        # A header that is cut off, or none at all: reading the table tells more.
+        if not lines or (len(lines) == 1 and len(start) == _MAX_HEADER):
             return []
-        headers.append([one.strip() for one in header])
-    return headers if lines else []
+        headers = [next(csv.reader(lines, delimiter=one), []) for one in _SEPARATORS]
+    except (OSError, UnicodeDecodeError, EOFError, csv.Error, zlib.error):
+        return []
+    return [[one.strip() for one in header] for header in headers]

@@ -18,35 +18,17 @@ import polars as pl
 
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.table_files import reading
-from rocpath.table_files.csv_text import first_line, parse_table
+from rocpath.table_files.csv_text import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = [
-    "STANDARD_STREAM",
-    "check_file",
-    "check_folder",
-    "read_table",
-    "shown_name",
-    "write_folder",
-    "write_table",
-    "write_text",
-]
 _WRITABLE = (*reading.SEPARATORS, *reading.PARQUET)
 
 
-def read_table(
-    source: str, *, text: Iterable[str] = (), codes: Iterable[str] = (), encoding: str | None = None
-) -> pl.DataFrame:
-    """Read a table from a file, or CSV from standard input."""
-    if source != STANDARD_STREAM:
-        return reading.read_table(source, text=text, codes=codes, encoding=encoding)
-    content, name = sys.stdin.buffer.read(), shown_name(source)
-    table = parse_table(name, content, text=text, codes=codes, encoding=encoding)
-    if table.height == 0:
-        raise ValueError(f"{name} has a header but no rows.")
-    return table
+def opened(source: str) -> Any:
+    """Return standard input for ``-``, or else the name of a file."""
+    return sys.stdin.buffer if source == STANDARD_STREAM else source
 
 
 def shown_name(source: str) -> str:

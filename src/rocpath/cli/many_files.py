@@ -7,21 +7,23 @@ import os
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rocpath.arguments import available_memory
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-from rocpath.cli.files import STANDARD_STREAM, check_folder, read_table, write_table
+from rocpath.cli.early_checks import STANDARD_STREAM, check_folder
+from rocpath.cli.files import opened, write_table
 from rocpath.cli.terminal import say
+from rocpath.table_files.reading import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import column, concatenate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocpath.cli.options import Targets, Where
+    from rocpath.cli.options import Source, Targets
     from rocpath.tables.evaluation import TableEvaluation
     from rocpath.tables.model import TableModel
 
@@ -45,10 +47,9 @@ def file_names(table: str) -> list[str]:
     return names
 
 
-def runs_on_dask(
-    table: str, engine: Literal["auto", "memory", "dask"], scheduler: str | None
-) -> bool:
+def runs_on_dask(table: str, source: Source) -> bool:
     """Return whether Dask reads a table: on request, or if memory is too small."""
+    _, engine, scheduler = source
     if engine == "memory" and scheduler is not None:
         raise ValueError("--scheduler requires --engine dask, got --engine memory.")
     if engine == "dask" or scheduler is not None:
@@ -95,23 +96,21 @@ def read_tables(
     """Read one file, or concatenate the rows of several files."""
     # Sets, because the first file would exhaust iterators.
     read = partial(read_table, text=set(text), codes=set(codes), encoding=encoding)
-    return concatenate({name: read(name) for name in file_names(table)})
+    return concatenate({name: read(opened(name)) for name in file_names(table)})
 
 
 def evaluate_tables(
-    model: TableModel,
-    table: str,
-    columns: dict[str, str | None],
-    targets: Targets,
-    encoding: str | None,
-    where: Where,
+    model: TableModel, table: str, roles: dict[str, str | None], targets: Targets, source: Source
 ) -> TableEvaluation:
-    """Evaluate a model on the rows of one or several files."""
-    label, group, weight = columns.values()
-    if runs_on_dask(table, *where):
+    """Evaluate a model on the rows of one or several files.
+
+    Roles are the columns of labels, groups and weights.
+    """
+    label, group, weight = roles.values()
+    if runs_on_dask(table, source):
         from rocpath.dask.file_tables import evaluate_files
 
-        with connect(where.scheduler) as client:
+        with connect(source.scheduler) as client:
             return evaluate_files(
                 model,
                 file_names(table),
@@ -122,16 +121,16 @@ def evaluate_tables(
                 client=client,
                 verbose=True,
             )
-    rows = read_tables(table, text=model.text, codes=model.codes, encoding=encoding)
+    rows = read_tables(table, text=model.text, codes=model.codes, encoding=source.encoding)
     fitted = TableClassifier.from_model(model).set_params(**targets._asdict())
     return fitted.evaluate(rows, label, groups=group, sample_weight=weight)
 
 
 def predict_files(
-    model: TableModel, table: str, out: str, id_column: str | None, *, where: Where, force: bool
+    model: TableModel, table: str, out: str, id_column: str | None, *, source: Source, force: bool
 ) -> None:
     """Write the scores of every file to a file of the same name in a folder."""
-    is_lazy, names = runs_on_dask(table, *where), file_names(table)
+    is_lazy, names = runs_on_dask(table, source), file_names(table)
     check_folder(out, force=force)
     # Results are not compressed, and have the names of their tables.
     stems = [Path(name).name.removesuffix(".gz") for name in names]
@@ -150,7 +149,7 @@ def predict_files(
     from rocpath.dask.progress import progress_line
 
     with (
-        connect(where.scheduler) as client,
+        connect(source.scheduler) as client,
         progress_line(is_shown=True) as show,
         Passes(client, show) as passes,
     ):

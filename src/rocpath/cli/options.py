@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def examples(*commands: str) -> str:
-    """Return the end of a help page."""
+    """Return the examples at the end of a help page."""
     # The first character keeps typer from reflowing the lines.
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
@@ -67,18 +67,23 @@ def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
         yield one.replace(name=name, kind=one.KEYWORD_ONLY, default=default, annotation=kind)
 
 
+def split_names(given: list[str] | None) -> list[str]:
+    """Split names of columns at commas."""
+    return [name.strip() for one in given or () for name in one.split(",") if name.strip()]
+
+
 TableArgument = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help="A .csv, .tsv, .parquet, .feather or .xlsx file, or several as "
+        help="Table: .csv, .tsv, .parquet, .feather or .xlsx; several files as "
         "'parts/*.parquet'; - for CSV on stdin.",
     ),
 ]
 # A folder too, as that is what a fit writes.
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model.skops, or the folder of a fit.")
+    str, typer.Argument(metavar="MODEL", help="File model.skops, or the folder of a fit.")
 ]
 TableFileOption = Annotated[
     str, typer.Option("--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout.")
@@ -104,6 +109,10 @@ TypesOption = Annotated[
 DropOption = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Column to drop; may be repeated.")
 ]
+TestOption = Annotated[
+    str | None,
+    typer.Option(metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."),
+]
 FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model, without a comparison.")]
 YesOption = Annotated[
     bool, typer.Option("--yes", help="Accept the default positive label, however frequent.")
@@ -118,16 +127,14 @@ ModelChoiceOption = Annotated[
 MaxFprOption = Annotated[
     float | None,
     typer.Option(
-        metavar="RATE",
-        help="Largest false positive rate: models are compared by the partial AUC up to it.",
+        metavar="RATE", help="Largest false positive rate, for partial AUCs and thresholds."
     ),
-]
-EncodingOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1.")
 ]
 ScoresOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="A,B,...", help="Columns of scores; by default all but the labels."),
+    typer.Option(
+        metavar="A,B,...", help="Columns of scores; by default all but labels and groups."
+    ),
 ]
 # On standard output, where notes and progress never go.
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -135,12 +142,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")]
 # Results may have taken long: nothing is overwritten without it.
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress and no notes.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Hide progress and notes.")]
 GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Group of each row, such as its customer: rows of a group stay in one fold.",
+        help="Group of each row, such as a customer, for folds, intervals and tests by group.",
     ),
 ]
 WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Weight of each row.")]
@@ -152,7 +159,7 @@ class Targets(NamedTuple):
     max_fpr: MaxFprOption = None
     min_precision: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Smallest precision of predicted positives."),
+        typer.Option(metavar="SHARE", help="Smallest precision of the predicted positives."),
     ] = None
     top: Annotated[
         int | None,
@@ -165,11 +172,6 @@ class Targets(NamedTuple):
         for option, rate in rates.items():
             if rate is not None and not 0 < rate < 1:
                 raise ValueError(f"{option} must be above 0 and below 1, got {rate:g}.")
-
-    @property
-    def n_given(self) -> int:
-        """Number of targets that were given."""
-        return sum(one is not None for one in self)
 
 
 class RowRoles(NamedTuple):
@@ -185,21 +187,22 @@ class RowRoles(NamedTuple):
     ] = None
     weight: WeightOption = None
 
-    def by_role(self) -> dict[str, list[str]]:
-        """Return the columns that were given, by role."""
-        return {role: [name] for role, name in self._asdict().items() if name is not None}
 
+class Source(NamedTuple):
+    """How the rows of a table are read."""
 
-class Where(NamedTuple):
-    """Where the rows of a table are read."""
-
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1.")
+    ] = None
     engine: Annotated[
         Literal["auto", "memory", "dask"],
-        typer.Option(help="Where to read rows; auto uses Dask for files of over half the memory."),
+        typer.Option(
+            help="Where to read rows; auto uses Dask for files that may need over half the memory."
+        ),
     ] = "auto"
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="A running Dask scheduler, as tcp://host:8786."),
+        typer.Option(metavar="ADDRESS", help="Running Dask scheduler, such as tcp://host:8786."),
     ] = None
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from rocpath.cli.files import shown_name
+from rocpath.cli.many_files import read_tables
 from rocpath.cli.terminal import say
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import binary_label
@@ -11,85 +17,76 @@ from rocpath.tables.labels import binary_label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.many_curves import AUCComparisons
     from rocpath.tables.labels import BinaryLabel
 
-_ENDS = ("value", "standard_error", "low", "high")
 _LEVEL = 0.05  # of significance, for Holm's adjusted p-values
 
 
 class ScoreTable(NamedTuple):
-    """Labels, and scores of the same rows by name."""
+    """Labels, and scores and groups of the same rows."""
 
+    name: str
     label: BinaryLabel
     score: dict[str, NDArray[np.float64]]
+    groups: NDArray[np.generic] | None
+    rows: pl.DataFrame  # with these columns only
+
+    @property
+    def classes(self) -> NDArray[np.str_]:
+        """Label of each row: one of two names."""
+        return np.where(self.label.is_positive, self.label.positive, self.label.negative)
 
 
-def score_table(
-    table: pl.DataFrame,
-    label: str,
-    positive: str | None,
-    names: Sequence[str],
-    others: Sequence[str] = (),
+def read_scores(
+    table: str, label: str, positive: str | None, names: Sequence[str], group: str | None
 ) -> ScoreTable:
-    """Read labels and columns of scores; by default all columns but the others."""
+    """Read labels and columns of scores; by default all columns but labels and groups."""
+    rows = read_tables(table)
+    others = [label] if group is None else [label, group]
     # Columns that are not scores are then errors, and not silently dropped.
-    excluded = {label, *others}
-    names = names or [name for name in table.columns if name not in excluded]
+    names = names or [name for name in rows.columns if name not in others]
     if len(set(names)) < len(names):
         raise ValueError(f"--scores must name each column once, got {', '.join(names)}.")
     if len(names) < 2:
         raise ValueError("--scores must name two columns or more, as --scores a,b.")
     score = {
-        name: numbers_of(column(table, name, "--scores"), may_miss=False).to_numpy()
+        name: numbers_of(column(rows, name, "--scores"), may_miss=False).to_numpy()
         for name in names
     }
-    return ScoreTable(binary_label(column(table, label, "label"), positive), score)
-
-
-def split_names(given: Sequence[str]) -> list[str]:
-    """Split names at commas."""
-    return [name.strip() for one in given for name in one.split(",") if name.strip()]
+    groups = None if group is None else rows[group].to_numpy()
+    known = binary_label(column(rows, label, "label"), positive)
+    return ScoreTable(shown_name(table), known, score, groups, rows.select(*names, *others))
 
 
 def comparison_dict(
-    label: BinaryLabel, found: AUCComparisons, max_fpr: float | None
+    known: ScoreTable, found: AUCComparisons, max_fpr: float | None
 ) -> dict[str, Any]:
     """Return AUCs and differences, for JSON."""
-    return {
-        **label.summary,
-        "max_fpr": max_fpr,
-        "scores": {
-            name: {key: getattr(area, key) for key in _ENDS}
-            for name, area in found.intervals.items()
-        },
-        "pairs": [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                **{key: getattr(pair.comparison, key) for key in ("difference", *_ENDS, "p_value")},
-                "holm_p_value": pair.holm_p_value,
-            }
-            for pair in found.pairs
-        ],
-        "p_value": found.p_value,
-    }
+    pairs = [
+        {"first": pair.first, "second": pair.second, **asdict(pair.comparison)}
+        | {"holm_p_value": pair.holm_p_value}
+        for pair in found.pairs
+    ]
+    scores = {name: asdict(area) for name, area in found.intervals.items()}
+    results = {"scores": scores, "pairs": pairs, "p_value": found.p_value}
+    return {**known.label.summary, "max_fpr": max_fpr, **results}
 
 
-def show_differences(found: AUCComparisons) -> None:
-    """Report the significant differences."""
+def show_comparisons(known: ScoreTable, found: AUCComparisons, max_fpr: float | None) -> None:
+    """Show AUCs and tests of all pairs, and name the significant differences."""
+    limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
+    sys.stdout.write(f"{known.name}: {known.label.counted}{limit}\n{found!r}\n")
     significant = [pair for pair in found.pairs if pair.holm_p_value < _LEVEL]
     for pair in significant:
         names = pair.first, pair.second
         better, worse = names if pair.comparison.difference > 0 else names[::-1]
         say(
-            f"{better!r} ranks significantly better than {worse!r} (difference "
-            f"{abs(pair.comparison.difference):.4f} ± "
-            f"{pair.comparison.standard_error:.4f})."
+            f"{better!r} has a significantly higher AUC than {worse!r} (difference "
+            f"{abs(pair.comparison.difference):.4f} ± {pair.comparison.standard_error:.4f})."
         )
     if not significant:
         say("No significant difference.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.cli.files import read_table, shown_name, write_text
+from rocpath.cli.files import shown_name, write_text
+from rocpath.cli.many_files import read_tables
 from rocpath.cli.terminal import say, show_table
 from rocpath.lines import Lines
 from rocpath.model_file import read_saved
@@ -19,7 +20,7 @@ def model_lines(model: str, table: str, label: str | None, positive: str | None)
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = read_saved(model, TableModel)
-    rows = read_table(table, text=fitted.text, codes=fitted.codes)
+    rows = read_tables(table, text=fitted.text, codes=fitted.codes)
     return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
 
 
@@ -29,7 +30,7 @@ def column_lines(
     """Return the lines of the predictions in one column along another."""
     if label is None:
         raise ValueError("name the column of labels with --label.")
-    rows = read_table(table)
+    rows = read_tables(table)
     truth = binary_label(column(rows, label, "label"), positive)
     # True is positive, whatever label it stands for.
     bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)

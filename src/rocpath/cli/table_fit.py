@@ -4,141 +4,106 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rocpath.cli import many_files
 from rocpath.cli.files import shown_name, write_folder
-from rocpath.cli.many_files import read_tables, runs_on_dask
 from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
-from rocpath.cli.terminal import fit_progress, say
-from rocpath.tables.classifier import TableClassifier
+from rocpath.cli.terminal import progress_bar, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import polars as pl
 
-    from rocpath.cli.options import Folder, RowRoles, Targets, Where
+    from rocpath.cli.options import Folder, RowRoles, Source
+    from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.evaluation import TableEvaluation
-    from rocpath.tables.rankers import ModelChoice
 
 
-class FitRequest(NamedTuple):
-    """Arguments of the command."""
+def fit_tables(
+    model: TableClassifier,
+    table: str,
+    label: str,
+    roles: RowRoles,
+    source: Source,
+    to: Folder,
+    *,
+    is_accepted: bool,
+    test: str | None,
+) -> None:
+    """Fit a model to one or several files, and write the results."""
+    title = shown_name(table)
+    # Categories are read as text from the start, as predict reads them too.
+    text = [name for name, kind in (model.types or {}).items() if kind == "category"]
+    reading: dict[str, Any] = {"text": text, "encoding": source.encoding}
+    if many_files.runs_on_dask(table, source):
+        _check_supported(model, roles, test)
+        from rocpath.dask.file_tables import fit_files, sample_files
 
-    table: str
-    label: str
-    positive: str | None
-    roles: RowRoles
-    test: str | None
-    drop: tuple[str, ...]
-    types: Mapping[str, str]
-    model: ModelChoice
-    is_fast: bool
-    accepts_positive: bool
-    targets: Targets
-    seed: int
-    encoding: str | None
-    where: Where
-    to: Folder
-
-    @property
-    def text(self) -> list[str]:
-        """Columns to be read as text from the start, as predict reads them too."""
-        return [name for name, kind in self.types.items() if kind == "category"]
-
-
-def run_fit(request: FitRequest) -> None:
-    """Fit a model, compare it with baselines, and write the results."""
-    if runs_on_dask(request.table, *request.where):
-        _fit_on_dask(request)
-        return
-    rows = read_tables(request.table, text=request.text, encoding=request.encoding)
-    roles = request.roles
-    with _classifier(request, rows) as model:
-        model.fit(
-            rows, request.label, groups=roles.group, time=roles.time, sample_weight=roles.weight
-        )
-    test = None
-    if request.test is not None:
-        test = _evaluate_on(model, request)
-    write_fit(model, request.table, request.to, test)
+        with many_files.connect(source.scheduler) as client:
+            where = {"client": client, "verbose": not to.quiet}
+            sample = sample_files(many_files.file_names(table), label, **reading, **where)
+            with _confirmed(model, sample.frame, label, to, is_accepted=is_accepted):
+                fit_files(model.set_params(model="linear"), sample, **where)
+        if sample.frame.height < sample.n_rows:
+            title += f", {sample.frame.height:,} of {sample.n_rows:,} rows"
+    else:
+        rows = many_files.read_tables(table, **reading)
+        columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
+        with _confirmed(model, rows, label, to, is_accepted=is_accepted):
+            model.fit(rows, label, **columns)
+    evaluation = None if test is None else _evaluate_on(model, test, roles, source)
+    write_fit(model, title, to, evaluation)
 
 
-def _fit_on_dask(request: FitRequest) -> None:
-    """Fit a linear ranking to the rows of all files."""
-    if request.model not in ("auto", "linear"):
+def _check_supported(model: TableClassifier, roles: RowRoles, test: str | None) -> None:
+    if model.model not in ("auto", "linear"):
         raise ValueError(
-            f"--model must be auto or linear on Dask, got {request.model}: other "
-            "models need --engine memory."
+            f"--model must be auto or linear on Dask, got {model.model}: other models "
+            "need --engine memory."
         )
-    if any(request.roles) or request.test is not None:
+    if any(roles) or test is not None:
         raise ValueError(
             "--group, --time, --weight and --test are not supported on Dask: use "
             "--engine memory, or rocpath evaluate for test files."
         )
-    from rocpath.dask.file_tables import fit_files, sample_files
-
-    files, is_shown = many_files.file_names(request.table), not request.to.quiet
-    with many_files.connect(request.where.scheduler) as client:
-        sample = sample_files(
-            files,
-            request.label,
-            text=request.text,
-            encoding=request.encoding,
-            client=client,
-            verbose=is_shown,
-        )
-        with _classifier(request._replace(model="linear"), sample.frame) as model:
-            fit_files(model, sample, client=client, verbose=is_shown)
-    title, n_sampled = request.table, sample.frame.height
-    if n_sampled < sample.n_rows:
-        title += f", {n_sampled:,} of {sample.n_rows:,} rows"
-    write_fit(model, title, request.to)
 
 
 @contextmanager
-def _classifier(request: FitRequest, rows: pl.DataFrame) -> Iterator[TableClassifier]:
-    """Yield a classifier that shows its progress, to be fitted to rows."""
-    label = chosen_positive(
-        rows, request.label, request.positive, is_accepted=request.accepts_positive
-    )
-    model = TableClassifier(
-        request.model,
-        positive=label.positive,
-        types=dict(request.types),
-        drop=request.drop,
-        fast=request.is_fast,
-        random_state=request.seed,
-        **request.targets._asdict(),
-    )
+def _confirmed(
+    model: TableClassifier, rows: pl.DataFrame, label: str, to: Folder, *, is_accepted: bool
+) -> Iterator[None]:
+    """Set the positive label, and show notes and progress of the fit inside."""
+    known = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
 
     def notes() -> None:
-        if not request.to.quiet:
-            note_columns(label, model.columns_, model.warnings_)
+        if not to.quiet:
+            note_columns(known, model.columns_, model.warnings_)
 
-    with fit_progress(notes, quiet=request.to.quiet) as progress:
-        yield model.set_params(progress=progress)
+    with progress_bar(quiet=to.quiet, before=notes) as progress:
+        model.set_params(positive=known.positive, progress=progress)
+        yield
 
 
-def _evaluate_on(model: TableClassifier, request: FitRequest) -> TableEvaluation:
-    known, test = model.model_, str(request.test)
-    rows = read_tables(test, text=known.text, codes=known.codes, encoding=request.encoding)
-    # Test rows may lack the columns of groups and weights.
-    group, weight = (
-        name if name in rows.columns else None
-        for name in (request.roles.group, request.roles.weight)
+def _evaluate_on(
+    model: TableClassifier, test: str, roles: RowRoles, source: Source
+) -> TableEvaluation:
+    known = model.model_
+    rows = many_files.read_tables(
+        test, text=known.text, codes=known.codes, encoding=source.encoding
     )
+    # Test rows may lack the columns of groups and weights.
+    group, weight = (name if name in rows.columns else None for name in (roles.group, roles.weight))
     found = model.evaluate(rows, groups=group, sample_weight=weight)
     show_evaluation(f"Test rows, {shown_name(test)}", found)
     return found
 
 
 def write_fit(
-    model: TableClassifier, table: str, to: Folder, test: TableEvaluation | None = None
+    model: TableClassifier, title: str, to: Folder, test: TableEvaluation | None = None
 ) -> None:
     """Write the results of a fit, and show them."""
-    title = shown_name(table)
     files = model.to_files(title=title, test=test)
     # After all is computed, so that an error leaves no half of a result.
     write_folder(to.out, files, force=to.force)

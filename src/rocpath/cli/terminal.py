@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rocpath.model_comparison import ModelComparison
 
 _GAP = "  "  # between two columns
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def say(message: str) -> None:
@@ -22,7 +23,7 @@ def say(message: str) -> None:
 
 
 def ask(question: str) -> bool | None:
-    """Ask a yes-or-no question; None if nobody is there to answer it."""
+    """Ask a yes-or-no question; return None if nobody is there to answer it."""
     # A question into a pipe would wait forever, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -68,93 +69,39 @@ def show_comparison(title: str, comparison: ModelComparison) -> None:
 
 @contextmanager
 def progress_bar(
-    n_stages: int, *, quiet: bool, n_round: int | None = None
-) -> Iterator[Callable[[str], None]]:
-    """Yield a function that starts a stage, shown as a bar in a terminal.
+    *, quiet: bool, before: Callable[[], None] | None = None
+) -> Iterator[Callable[..., None]]:
+    """Yield a progress callback: the step that starts, the number of steps, a description.
 
-    Rounds of ``n_round`` stages take about the same time: after each, the remaining
-    time is shown, as a line where there is no terminal.
+    It shows a bar in a terminal, and elsewhere a line with the remaining time at most
+    every ten seconds. ``before`` is called at the first step.
     """
     from rich import progress
     from rich.console import Console
 
     console = Console(stderr=True)
-    is_bar = console.is_terminal and not quiet
-    bar = progress.Progress(
+    columns = (
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
         progress.TextColumn("{task.description}", markup=False),
-        console=console,
-        transient=True,
-        disable=not is_bar,
     )
-    started = time.monotonic()
-    n_done, left = -1, ""  # the first stage to start completes none
-
-    def start(stage: str) -> None:
-        nonlocal n_done, left
-        n_done += 1
-        # Only after whole rounds: stages of one round may differ widely.
-        if n_round and n_done and n_done % n_round == 0 and n_done < n_stages:
-            left = time_left(time.monotonic() - started, n_done, n_stages)
-            if not (quiet or is_bar):
-                say(f"{n_done} of {n_stages} steps done, {left}")
-        shown = f"{stage} ({left})" if left else stage
-        bar.update(task, advance=1, description=shown)
-
-    with bar:
-        task = bar.add_task("", total=n_stages, completed=-1)
-        yield start
-
-
-@contextmanager
-def count_progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Give a function of the numbers done and in total that shows a bar."""
-    from rich import progress
-    from rich.console import Console
-
-    console = Console(stderr=True)
     is_bar = console.is_terminal and not quiet
-    with progress.Progress(console=console, transient=True, disable=not is_bar) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    is_first, shown_at, started = True, time.monotonic(), time.monotonic()
 
+    def step(number: int, n_steps: int, text: str = "segmenting") -> None:
+        nonlocal is_first, shown_at
+        if is_first and before is not None:
+            before()
+        is_first, now = False, time.monotonic()
+        bar.update(task, completed=number, total=n_steps, description=text)
+        if number and not is_bar and not quiet and now - shown_at >= _SECONDS_BETWEEN_LINES:
+            shown_at, left = now, (now - started) / number * (n_steps - number)
+            say(f"{number} of {n_steps} steps done, about {max(left, 1):.0f} s left")
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-@contextmanager
-def fit_progress(
-    before: Callable[[], None], *, quiet: bool
-) -> Iterator[Callable[[int, int, str], None]]:
-    """Yield the progress callback of a fit, with a bar of as many steps as it has.
-
-    ``before`` is called at the first step.
-    """
-    with ExitStack() as stack:
-        bars: list[Callable[[str], None]] = []
-
-        def step(_: int, n_steps: int, text: str) -> None:
-            if not bars:
-                before()
-                n_round = max(1, (n_steps - 2) // 5)
-                bar = progress_bar(n_steps, quiet=quiet, n_round=n_round)
-                bars.append(stack.enter_context(bar))
-            bars[0](text)
-
+    with progress.Progress(*columns, console=console, transient=True, disable=not is_bar) as bar:
+        task = bar.add_task("", total=None)
         yield step
-
-
-def time_left(elapsed: float, n_done: int, n_stages: int) -> str:
-    """Describe the time of the remaining stages, if they are like the first ones."""
-    # Below 1 s it would be 0, and from 99.5 s on seconds are too precise.
-    seconds = elapsed / n_done * (n_stages - n_done)
-    if seconds < 99.5:
-        return f"about {max(seconds, 1):.0f} s left"
-    return f"about {seconds / 60:.0f} min left"
 
 
 def _printable(text: str) -> str:

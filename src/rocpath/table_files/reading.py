@@ -16,6 +16,7 @@ from rocpath.table_files.memory import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
@@ -31,7 +32,7 @@ _READABLE = (*SEPARATORS, *_BINARY, _ANY_SEPARATOR)
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | BinaryIO,
     *,
     text: Iterable[str] = (),
     codes: Iterable[str] = (),
@@ -45,9 +46,10 @@ def read_table(
 
     Parameters
     ----------
-    path : path
+    path : path or binary file
         File that ends in ``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather`` or
-        ``.xlsx``; text may end in ``.gz``, too.
+        ``.xlsx``; text may end in ``.gz``, too. An open file, such as
+        ``sys.stdin.buffer``, must contain CSV.
     text : list of str
         Columns that stay text, even if they look like numbers.
     codes : list of str
@@ -77,7 +79,18 @@ def read_table(
     >>> import os
     >>> os.remove("doctest_table.csv")
     """
-    source = str(path)
+    options: dict[str, Any] = {"text": text, "codes": codes, "encoding": encoding}
+    if isinstance(path, str | os.PathLike):
+        name, table = repr(str(path)), _read_file(str(path), options)
+    else:
+        name = {"<stdin>": "standard input"}.get(path.name, repr(path.name))
+        table = parse_table(name, path.read(), **options)
+    if table.height == 0:
+        raise ValueError(f"{name} has a header but no rows.")
+    return table
+
+
+def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:
     is_packed = source.lower().endswith(_PACKED)
     plain = source[: -len(_PACKED)] if is_packed else source
     # Before the content: a name without a known format may be that of a large file.
@@ -86,15 +99,8 @@ def read_table(
     if is_packed:
         content = unpacked(source, content)
     if extension in _BINARY:
-        table = _binary(source, content, extension)
-    else:
-        separator = SEPARATORS.get(extension)
-        table = parse_table(
-            repr(source), content, separator, text=text, codes=codes, encoding=encoding
-        )
-    if table.height == 0:
-        raise ValueError(f"{source!r} has a header but no rows.")
-    return table
+        return _binary(source, content, extension)
+    return parse_table(repr(source), content, SEPARATORS.get(extension), **options)
 
 
 def known_extension(name: str, extensions: tuple[str, ...]) -> str:

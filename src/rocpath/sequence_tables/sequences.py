@@ -1,32 +1,40 @@
-"""Read sequences from long tables, wide tables and bedGraph files.
+"""Sequences of long tables, wide tables and bedGraph files.
 
 A row that breaks a rule invalidates only its own sequence, which is named and skipped.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
+from rocpath.arguments import one_of
 from rocpath.changepoint.pieces import bedgraph_pieces, chromosomes
-from rocpath.cli.files import read_table
-from rocpath.cli.positions import parsed_positions
-from rocpath.cli.terminal import say
+from rocpath.sequence_tables.positions import parsed_positions
+from rocpath.sequence_tables.sequence_table import (
+    RESULT_COLUMNS,
+    SequenceColumns,
+    SequenceTable,
+    SkippedSequence,
+    TableSequence,
+)
+from rocpath.table_files.reading import read_table
 from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
+from rocpath.tables.frames import as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import os
+    from collections.abc import Iterable, Sequence
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-    from rocpath.cli.changepoint_options import LabelTable, Sequences
+    from rocpath.changepoint.segmentation import SegmentCost
 
-# Columns of the results besides the names of sequences and the positions.
-MEANS = ("mean_before", "mean_after")
-WORTH = ("gain", "min_penalty", "max_penalty")
-NOTE = "note"
+    Source = str | os.PathLike[str] | BinaryIO | Any
+
 # Names that tables use, the first of them by default; other roles are names themselves.
 _USUAL_NAMES = {
     "sequence": ("sequence", "chrom"),
@@ -35,156 +43,129 @@ _USUAL_NAMES = {
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
 _BEDGRAPH = (".bedgraph", ".bdg", ".bg")
 _MISSING = ("", "nan", "na", "null")
-_MAX_NAMED = 10  # skipped sequences
 _Rule = tuple[pl.Series, pl.Series, str]  # a column, its bad rows, and what must hold
 
 
-class TableSequence(NamedTuple):
-    """One sequence: its values, positions and weights."""
-
-    name: str
-    value: NDArray[np.float64]
-    position: NDArray[np.float64]
-    written: pl.Series  # positions as in the table, or row numbers
-    weight: NDArray[np.float64] | None = None
-    columns: tuple[str, ...] = ()  # of a table with common changes
-
-
-class SkippedSequence(NamedTuple):
-    """A sequence that cannot be used, the first bad row, and the reason."""
-
-    sequence: str
-    row: int
-    reason: str
-
-    @property
-    def note(self) -> str:
-        """The reason and the row."""
-        return f"{self.reason} in row {self.row}"
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        name = f"sequence {self.sequence!r}" if self.sequence else "rows without a name"
-        return f"skipped {name}: {self.note}."
-
-
-class SequenceTable(NamedTuple):
-    """The sequences of a table; the options have the names of its columns."""
-
-    options: Sequences
-    sequences: list[TableSequence]
-    skipped: list[SkippedSequence]
-    is_time: bool = False  # positions are times
-    notes: tuple[str, ...] = ()
-    rows: pl.DataFrame = pl.DataFrame()
-    row_names: pl.Series = pl.Series("sequence", [], dtype=pl.String)  # of `rows`
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the sequences."""
-        return [one.name for one in self.sequences]
-
-    @property
-    def values(self) -> list[NDArray[np.float64]]:
-        """Values of the sequences."""
-        return [one.value for one in self.sequences]
-
-    @property
-    def weights(self) -> list[NDArray[np.float64] | None]:
-        """Weights of the sequences."""
-        return [one.weight for one in self.sequences]
-
-    @property
-    def for_page(self) -> dict[str, Any]:
-        """Arguments of `labeling_page` besides the values."""
-        # Labels are saved in the form of the positions.
-        written = [
-            one.written if one.written.dtype.is_numeric() else one.written.cast(pl.String)
-            for one in self.sequences
-        ]
-        is_weighted = any(weight is not None for weight in self.weights)
-        return {
-            "names": self.names,
-            "positions": [one.to_numpy() for one in written],
-            "weights": self.weights if is_weighted else None,
-        }
-
-    def show_notes(self, *, quiet: bool) -> None:
-        """Name the skipped sequences, the first of many, and show the notes."""
-        for one in self.skipped[:_MAX_NAMED]:
-            say(f"warning: {one}")
-        if len(self.skipped) > _MAX_NAMED:
-            say(f"warning: skipped {len(self.skipped) - _MAX_NAMED} more sequences.")
-        for note in () if quiet else self.notes:
-            say(f"note: {note}")
-
-
 def read_sequences(
-    options: Sequences, *, cost: str, saved: Mapping[str, Any] | None = None
+    source: Source,
+    *,
+    sequence: str | None = None,
+    position: str | None = None,
+    value: str | None = None,
+    weight: str | None = None,
+    fill: float | None = None,
+    repeated: Literal["error", "mean", "keep"] = "error",
+    layout: Literal["long", "wide", "common"] = "long",
+    cost: SegmentCost = "normal",
 ) -> SequenceTable:
-    """Read a table or a bedGraph file with at least one usable sequence.
+    """Read sequences of a table with one row per observation, or of other layouts.
 
-    Columns have the names of the options, or else those saved with a model.
+    Rows may be in any order of their positions, which are numbers or times. A sequence
+    with a value that cannot be used is skipped.
+
+    Parameters
+    ----------
+    source : path, binary file, or pandas or polars data frame
+        Table as for :func:`read_table`, or a bedGraph file, whose chromosomes are
+        sequences of runs.
+    sequence, position, value, weight : str, optional
+        Columns of names of sequences, positions, values and weights. By default they
+        are found by their usual names. Columns ``start`` and ``end`` are limits of
+        runs, whose lengths are weights.
+    fill : float, optional
+        Value of gaps between the runs of a bedGraph file; by default a gap is an error.
+    repeated : {"error", "mean", "keep"}
+        Whether observations at the same position are an error, are replaced by their
+        mean, weighted by their number, or are all kept.
+    layout : {"long", "wide", "common"}
+        Whether rows are observations, each numeric column is a sequence, or all numeric
+        columns are one sequence with common changes.
+    cost : str
+        Cost of the segmentations; values must not be negative for Poisson cost.
+
+    Returns
+    -------
+    SequenceTable
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import rocpath as rp
+    >>> frame = pl.DataFrame({"host": ["a", "a", "b"], "value": [2.0, 3.0, 5.0]})
+    >>> table = rp.read_sequences(frame, sequence="host")
+    >>> table.names, [one.tolist() for one in table.values]
+    (['a', 'b'], [[2.0, 3.0], [5.0]])
     """
-    given, known = options.columns, saved or {}
-    names: dict[str, Any] = {role: given[role] or known.get(role) for role in given}
-    options = options._replace(**names)
-    _check_names(options)
-    if has_ending(options.sequences, _BEDGRAPH):
-        found = _coverage(options, cost)
+    columns = SequenceColumns(sequence, position, value, weight)
+    _check_names(columns)
+    one_of("repeated", repeated, ("error", "mean", "keep"))
+    one_of("layout", layout, ("long", "wide", "common"))
+    if has_ending(source, _BEDGRAPH):
+        found = _coverage(str(source), columns, fill, cost)
     else:
-        found = _table_sequences(options, cost)
+        # As text, names such as 007 and positions stay as they are written.
+        text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
+        rows = as_rows(source, {*text, sequence, position})
+        read = _split if layout == "long" else _wide
+        found = read(rows, columns, repeated, cost)
     if not found.sequences:
         one = found.skipped[0]
         raise ValueError(f"no sequence can be used; the first one, {one.sequence!r}: {one.note}.")
+    if layout == "common" and not found.skipped:
+        value_ = np.column_stack(found.values)
+        every = found.sequences[0]._replace(
+            name="all columns", value=value_, columns=tuple(found.names)
+        )
+        found = found._replace(sequences=[every])
     return found
 
 
-def has_ending(source: str, endings: tuple[str, ...]) -> bool:
-    """Return whether a file, possibly compressed, has one of these extensions."""
-    return source.lower().removesuffix(".gz").endswith(endings)
+def has_ending(source: Source, endings: tuple[str, ...]) -> bool:
+    """Return whether a source is a file, possibly compressed, with such an extension."""
+    is_path = hasattr(source, "__fspath__") or isinstance(source, str)
+    return is_path and str(source).lower().removesuffix(".gz").endswith(endings)
 
 
-def needed_column(table: pl.DataFrame, options: Sequences | LabelTable, role: str) -> pl.Series:
-    """Return the column of a role, or raise with the option that names it."""
-    given = getattr(options, role)
+def as_rows(source: Source, text: Iterable[str | None]) -> pl.DataFrame:
+    """Return a data frame, or read one with columns of text."""
+    if hasattr(source, "columns"):
+        return as_table(source)
+    return read_table(source, text=[name for name in text if name is not None])
+
+
+def needed_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series:
+    """Return the column of a role, or raise with its name."""
+    given = getattr(columns, role)
     for name in _USUAL_NAMES.get(role, (role,)) if given is None else (given,):
         if name in table.columns:
             return table[name]
     raise ValueError(
-        f"column {given or role!r} not found: name it with --{role}; columns are: "
-        f"{listed(table.columns)}."
+        f"{role} column {given or role!r} not found: set {role} to one of {listed(table.columns)}."
     )
 
 
-def _optional_column(table: pl.DataFrame, options: Sequences, role: str) -> pl.Series | None:
+def _optional_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series | None:
     """Return the column of a role: a given one must exist, a usual one may not."""
     usual = _USUAL_NAMES.get(role, (role,))
-    if getattr(options, role) is None and not set(usual) & set(table.columns):
+    if getattr(columns, role) is None and not set(usual) & set(table.columns):
         return None
-    return needed_column(table, options, role)
+    return needed_column(table, columns, role)
 
 
-def _check_names(options: Sequences) -> None:
-    given = [name for name in options.columns.values() if name is not None]
-    results = (*MEANS, *WORTH, NOTE)
+def _check_names(columns: SequenceColumns) -> None:
+    given = [name for name in columns if name is not None]
     for name in given:
-        is_result = name in results and name in (options.sequence, options.position)
+        is_result = name in RESULT_COLUMNS and name in columns[:2]
         if given.count(name) > 1 or is_result:
             raise ValueError(
                 f"column {name!r} must have one role, and not the name of a result "
-                f"({', '.join(results)}): rename it."
+                f"({', '.join(RESULT_COLUMNS)}): rename it."
             )
 
 
-def _table_sequences(options: Sequences, cost: str) -> SequenceTable:
-    # As text, names such as 007 and positions stay as they are written.
-    text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
-    text |= {name for name in (options.sequence, options.position) if name is not None}
-    table = read_table(options.sequences, text=text)
-    if not (options.wide or options.common):
-        return _split(table, options, cost)
-    position = _optional_column(table, options, "position")
+def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str) -> SequenceTable:
+    """Read every numeric column as a sequence."""
+    position = _optional_column(table, columns, "position")
     at = None if position is None else position.name
     names = [one.name for one in table if one.name != at and one.dtype.is_numeric()]
     if not names:
@@ -193,19 +174,16 @@ def _table_sequences(options: Sequences, cost: str) -> SequenceTable:
         )
     # A long table, in which bad columns are skipped like other bad sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
-    own = options._replace(sequence="sequence", position=at, value="value", weight=None)
-    found = _split(long, own, cost)._replace(options=options, rows=pl.DataFrame())
-    if options.common and not found.skipped:
-        value = np.column_stack(found.values)
-        one = found.sequences[0]._replace(name="all columns", value=value, columns=tuple(names))
-        found = found._replace(sequences=[one])
-    return found
+    found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
+    return found._replace(columns=columns, rows=pl.DataFrame())
 
 
-def _split(table: pl.DataFrame, options: Sequences, cost: str) -> SequenceTable:
+def _split(
+    table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str
+) -> SequenceTable:
     """Split a long table by the names of its sequences, in order of first appearance."""
-    raw = needed_column(table, options, "value")
-    names, runs = _names(table, options), _run_columns(table, options)
+    raw = needed_column(table, columns, "value")
+    names, runs = _names(table, columns), _run_columns(table, columns)
     rules: list[_Rule] = [(names, names.is_null(), "must name the sequence")]
     # Rows without a name become one sequence of the empty name, which is skipped.
     names = names.fill_null("").alias("sequence")
@@ -214,52 +192,63 @@ def _split(table: pl.DataFrame, options: Sequences, cost: str) -> SequenceTable:
     rules.append((raw, is_empty.to_series(), "must not be missing in a whole sequence"))
     if cost == "poisson":
         rules.append((raw, frame["value"] < 0, "must not be negative for Poisson cost"))
-    written = table[runs[0]] if runs else _optional_column(table, options, "position")
-    weight = _optional_column(table, options, "weight")
+    written = table[runs[0]] if runs else _optional_column(table, columns, "position")
     is_time = False
     if written is not None:
         positions = parsed_positions(written)
         is_time = positions.is_time
         rules.append((written, positions.is_bad, positions.rule))
         frame = frame.with_columns(position=positions.number, written=written)
-        if options.repeated == "error":
+        if repeated == "error":
             is_new = frame.select(pl.struct("sequence", "position").is_first_distinct())
-            rules.append((written, ~is_new.to_series(), "must not repeat (see --repeated mean)"))
-        if runs:
-            end = parsed_positions(table[runs[1]]).number
-            weight = (end - positions.number).alias(runs[1])
+            rules.append(
+                (written, ~is_new.to_series(), "must not repeat unless repeated is mean or keep")
+            )
+    weight = _weights(table, columns, runs, rules)
     if weight is not None:
-        number = _numbers(weight, rules)
-        rule = f"must exceed {runs[0]!r}" if runs else "must be a positive number"
-        rules.append((weight, number.is_null() | (number <= 0), rule))
-        frame = frame.with_columns(weight=number)
+        frame = frame.with_columns(weight=weight)
     skipped = _broken_rules(names, rules)
     used = frame.filter(~pl.col("sequence").is_in(list(skipped)))
     parts = used.partition_by("sequence", maintain_order=True, as_dict=True)
-    sequences = [_sequence(str(name), part, options) for (name,), part in parts.items()]
+    sequences = [_sequence(str(name), part, repeated) for (name,), part in parts.items()]
     notes = _notes(sequences, runs)
     return SequenceTable(
-        options, sequences, list(skipped.values()), is_time, notes, rows=table, row_names=names
+        columns, sequences, list(skipped.values()), is_time, notes, rows=table, row_names=names
     )
 
 
-def _names(table: pl.DataFrame, options: Sequences) -> pl.Series:
+def _weights(
+    table: pl.DataFrame, columns: SequenceColumns, runs: tuple[str, str] | None, rules: list[_Rule]
+) -> pl.Series | None:
+    """Return weights or the lengths of runs, and add their rules."""
+    weight, rule = _optional_column(table, columns, "weight"), "must be a positive number"
+    if runs:
+        start, end = (parsed_positions(table[name]).number for name in runs)
+        weight, rule = (end - start).alias(runs[1]), f"must exceed {runs[0]!r}"
+    if weight is None:
+        return None
+    number = _numbers(weight, rules)
+    rules.append((weight, number.is_null() | (number <= 0), rule))
+    return number
+
+
+def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
     """Return the name of the sequence of each row."""
-    names = _optional_column(table, options, "sequence")
+    names = _optional_column(table, columns, "sequence")
     if names is not None:
         return text_of(names)
-    used = [_optional_column(table, options, role) for role in ("position", "value", "weight")]
+    used = [_optional_column(table, columns, role) for role in ("position", "value", "weight")]
     known = {one.name for one in used if one is not None}
     # A further column may well name the sequences; the option can tell.
     if set(table.columns) <= known.union(*_RUNS):
         return pl.Series("sequence", ["sequence"] * table.height)
-    return text_of(needed_column(table, options, "sequence"))
+    return text_of(needed_column(table, columns, "sequence"))
 
 
-def _run_columns(table: pl.DataFrame, options: Sequences) -> tuple[str, str] | None:
+def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, str] | None:
     """Return the names of the start and end of runs, unless there are positions."""
     names = table.columns
-    if options.position or options.weight or "position" in names or "weight" in names:
+    if columns.position or columns.weight or "position" in names or "weight" in names:
         return None
     return next((pair for pair in _RUNS if set(pair) <= set(names)), None)
 
@@ -297,16 +286,16 @@ def _broken_rules(names: pl.Series, rules: list[_Rule]) -> dict[str, SkippedSequ
     return skipped
 
 
-def _sequence(name: str, part: pl.DataFrame, options: Sequences) -> TableSequence:
+def _sequence(name: str, part: pl.DataFrame, repeated: str) -> TableSequence:
     written = pl.Series(np.arange(part.height))
     position = written.to_numpy().astype(np.float64)
     if "position" in part.columns:
         # Rows may be in any order.
         part = part.sort("position", maintain_order=True)
-        if options.repeated == "mean" and part["position"].is_duplicated().any():
+        if repeated == "mean" and part["position"].is_duplicated().any():
             part = _averaged(part)
         position, written = part["position"].to_numpy(), part["written"]
-        if options.repeated == "keep":
+        if repeated == "keep":
             position = _spread(position)
     weight = part["weight"].to_numpy() if "weight" in part.columns else None
     value = part["value"].fill_null(float("nan")).to_numpy()
@@ -347,13 +336,15 @@ def _notes(sequences: Sequence[TableSequence], runs: tuple[str, str] | None) -> 
     return notes
 
 
-def _coverage(options: Sequences, cost: str) -> SequenceTable:
+def _coverage(
+    source: str, columns: SequenceColumns, fill: float | None, cost: str
+) -> SequenceTable:
     """Read every chromosome of a bedGraph file; the weights are the lengths of runs."""
-    table = SequenceTable(options, [], [])
+    table = SequenceTable(columns, [], [])
     # One after the other, so that an error in one chromosome skips only that one.
-    for name, row in chromosomes(options.sequences).items():
+    for name, row in chromosomes(source).items():
         try:
-            pieces = bedgraph_pieces(options.sequences, chrom=name, fill=options.fill).read()
+            pieces = bedgraph_pieces(source, chrom=name, fill=fill).read()
             value, weight, position = map(np.concatenate, zip(*pieces, strict=True))
             if cost == "poisson" and value.min() < 0:
                 raise ValueError(

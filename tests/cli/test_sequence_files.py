@@ -86,7 +86,8 @@ def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, changepoi
     shown, notes = capsys.readouterr()
     assert shown.splitlines()[1].startswith("a,15,0.2")
     assert (
-        "'b': column 'position' must not repeat (see --repeated mean), got '1' in row 33" in notes
+        "'b': column 'position' must not repeat unless repeated is mean or keep, got '1' in row 33"
+        in notes
     )
 
 
@@ -127,7 +128,9 @@ def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
     table = write(tmp_path / "t.csv", "\n".join(["timestamp,value", *rows]))
     out = str(tmp_path / "out")
     message = fails(capsys, ["changepoint", "segment", table, "--out", out])
-    assert f"must not repeat (see --repeated mean), got '{hourly(60)}' in row 62" in message
+    assert (
+        f"must not repeat unless repeated is mean or keep, got '{hourly(60)}' in row 62" in message
+    )
     for way in ("mean", "keep"):
         found = segment_changes(tmp_path, table, "--repeated", way)
         assert found["position"].to_list() == [hourly(40)]

@@ -1,0 +1,130 @@
+"""Sequences and labels of files, and the results of changepoint commands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rocpath.cli.files import opened
+from rocpath.cli.terminal import say
+from rocpath.sequence_tables.labels import read_labels
+from rocpath.sequence_tables.sequences import read_sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
+    from rocpath.cli.changepoint_options import LabelFile, Sequences
+    from rocpath.sequence_tables.labels import LabelTable
+    from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
+
+_MAX_NAMED = 10  # skipped sequences
+
+
+def open_sequences(
+    options: Sequences, cost: Any, *, saved: Mapping[str, Any] | None = None, quiet: bool = False
+) -> SequenceTable:
+    """Read the sequences of a file, and name the skipped ones.
+
+    Columns have the names of the options, or else those saved with a model.
+    """
+    source, *names, fill, repeated, wide, common = options
+    roles = ("sequence", "position", "value", "weight")
+    known = saved or {}
+    table = read_sequences(
+        opened(source),
+        **{role: given or known.get(role) for role, given in zip(roles, names, strict=True)},
+        fill=fill,
+        repeated=repeated,
+        layout="common" if common else "wide" if wide else "long",
+        cost=cost,
+    )
+    _show(table.skipped, table.notes, quiet=quiet)
+    return table
+
+
+def open_labels(
+    options: LabelFile, table: SequenceTable, group: str | None = None, *, quiet: bool = False
+) -> LabelTable:
+    """Read the labels of sequences, and name sequences that do not exist."""
+    source, start, end, kind = options
+    found = read_labels(opened(source), table, start=start, end=end, kind=kind, group=group)
+    n_unlabeled = found.labels.count(None)
+    note = f"{n_unlabeled:,} of {len(found.labels):,} sequences have no labels."
+    _show(found.unknown, [note] if n_unlabeled else [], quiet=quiet)
+    return found
+
+
+def _show(skipped: Sequence[SkippedSequence], notes: Sequence[str], *, quiet: bool) -> None:
+    for one in skipped[:_MAX_NAMED]:
+        say(f"warning: {one}")
+    if len(skipped) > _MAX_NAMED:
+        say(f"warning: skipped {len(skipped) - _MAX_NAMED} more sequences.")
+    for note in () if quiet else notes:
+        say(f"note: {note}")
+
+
+def detection_files(
+    table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
+) -> dict[str, str]:
+    """Return the tables of changes and of sequences, as CSV by file name."""
+    return {
+        "changes.csv": table.changes(found, worth).write_csv(),
+        "sequences.csv": _summary_table(table, found).write_csv(),
+    }
+
+
+def _summary_table(table: SequenceTable, found: Sequence[Segmentation]) -> pl.DataFrame:
+    """List the length, penalty and number of changes of each sequence."""
+    sequence = table.columns.sequence or "sequence"
+    rows: list[dict[str, Any]] = [
+        {sequence: one.name, "n_observations": len(one.value), "penalty": model.penalty}
+        | {"n_changes": model.n_changes}
+        for one, model in zip(table.sequences, found, strict=True)
+    ]
+    rows += [{sequence: one.sequence, "note": one.note} for one in table.skipped]
+    numbers = {"n_observations": pl.Int64, "penalty": pl.Float64, "n_changes": pl.Int64}
+    return pl.DataFrame(rows, schema={sequence: pl.String, **numbers, "note": pl.String})
+
+
+def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> str:
+    """Return the numbers of changes and sequences, in a sentence."""
+    n_changes = sum(one.n_changes for one in found)
+    rule = "default of each sequence" if penalty is None else f"{penalty:g}"
+    return f"{n_changes:,} changes, {len(found):,} sequences; penalty: {rule}."
+
+
+def detector_files(
+    detector: LearnedDetector, table: SequenceTable, unknown: Sequence[SkippedSequence], title: str
+) -> dict[str, Any]:
+    """Return the contents of the files of a fit: text, or functions that write them."""
+    evaluation, comparison = detector.evaluation_, detector.comparison_
+    settings = detector.get_params(deep=False)
+    columns = table.columns._asdict()
+    skipped = [*table.skipped, *unknown]
+    metrics = {
+        "source": title,
+        "n_sequences": detector.n_labeled_,
+        "n_labels": detector.n_labels_,
+        "n_folds": comparison.n_folds,
+        "n_groups": evaluation.problem.n_groups,
+        **{k: v for k, v in settings.items() if k not in ("regressor", "search")},
+        "columns": columns,
+        "headline": detector.headline(),
+        "fewest_label_errors": evaluation.fewest_errors,
+        "methods": {
+            one.name: {**asdict(one), "auc": evaluation.roc[one.name].auc}
+            for one in comparison.scores
+        },
+        "skipped": [one._asdict() for one in skipped],
+    }
+    about: dict[str, Any] = {"title": f"Penalties for {title}", "names": table.names}
+    about |= {"is_time": table.is_time, "notes": [str(one) for one in skipped]}
+    return {
+        "model.skops": lambda path: detector.save(path, metadata=columns),
+        "metrics.json": json.dumps(metrics, indent=2) + "\n",
+        "report.html": lambda path: detector.report(path, **about),
+    }

@@ -1,0 +1,1 @@
+"""Sequences and labels of tables, as other programs write them."""

@@ -1,0 +1,215 @@
+"""Labels of sequences, with one row per label, and groups of sequences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from rocpath.changepoint import Labels, label_errors
+from rocpath.changepoint.pieces import read_bed
+from rocpath.sequence_tables.positions import parsed_positions, with_written_positions
+from rocpath.sequence_tables.sequence_table import SkippedSequence
+from rocpath.sequence_tables.sequences import as_rows, has_ending, needed_column
+from rocpath.tables.columns import complete, listed, refuse, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocpath.sequence_tables.sequence_table import SequenceColumns, SequenceTable, TableSequence
+    from rocpath.sequence_tables.sequences import Source
+
+_COLUMNS = ("sequence", "start", "end", "kind")
+
+
+class LabelTable(NamedTuple):
+    """Labels and groups of the sequences of a table.
+
+    Attributes
+    ----------
+    labels : list of Labels or None
+        Labels of each sequence; None for sequences without labels.
+    groups : list of str or None
+        Group of each sequence, if a column of groups was given.
+    rows : list of tuple
+        Name of the sequence, start, end and kind of each label, as they are written.
+    unknown : list of SkippedSequence
+        Sequences that labels name, but the table does not contain.
+    """
+
+    labels: list[Labels | None]
+    groups: list[str] | None
+    rows: list[tuple[str, Any, Any, str]]
+    unknown: list[SkippedSequence]
+
+
+def read_labels(
+    source: Source,
+    table: SequenceTable,
+    *,
+    start: str | None = None,
+    end: str | None = None,
+    kind: str | None = None,
+    group: str | None = None,
+) -> LabelTable:
+    """Read labels of sequences from a table with one row per label.
+
+    The labeling page saves such tables. The column of names may have the same name as
+    in the table of sequences. Labels of a skipped sequence are skipped with it.
+
+    Parameters
+    ----------
+    source : path, binary file, or pandas or polars data frame
+        Table as for :func:`read_table`, or a BED file.
+    table : SequenceTable
+        The sequences.
+    start, end, kind : str, optional
+        Columns of limits and kinds; by default ``start``, ``end`` and ``kind``.
+    group : str, optional
+        Column, of either table, of groups of sequences.
+
+    Returns
+    -------
+    LabelTable
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import rocpath as rp
+    >>> table = rp.read_sequences(pl.DataFrame({"value": [1.0, 1.0, 5.0, 5.0]}))
+    >>> labels = pl.DataFrame({"start": [0], "end": [3], "kind": ["one_change"]})
+    >>> rp.read_labels(labels, table).labels[0].kind
+    ('one_change',)
+    """
+    columns = table.columns._replace(start=start, end=end, kind=kind)
+    rows = _read(source, columns)
+    frame = _label_rows(rows, columns, table)
+    usable = {one.name: one for one in table.sequences}
+    skipped = {one.sequence for one in table.skipped}
+    found, unknown = {}, []
+    for (key,), part in frame.partition_by("sequence", maintain_order=True, as_dict=True).items():
+        name = str(key)
+        if name in usable:
+            found[name] = _labels(part, usable[name], is_time=table.is_time)
+        # Skipped sequences are known already.
+        elif name not in skipped:
+            reason = "the labels name it, but there is no such sequence"
+            unknown.append(SkippedSequence(name, part["row"][0], reason))
+    if not found:
+        _refuse_all(unknown, table)
+    groups = None
+    if group is not None:
+        sources = (table.rows, table.row_names), (rows, frame["sequence"])
+        by_name = _groups(group, list(found), sources)
+        # Unlabeled sequences need no group, as they are not cross-validated.
+        groups = [by_name.get(name, "") for name in table.names]
+    used = frame.filter(pl.col("sequence").is_in(list(found)))
+    written = used.select("sequence", "written_start", "written_end", "kind").rows()
+    return LabelTable([found.get(name) for name in table.names], groups, written, unknown)
+
+
+def _label_rows(rows: pl.DataFrame, columns: SequenceColumns, table: SequenceTable) -> pl.DataFrame:
+    """Return labels with the names of their sequences, and limits in both forms."""
+    limits = [_limits(rows, columns, role, table.is_time) for role in ("start", "end")]
+    kind = text_of(complete(needed_column(rows, columns, "kind"))).alias("kind")
+    frame = pl.DataFrame([_names(rows, table), kind, *limits[0], *limits[1]])
+    return frame.with_row_index("row", offset=1)
+
+
+def _read(source: Source, columns: SequenceColumns) -> pl.DataFrame:
+    """Read a table of labels or a BED file, with positions as they are written."""
+    if has_ending(source, (".bed",)):
+        # Columns after the fourth (scores, strands, colors) are not about changes.
+        rows = [[word.decode() for word in row[:4]] for row in read_bed(str(source))]
+        return pl.DataFrame(rows, schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
+    given = (columns.sequence, columns.start, columns.end, columns.kind)
+    return as_rows(source, {*_COLUMNS, *given})
+
+
+def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:
+    """Return the name of the sequence of each label."""
+    columns = table.columns
+    if columns.sequence not in rows.columns:
+        columns = columns._replace(sequence=None)
+    # A table of one sequence need not name it, nor do its labels.
+    if columns.sequence is None and "sequence" not in rows.columns:
+        every = [*table.names, *(one.sequence for one in table.skipped)]
+        if len(every) == 1:
+            return pl.Series("sequence", every * rows.height)
+    return complete(text_of(needed_column(rows, columns, "sequence"))).alias("sequence")
+
+
+def _limits(
+    rows: pl.DataFrame, columns: SequenceColumns, role: str, is_time: bool
+) -> tuple[pl.Series, pl.Series]:
+    """Return starts or ends as numbers, and as they are written."""
+    series = complete(needed_column(rows, columns, role))
+    positions = parsed_positions(series)
+    refuse(series, positions.is_bad, positions.rule)
+    if positions.is_time != is_time:
+        are, is_ = ("times", "a number") if is_time else ("numbers", "a time")
+        raise ValueError(
+            f"column {series.name!r} must match the positions of the sequences, "
+            f"which are {are}, got {is_}, {series[0]!r}, in row 1."
+        )
+    return positions.number.alias(role), series.alias(f"written_{role}")
+
+
+def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> Labels:
+    """Return the labels of a sequence; messages show times as they are written."""
+    row, start, end, kind = (part[one].to_numpy() for one in ("row", "start", "end", "kind"))
+    try:
+        labels = Labels(start, end, tuple(kind), sequence=sequence.name, row=row)
+        # Rejects labels outside of the sequence before any segmentation.
+        label_errors([[]], labels, position=sequence.position)
+    except ValueError as error:
+        if not is_time:
+            raise
+        # The library shows times in microseconds, which are not in the table.
+        numbers = [*start, *end, *sequence.position[[0, -1]]]
+        written = [*part["written_start"], *part["written_end"], *sequence.written[[0, -1]]]
+        message = with_written_positions(str(error), map(float, numbers), map(str, written))
+        raise ValueError(message) from None
+    return labels
+
+
+def _groups(
+    name: str, used: list[str], tables: Iterable[tuple[pl.DataFrame, pl.Series]]
+) -> dict[str, str]:
+    """Return the group of each sequence, from the first table with such a column.
+
+    Each table comes with the names of the sequences of its rows.
+    """
+    for table, names in tables:
+        if name in table.columns:
+            frame = pl.DataFrame([names.alias("sequence"), text_of(table[name]).alias("group")])
+            break
+    else:
+        every = dict.fromkeys(column for table, _ in tables for column in table.columns)
+        raise ValueError(
+            f"group column {name!r} not found in the sequences or the labels; "
+            f"columns are: {listed(every)}."
+        )
+    # Groups of sequences that are not used may be missing.
+    frame = frame.with_row_index("row", offset=1).filter(pl.col("sequence").is_in(used))
+    groups: dict[str, str] = {}
+    for row, one, group in frame.unique(["sequence", "group"], keep="first").sort("row").rows():
+        if group is None:
+            raise ValueError(f"group column {name!r} has no value in row {row}.")
+        if groups.setdefault(one, group) != group:
+            raise ValueError(
+                f"group column {name!r} must have one value in a sequence, got "
+                f"{groups[one]!r} and, in row {row}, {group!r} for sequence {one!r}."
+            )
+    return groups
+
+
+def _refuse_all(unknown: list[SkippedSequence], table: SequenceTable) -> None:
+    """Raise, as there is no sequence with labels."""
+    if unknown:
+        one = unknown[0]
+        raise ValueError(
+            f"labels name sequence {one.sequence!r} in row {one.row}, which is not "
+            f"among the sequences: {listed(sorted(table.names))}."
+        )
+    raise ValueError("no labeled sequence can be read.")

@@ -1,0 +1,86 @@
+"""Sequences and labels of data frames, as a notebook has them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rocpath as rp
+from rocpath import changepoint as cp
+
+pd = pytest.importorskip("pandas")
+
+
+def frame():
+    """Return two sequences, not sorted, the second with a change at 3."""
+    rows = {"host": list("babbabbb"), "time": [0, 1, 2, 1, 0, 3, 5, 4]}
+    return pl.DataFrame(rows | {"load": [0.0, 7.0, 0.0, 0.0, 7.0, 9.0, 9.0, 9.0]})
+
+
+COLUMNS = {"sequence": "host", "position": "time", "value": "load"}
+
+
+@pytest.mark.parametrize("convert", [lambda rows: rows, lambda rows: pd.DataFrame(rows.to_dict())])
+def test_data_frames_are_split_and_sorted(convert):
+    table = rp.read_sequences(convert(frame()), **COLUMNS)
+    assert table.names == ["b", "a"]
+    assert [one.tolist() for one in table.values] == [[0, 0, 0, 9, 9, 9], [7, 7]]
+    assert [one.tolist() for one in table.positions] == [[0, 1, 2, 3, 4, 5], [0, 1]]
+    assert table.weights is None
+    assert not table.is_time
+
+
+def test_changes_have_the_positions_and_the_names_of_the_table():
+    table = rp.read_sequences(frame(), **COLUMNS)
+    found = cp.detect_changes(table.values, 1.0)
+    changes = table.changes(found, cp.changes_worth(table.values, found))
+    assert changes.columns[:4] == ["host", "time", "mean_before", "mean_after"]
+    assert changes.row(0)[:4] == ("b", 3, 0.0, 9.0)
+    assert changes.height == 1
+
+
+def test_labels_of_the_labeling_page_are_aligned_with_the_sequences():
+    table = rp.read_sequences(frame(), **COLUMNS)
+    rows = {"sequence": ["b", "b", "c"], "start": [0, 2, 0], "end": [2, 5, 1]}
+    kinds = ["no_change", "one_change", "no_change"]
+    known = rp.read_labels(pl.DataFrame(rows | {"kind": kinds, "rack": [1, 1, 2]}), table)
+    first, second = known.labels
+    assert first.kind == ("no_change", "one_change")
+    assert second is None
+    assert [one.sequence for one in known.unknown] == ["c"]
+    assert known.groups is None
+    grouped = rp.read_labels(pl.DataFrame(rows | {"kind": kinds, "rack": [1, 1, 2]}), table,
+                             group="rack")  # fmt: skip
+    assert grouped.groups == ["1", ""]
+
+
+def test_repeated_positions_are_averaged_by_weight_or_spread():
+    rows = pl.DataFrame({"position": [0, 1, 1, 2], "value": [1.0, 2.0, 5.0, 3.0]})
+    with pytest.raises(ValueError, match="must not repeat unless repeated is mean or keep"):
+        rp.read_sequences(rows)
+    (mean,) = rp.read_sequences(rows, repeated="mean").sequences
+    assert mean.value.tolist() == [1.0, 3.5, 3.0]
+    assert mean.weight.tolist() == [1.0, 2.0, 1.0]
+    (kept,) = rp.read_sequences(rows, repeated="keep").sequences
+    # Two observations share the distance from 1 to 2.
+    assert kept.position.tolist() == [0.0, 1.0, 1.5, 2.0]
+    with pytest.raises(ValueError, match="repeated must be"):
+        rp.read_sequences(rows, repeated="drop")
+
+
+def test_wide_tables_are_sequences_or_one_with_common_changes():
+    rows = pl.DataFrame({"time": [2, 1], "x": [1.0, 2.0], "y": [3.0, 4.0], "note": ["a", "b"]})
+    wide = rp.read_sequences(rows, layout="wide")
+    assert wide.names == ["x", "y"]
+    (common,) = rp.read_sequences(rows, layout="common").sequences
+    np.testing.assert_array_equal(common.value, [[2.0, 4.0], [1.0, 3.0]])
+    assert common.columns == ("x", "y")
+
+
+def test_a_bad_value_skips_only_its_sequence():
+    rows = pl.DataFrame({"sequence": ["a", "b", "b"], "value": ["1", "2", "x"]})
+    table = rp.read_sequences(rows)
+    assert table.names == ["a"]
+    (skipped,) = table.skipped
+    assert str(skipped) == (
+        "skipped sequence 'b': column 'value' must be a number, got 'x' in row 3."
+    )
