@@ -9,6 +9,7 @@ import pytest
 import skops.io
 
 from rocpath.cli import main
+from rocpath.table_files import reading
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 
@@ -110,7 +111,7 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
 
 
-def test_a_panic_over_damaged_parquet_is_told_in_one_line(tmp_path, capfd):
+def test_a_panic_over_damaged_parquet_is_one_line(tmp_path, capfd):
     table = str(tmp_path / "table.parquet")
     labeled_table().write_parquet(table)
 
@@ -119,7 +120,7 @@ def test_a_panic_over_damaged_parquet_is_told_in_one_line(tmp_path, capfd):
         raise pl.exceptions.PanicException("range end index out of range")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pl, "read_parquet", panic)
+        patch.setitem(reading._BINARY, ".parquet", ("Parquet", panic))
         assert main(["fit", table, "--label", "y"]) == 2
     err = capfd.readouterr().err
     assert err == f"rocpath: {table!r} is not readable Parquet: it is damaged.\n"
@@ -221,7 +222,7 @@ def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
     assert "not a model of this version" in fails(capsys, ["predict", str(path), fitted[1]])
 
 
-def test_wrong_usage_is_told_in_one_line(capsys):
+def test_wrong_usage_is_one_line(capsys):
     assert "Missing option '--label'" in fails(capsys, ["fit", "t.csv"])
     assert "No such command 'fitt'" in fails(capsys, ["fitt"])
     assert "rocpath changepoint --help" in fails(capsys, ["changepoint"])
