@@ -69,8 +69,9 @@ def refuse_masked(name: str, values: object) -> None:
         raise ValueError(f"{name} must have no masked values, got a masked array.")
     if hasattr(values, "__dask_graph__"):
         raise TypeError(
-            f"{name} must be in memory, got a Dask {type(values).__name__.lower()}: "
-            "use the function of the same name in rocpath.dask, or call compute()."
+            f"{name} must be in memory, got a Dask {type(values).__name__.lower()}: use auc, "
+            "auc_interval, compare_auc, choose_threshold, minimize_aum or AUCClassifier of "
+            "rocpath.dask, or call compute()."
         )
 
 
@@ -253,6 +254,7 @@ def group_numbers(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | N
     """Return a number for the group of every row, or None without groups, or raise."""
     if groups is None:
         return None
+    refuse_masked("groups", groups)
     labels = np.asarray(groups)
     if labels.ndim != 1:
         raise ValueError(f"groups must be one-dimensional, got shape {labels.shape}.")

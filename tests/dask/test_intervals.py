@@ -177,8 +177,12 @@ def test_functions_in_memory_refuse_dask_collections():
         lambda: rp.compare_auc(y, X[:, 0], score),
         lambda: rp.choose_threshold(labels, X[:, 0], max_fpr=0.1),
         lambda: rp.AUCClassifier().fit(lazy, labels),
+        lambda: rp.AUCClassifier().fit(X, y, groups=labels),
+        lambda: rp.AUCBlender().fit(lazy, y),
+        lambda: rp.ThresholdClassifier(rp.AUCClassifier(), max_fpr=0.1).fit(lazy, y),
+        lambda: rp.TableClassifier().fit(lazy, labels),
         lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
     ]
     for call in calls:
-        with pytest.raises(TypeError, match=r"got a Dask array: .* rocpath\.dask"):
+        with pytest.raises(TypeError, match=r"got a Dask array: use auc, .* of rocpath\.dask"):
             call()

@@ -17,6 +17,7 @@ from rocpath.arguments import (
     finite_number,
     group_numbers,
     one_of,
+    refuse_masked,
     refuse_one_class,
     region_border,
     row_weights,
@@ -260,6 +261,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
 
     def _checked(self, X: Any, *, is_fit: bool) -> Any:
         """Return checked features; a data frame is returned unchanged."""
+        refuse_masked("X", X)
         if hasattr(X, "columns"):
             # Its columns may be of any type that the members accept.
             validate_data(self, X, reset=is_fit, skip_check_array=True)

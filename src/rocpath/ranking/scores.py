@@ -11,6 +11,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from rocpath.arguments import refuse_masked
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +22,7 @@ MARGIN_FIRST = ("decision_function", "predict_proba")
 
 def class_labels(y: ArrayLike) -> NDArray[Any]:
     """Return the labels of classes as a vector, or raise."""
+    refuse_masked("y", y)
     label: NDArray[Any] = column_or_1d(y, warn=True)
     assert_all_finite(label, input_name="y")
     check_classification_targets(label)

@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, indexable
 
-from rocpath.arguments import label_weights, share_between
+from rocpath.arguments import label_weights, refuse_masked, share_between
 from rocpath.auc_statistics.operating_points import OperatingPoint
 from rocpath.auc_statistics.thresholds import check_targets, choose_threshold
 from rocpath.ranking.scores import (
@@ -145,6 +145,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         if self.confidence is not None:
             share_between("confidence", self.confidence)
         share_between("calibration_size", self.calibration_size)
+        refuse_masked("X", X)
         X, label, together = indexable(X, class_labels(y), groups)
         classes, weight = np.unique(label), params.get("sample_weight")
         if classes.size != 2:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rocpath.arguments import refuse_masked
+
 
 def as_table(frame: Any) -> pl.DataFrame:
     """Return a data frame of pandas or polars as one of polars."""
@@ -15,6 +17,7 @@ def as_table(frame: Any) -> pl.DataFrame:
         return frame
     if isinstance(frame, pl.LazyFrame):
         return frame.collect()
+    refuse_masked("X", frame)
     if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
         raise TypeError(
             "X must be a data frame of pandas or polars with named columns, got "
@@ -33,6 +36,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     """Return one value per row as a column of polars; its own name, if it has one."""
     if isinstance(values, pl.Series):
         return values if values.name else values.alias(name)
+    refuse_masked(name, values)
     name = str(getattr(values, "name", None) or name)
     array = np.asarray(values)
     if array.ndim != 1:
