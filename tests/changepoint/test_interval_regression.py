@@ -233,17 +233,15 @@ def numbers(rows, names):
 
 def published_functions():
     """Error functions of the H3K4me3 problems, in the order of the inputs."""
-    names = ("min.log.lambda", "fp", "fn", "possible.fp", "possible.fn")
+    names = ("min.log.lambda", "fp", "fn")
     by_sequence = {}
     for row in read("evaluation.csv.gz"):
         values = [float(row[name]) for name in names]
         by_sequence.setdefault(row["sequenceID"], []).append(values)
     functions = {}
     for sequence, rows in by_sequence.items():
-        log_penalty, fp, fn, possible_fp, possible_fn = np.array(sorted(rows)).T
-        functions[sequence] = cp.PenaltyErrors(
-            np.exp(log_penalty), fp, fn, possible_fp=possible_fp[0], possible_fn=possible_fn[0]
-        )
+        log_penalty, fp, fn = np.array(sorted(rows)).T
+        functions[sequence] = cp.PenaltyErrors(np.exp(log_penalty), fp, fn)
     return functions
 
 

@@ -128,7 +128,7 @@ def test_one_chromosome_of_several(tmp_path):
 def test_lines_that_are_not_runs_are_named(tmp_path):
     path = tmp_path / "bad.bedGraph"
     path.write_text("chr1\t0\t5\t1\nchr1\t5\tsix\t7\n")
-    with pytest.raises(ValueError, match=r"three numbers in each line, got '5\\tsix"):
+    with pytest.raises(ValueError, match=r"three numbers in each line: .*'six'"):
         list(cp.bedgraph_pieces(path).read())
 
 

@@ -44,7 +44,6 @@ def test_intervals_follow_each_other_from_zero_to_infinity(cost):
     assert (np.diff(selection.n_changes) < 0).all()
     assert selection.cost.tolist() == [cost[k] for k in selection.n_changes]
     assert selection.model.tolist() == selection.n_changes.tolist()
-    assert np.exp(selection.min_log_penalty) == pytest.approx(selection.min_penalty)
 
 
 def test_equal_costs_and_points_on_an_edge_are_not_selected():

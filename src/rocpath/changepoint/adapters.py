@@ -104,9 +104,7 @@ def detector_errors(
         penalties, models = sorted(known), [known[one] for one in sorted(known)]
     if search.cost is None:
         errors = label_errors(models, labels, n=value.size, position=position)
-        start = np.array([0.0, *penalties[1:]])
-        possible = {"possible_fp": errors.possible_fp, "possible_fn": errors.possible_fn}
-        return PenaltyErrors(start, errors.fp, errors.fn, **possible)
+        return PenaltyErrors(np.array([0.0, *penalties[1:]]), errors.fp, errors.fn)
     by_size = {one.size: one for one in models}
     costs = [search.cost(one) for one in by_size.values()]
     errors = label_errors([*by_size.values()], labels, n=value.size, position=position)

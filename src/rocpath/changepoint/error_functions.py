@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from rocpath.arguments import (
     describe,
     finite_vector,
     read_only,
+    refuse_any,
     same_length,
     set_fields,
     whole_number,
@@ -22,7 +22,6 @@ from rocpath.changepoint.label_rules import check_label_kinds
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.segmentation import segment
-from rocpath.changepoint.selection import log_penalties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +46,6 @@ class PenaltyErrors:
         Smallest penalty of each row, increasing from 0.
     fp, fn : array-like of int, shape (n_rows,)
         False positives and false negatives.
-    possible_fp, possible_fn : int, optional
-        Largest possible numbers; by default the largest ones in the rows.
 
     Examples
     --------
@@ -61,8 +58,6 @@ class PenaltyErrors:
     min_penalty: NDArray[np.float64]
     fp: NDArray[np.int64]
     fn: NDArray[np.int64]
-    possible_fp: int = field(default=None, kw_only=True)  # type: ignore[assignment]
-    possible_fn: int = field(default=None, kw_only=True)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
@@ -71,17 +66,8 @@ class PenaltyErrors:
         same_length(min_penalty=penalty, fp=fp, fn=fn)
         if penalty.size == 0 or penalty[0] != 0 or not (np.diff(penalty) > 0).all():
             raise ValueError(f"min_penalty must increase from 0, got {describe(penalty.tolist())}.")
-        possible = {}
-        for kind, errors in (("fp", fp), ("fn", fn)):
-            most = getattr(self, f"possible_{kind}")
-            most = int(errors.max()) if most is None else most
-            possible[kind] = whole_number(f"possible_{kind}", most, least=0)
-            if errors.min() < 0 or errors.max() > possible[kind]:
-                row = (errors < 0).argmax() if errors.min() < 0 else errors.argmax()
-                raise ValueError(
-                    f"{kind} must be from 0 to possible_{kind} = {possible[kind]}, got "
-                    f"{errors[row]} in row {row}."
-                )
+        refuse_any(fp < 0, "fp must be non-negative", fp)
+        refuse_any(fn < 0, "fn must be non-negative", fn)
         # Models with the same errors are the same to a learner.
         is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
         set_fields(
@@ -89,8 +75,6 @@ class PenaltyErrors:
             min_penalty=read_only(penalty[is_new]),
             fp=read_only(fp[is_new]),
             fn=read_only(fn[is_new]),
-            possible_fp=possible["fp"],
-            possible_fn=possible["fn"],
         )
 
     def __len__(self) -> int:
@@ -99,13 +83,13 @@ class PenaltyErrors:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that arrays stay read-only."""
-        make = partial(PenaltyErrors, possible_fp=self.possible_fp, possible_fn=self.possible_fn)
-        return make, (self.min_penalty, self.fp, self.fn)
+        return PenaltyErrors, (self.min_penalty, self.fp, self.fn)
 
     @property
     def min_log_penalty(self) -> NDArray[np.float64]:
         """Logarithm of ``min_penalty``, from minus infinity."""
-        return log_penalties(self.min_penalty)
+        with np.errstate(divide="ignore"):
+            return read_only(np.log(self.min_penalty))
 
     def per_unit(self, unit: float) -> PenaltyErrors:
         """Return the errors as a function of the penalty divided by a unit."""
@@ -222,11 +206,7 @@ def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErr
             f"{len(errors)} for model {selection.model.max()}."
         )
     return PenaltyErrors(
-        selection.min_penalty,
-        errors.fp[selection.model],
-        errors.fn[selection.model],
-        possible_fp=errors.possible_fp,
-        possible_fn=errors.possible_fn,
+        selection.min_penalty, errors.fp[selection.model], errors.fn[selection.model]
     )
 
 

@@ -179,14 +179,10 @@ class LabelErrors:
     ----------
     fp, fn : array of int, shape (n_models,)
         False positives and false negatives.
-    possible_fp, possible_fn : int
-        Largest possible numbers.
     """
 
     fp: NDArray[np.int64]
     fn: NDArray[np.int64]
-    possible_fp: int
-    possible_fn: int
 
     def __len__(self) -> int:
         """Return the number of models."""
@@ -236,30 +232,26 @@ def label_errors(
     if isinstance(changes, Segmentations):
         n, changes = changes.n, changes.changes
     place = _places(n, position, labels)
-    fp = np.zeros(len(changes), dtype=np.int64)
-    fn = np.zeros(len(changes), dtype=np.int64)
-    kinds = [KINDS[kind] for kind in labels.kind]
-    least = np.array([kind.least for kind in kinds])
-    most = np.array([kind.most for kind in kinds])
-    for k, model in enumerate(changes):
-        change = _checked_changes(model, k, place.size, labels)
-        counts = _counts(place[change], labels)
-        count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])
-        fp[k] = (count > most).sum()
-        fn[k] = (count < least).sum()
-    return LabelErrors(read_only(fp), read_only(fn), labels.possible_fp, labels.possible_fn)
+    wrong = [_wrong(model, k, place, labels) for k, model in enumerate(changes)]
+    fp, fn = np.array(wrong, dtype=np.int64).reshape(-1, 2, len(labels)).sum(axis=2).T
+    return LabelErrors(read_only(fp), read_only(fn))
 
 
 def label_outcomes(changes: ArrayLike, labels: Labels, position: ArrayLike) -> list[str]:
     """Return ``"FP"``, ``"FN"`` or ``""`` for each label, given one model's changes."""
-    outcomes = []
-    # One by one, as `label_errors` returns only totals.
-    for k in range(len(labels)):
-        one = slice(k, k + 1)
-        label = Labels(labels.start[one], labels.end[one], labels.kind[one])
-        errors = label_errors([changes], label, position=position)
-        outcomes.append("FP" if errors.fp[0] else "FN" if errors.fn[0] else "")
-    return outcomes
+    fp, fn = _wrong(changes, 0, _places(None, position, labels), labels)
+    return [str(one) for one in np.select([fp, fn], ["FP", "FN"], "")]
+
+
+def _wrong(
+    changes: ArrayLike, k: int, place: NDArray[np.float64], labels: Labels
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which labels have a false positive, and which a false negative."""
+    counts = _counts(place[_checked_changes(changes, k, place.size, labels)], labels)
+    kinds = [KINDS[kind] for kind in labels.kind]
+    count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])
+    least, most = np.array([(kind.least, kind.most) for kind in kinds]).T
+    return count > most, count < least
 
 
 def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np.int64]]:

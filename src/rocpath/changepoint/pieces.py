@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import warnings
+import io
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -283,30 +283,15 @@ def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
 
 
 def _numbers(path: Path, rows: bytes) -> NDArray[np.float64]:
-    with warnings.catch_warnings():
-        # Older NumPy warns about bad rows, newer versions raise.
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            # Text mode creates no Python objects; only the binary mode is deprecated.
-            table = np.fromstring(rows, dtype=np.float64, sep=" ")
-        except (DeprecationWarning, ValueError):
-            table = np.empty(0)
-    n_rows = rows.count(b"\n") + (not rows.endswith(b"\n"))
-    if table.size != 3 * n_rows:
-        lines = rows.splitlines()
-        bad = next((row for row in lines if not _is_numbers(row)), lines[0])
-        raise ValueError(
-            f"{path.name} must have a chromosome and three numbers in each line, got "
-            f"{bad.decode()!r} after the chromosome."
-        )
-    return table.reshape(-1, 3)
-
-
-def _is_numbers(row: bytes) -> bool:
+    rule = f"{path.name} must have a chromosome and three numbers in each line"
     try:
-        return len([float(word) for word in row.split()]) == 3
-    except ValueError:
-        return False
+        table = np.loadtxt(io.BytesIO(rows), ndmin=2)
+    except ValueError as error:
+        # NumPy counts rows from the start of this block, not of the file.
+        raise ValueError(f"{rule}: {str(error).partition(' at row')[0]}.") from None
+    if table.shape[1] != 3:
+        raise ValueError(f"{rule}, got {rows.splitlines()[0].decode()!r} after the chromosome.")
+    return table
 
 
 def _is_comment(line: bytes) -> bool:

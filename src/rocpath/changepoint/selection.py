@@ -50,16 +50,6 @@ class ModelSelection:
         """Return the number of selected models."""
         return self.n_changes.size
 
-    @property
-    def min_log_penalty(self) -> NDArray[np.float64]:
-        """Logarithm of ``min_penalty``, from minus infinity."""
-        return log_penalties(self.min_penalty)
-
-    @property
-    def max_log_penalty(self) -> NDArray[np.float64]:
-        """Logarithm of ``max_penalty``, to infinity."""
-        return log_penalties(self.max_penalty)
-
     def select(self, penalty: ArrayLike) -> Any:
         """Return the number of changes that a penalty selects.
 
@@ -181,9 +171,3 @@ def _whole_numbers(values: list[float]) -> tuple[list[int], int]:
     ratios = [value.as_integer_ratio() for value in values]
     unit = max(denominator for _, denominator in ratios)
     return [number * (unit // denominator) for number, denominator in ratios], unit
-
-
-def log_penalties(penalty: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return logarithms, minus infinity for penalty 0."""
-    with np.errstate(divide="ignore"):
-        return read_only(np.log(penalty))
