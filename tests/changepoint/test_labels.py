@@ -192,7 +192,7 @@ def test_bad_error_functions_are_refused():
         cp.PenaltyErrors([1, 2], [0, 0], [0, 0])
     with pytest.raises(ValueError, match="fn must be non-negative, got -1 at index 1"):
         cp.PenaltyErrors([0, 2], [0, 2], [0, -1])
-    with pytest.raises(TypeError, match="PenaltyErrors, got int for sequence 1"):
+    with pytest.raises(TypeError, match="PenaltyErrors, got 3 for sequence 1"):
         cp.error_breakpoints([cp.PenaltyErrors([0], [0], [0]), 3])
     with pytest.raises(ValueError, match="errors must have one entry for each model"):
         cp.penalty_errors(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rocpath.changepoint.error_functions import target_interval
-from rocpath.changepoint.features import feature_names
+from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, possible_changes
@@ -89,7 +89,7 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
     coef = detector.regressor_.coef_
     # Standardized as in the fit, where values up to 1e300 do not overflow.
     scale = Columns.from_matrix(detector.evaluation_.problem.X).scale
-    used, name = np.flatnonzero(coef), (*feature_names(), "log.noise_variance")
+    used, name = np.flatnonzero(coef), (*FEATURE_NAMES, "log.noise_variance")
     return [(name[k], float(coef[k] * scale[k])) for k in used]
 
 

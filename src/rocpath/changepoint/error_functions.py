@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import (
+    check_count,
     describe,
     finite_vector,
     read_only,
@@ -305,15 +306,17 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     return float(lower[best]), float(upper[best])
 
 
-def checked_functions(name: str, functions: Sequence[PenaltyErrors]) -> list[PenaltyErrors]:
-    """Return a list of at least one error function, or raise."""
-    functions = list(functions)
-    if not functions:
+def checked_functions(name: str, functions: Any, *, n: int | None = None) -> list[PenaltyErrors]:
+    """Return a list of at least one error function, of n if given, or raise."""
+    listed: list[PenaltyErrors] = list(functions)
+    if not listed:
         raise ValueError(f"{name} must have at least one sequence, got none.")
-    for number, function in enumerate(functions):
+    for number, function in enumerate(listed):
         if not isinstance(function, PenaltyErrors):
             raise TypeError(
-                f"{name} must be PenaltyErrors, got {type(function).__name__} for "
+                f"{name} must be a list of PenaltyErrors, got {describe(function)} for "
                 f"sequence {number}."
             )
-    return functions
+    if n is not None:
+        check_count(f"{name} must have an entry", len(listed), n, "rows of X")
+    return listed

@@ -37,7 +37,7 @@ _SERIES = {
 }
 _TRANSFORMS = ("", "log", "log1p", "loglog", "sqrt")
 _BASE_NAMES = ("length", *(f"{a}.{b}" for a in _SERIES for b in _STATISTICS))
-_NAMES = tuple(
+FEATURE_NAMES = tuple(
     f"{transform}.{name}" if transform else name
     for transform in _TRANSFORMS
     for name in _BASE_NAMES
@@ -111,12 +111,7 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
         value = np.stack([_features(f"x[{k}]", one) for k, one in enumerate(x)])
     else:
         value = _features("x", x)
-    return SequenceFeatures(read_only(value), _NAMES)
-
-
-def feature_names() -> tuple[str, ...]:
-    """Return the names of all features, in order."""
-    return _NAMES
+    return SequenceFeatures(read_only(value), FEATURE_NAMES)
 
 
 def _features(name: str, sequence: Any) -> NDArray[np.float64]:

@@ -10,16 +10,11 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import validate_data
 
-from rocpath.arguments import describe, finite_number, share_between, whole_number
+from rocpath.arguments import describe, nonnegative_number, share_between, whole_number
 from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import interval_losses, largest_alpha
-from rocpath.changepoint.log_penalty_model import (
-    FeatureRanges,
-    LinearModels,
-    LogPenaltyModel,
-    interval_models,
-)
+from rocpath.changepoint.log_penalty_model import FeatureRanges, LogPenaltyModel, interval_models
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +123,8 @@ class IntervalRegression(LogPenaltyModel):
         interval = target_intervals(y, len(X))
         self._check_parameters()
         fraction = self._fractions(X, interval, groups)
-        models, largest = self._models(X, interval, fraction, self.tol)
+        settings: dict[str, Any] = {"margin": self.margin, "max_steps": self.max_steps}
+        models, largest = interval_models(X, interval, fraction, tol=self.tol, **settings)
         if models.violation > self.tol:
             warnings.warn(
                 f"Interval regression did not reach tol={self.tol} in {self.max_steps} "
@@ -153,10 +149,8 @@ class IntervalRegression(LogPenaltyModel):
         return float(((lower <= prediction) & (prediction <= upper)).mean())
 
     def _check_parameters(self) -> None:
-        if self.alpha is not None and finite_number("alpha", self.alpha) < 0:
-            raise ValueError(f"alpha must not be negative, got {self.alpha}.")
-        if finite_number("margin", self.margin) < 0:
-            raise ValueError(f"margin must not be negative, got {self.margin}.")
+        nonnegative_number("alpha", self.alpha or 0.0)
+        nonnegative_number("margin", self.margin)
         share_between("alpha_ratio", self.alpha_ratio)
         whole_number("n_alphas", self.n_alphas, least=2)
         whole_number("max_steps", self.max_steps, least=1)
@@ -174,8 +168,9 @@ class IntervalRegression(LogPenaltyModel):
         path = np.geomspace(1.0, self.alpha_ratio, self.n_alphas)
 
         def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray[np.float64]:
+            settings: dict[str, Any] = {"margin": self.margin, "max_steps": self.max_steps}
             tol = max(self.tol, _FOLD_TOLERANCE)
-            models = self._models(X[train], interval[train], path, tol)[0]
+            models, _ = interval_models(X[train], interval[train], path, tol=tol, **settings)
             loss = interval_losses(models.predict(X[test]), interval[test], self.margin)
             return np.asarray(loss.mean(axis=0))
 
@@ -189,17 +184,6 @@ class IntervalRegression(LogPenaltyModel):
             return path[:1]
         self.cv_loss_ = choice.mean
         return path[: choice.chosen + 1]
-
-    def _models(
-        self,
-        X: NDArray[np.float64],
-        interval: NDArray[np.float64],
-        fraction: NDArray[np.float64],
-        tol: float,
-    ) -> tuple[LinearModels, float]:
-        return interval_models(
-            X, interval, fraction, margin=self.margin, tol=tol, max_steps=self.max_steps
-        )
 
     def __sklearn_tags__(self) -> Any:
         """Declare that a vector target is not a fair test."""

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rocpath.arguments import (
-    check_count,
-    describe,
-    nonnegative_number,
-    one_of,
-    share_between,
-    whole_number,
-)
+from rocpath.arguments import check_count, nonnegative_number, one_of, share_between, whole_number
 from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
 from rocpath.changepoint.detection import detect_changes
-from rocpath.changepoint.error_functions import PenaltyErrors, error_breakpoints
+from rocpath.changepoint.error_functions import checked_functions, error_breakpoints
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.log_penalty_model import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
@@ -35,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.cross_validation import Split
+    from rocpath.changepoint.error_functions import PenaltyErrors
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation
     from rocpath.step_choice import StepChoice
@@ -156,7 +150,7 @@ class PenaltyRegressor(LogPenaltyModel):
             how many features are selected.
         """
         X = self._checked(X, reset=True)
-        sequences = LabeledSequences(X, _error_functions(y, len(X)))
+        sequences = LabeledSequences(X, checked_functions("y", y, n=len(X)))
         self._check_parameters()
         splits = group_splits(len(X), groups, self.n_folds, self.random_state)
         n_alphas = 1 if self.start == "zero" else self.n_alphas
@@ -238,7 +232,7 @@ class PenaltyRegressor(LogPenaltyModel):
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
         """Return the AUC of the label errors."""
         prediction = self.predict(X)
-        functions = _error_functions(y, prediction.size)
+        functions = checked_functions("y", y, n=prediction.size)
         return auc(error_breakpoints(functions), -prediction)
 
     def _check_parameters(self) -> None:
@@ -252,14 +246,3 @@ class PenaltyRegressor(LogPenaltyModel):
         nonnegative_number("tol", self.tol)
         nonnegative_number("margin", self.margin)
         share_between("alpha_ratio", self.alpha_ratio)
-
-
-def _error_functions(y: Any, n_samples: int) -> list[PenaltyErrors]:
-    functions = list(y) if isinstance(y, (list, tuple, np.ndarray)) else [y]
-    for row, function in enumerate(functions):
-        if not isinstance(function, PenaltyErrors):
-            raise TypeError(
-                f"y must be a list of PenaltyErrors, got {describe(function)} in row {row}."
-            )
-    check_count("y must have an entry", len(functions), n_samples, "rows of X")
-    return functions

@@ -44,6 +44,11 @@ class Piece(NamedTuple):
     weights: NDArray[np.float64] | None
     position: NDArray[np.float64] | None
 
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weights, also if they are ones."""
+        return np.ones(len(self.x)) if self.weights is None else self.weights
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequencePieces:

@@ -86,9 +86,7 @@ def checked_sequence(
     core_cost = _core_cost(x, cost, constraint, threshold)
     # This pass knows both the positions of labels and the indices of the search.
     places = LabelPlaces(labels, constraint)
-    n_all = None if isinstance(x, SequencePieces) else np.shape(x)[:1]
-    x, weights, position, index = _without_missing(x, weights, position, labels)
-    source = _as_pieces(x, weights, position)
+    source, index = _source(x, weights, position, labels)
     seen = _first_pass(source, cost, places)
     origin = _origin(seen.sample, core_cost)
     low, high = float((seen.low - origin).min()), float((seen.high - origin).max())
@@ -103,9 +101,9 @@ def checked_sequence(
         int(np.frexp(max(high, -low))[1]),
         int(np.frexp(seen.max_weight or 1.0)[1]),
         places.rules(seen.n),
-        *_noise_limits(x, weights, cost, threshold, origin.size),
+        *_noise_limits(source, cost, threshold, origin.size),
         index,
-        n_all[0] if n_all else seen.n,
+        seen.n if index is None else len(x),  # type: ignore[arg-type]
     )
 
 
@@ -158,26 +156,33 @@ def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | Non
     return "columns" if is_table and cost == "normal" else cost
 
 
-def _without_missing(
+def _source(
     x: Any, weights: Any, position: Any, labels: Labels | None
-) -> tuple[Any, Any, Any, NDArray[np.intp] | None]:
-    """Drop missing observations; those left keep their positions for labels."""
-    given = None if isinstance(x, SequencePieces) else np.asanyarray(x)
-    if given is None or given.dtype.kind != "f" or not np.isnan(given).any():
-        return x, weights, position, None
-    index = np.flatnonzero(~np.isnan(given.reshape(len(given), -1)).any(axis=1))
+) -> tuple[SequencePieces, NDArray[np.intp] | None]:
+    """Return observations that are not missing, and their indices if some are.
+
+    They keep their positions for labels.
+    """
+    columns = {"weights": weights, "position": position}
+    if isinstance(x, SequencePieces):
+        for name, given in columns.items():
+            if given is not None:
+                raise ValueError(f"{name} must be None for pieces, which have their own.")
+        return x, None
+    value = np.asanyarray(x)
+    if value.dtype.kind != "f" or not np.isnan(value).any():
+        return array_pieces(x, **columns), None
+    n = len(value)
+    index = np.flatnonzero(~np.isnan(value.reshape(n, -1)).any(axis=1))
     if index.size == 0:
         raise ValueError("x must have an observation that is not NaN, got none.")
     if position is None and labels is not None:
-        position = np.arange(float(len(given)))
-
-    def left(name: str, column: Any) -> Any:
-        if column is None:
-            return None
-        check_count(f"{name} must have an entry", np.size(column), len(given), "observations")
-        return np.asarray(column)[index]
-
-    return given[index], left("weights", weights), left("position", position), index
+        columns["position"] = np.arange(float(n))
+    for name, given in columns.items():
+        if given is not None:
+            check_count(f"{name} must have an entry", np.size(given), n, "observations")
+            columns[name] = np.asarray(given)[index]
+    return array_pieces(value[index], **columns), index
 
 
 def _origin(sample: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
@@ -192,14 +197,15 @@ def _origin(sample: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
 
 
 def _noise_limits(
-    x: Any, weights: Any, cost: str, threshold: float | None, n_columns: int
+    source: SequencePieces, cost: str, threshold: float | None, n_columns: int
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the threshold of a robust cost, and the smallest variance of each column."""
     floor = np.zeros(n_columns)
     if cost in _FUNCTIONS_OF_A_MEAN:
         return 0.0, floor
-    value = np.asarray(x, dtype=np.float64)
-    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+    pieces = list(source.read())
+    value = np.concatenate([piece.x for piece in pieces])
+    weight = np.concatenate([piece.weight for piece in pieces])
     if cost in ROBUST:
         return robust_threshold(value, weight, cost, threshold), floor
     columns = value.reshape(len(value), -1).T
@@ -274,24 +280,12 @@ def check_observations(
         refuse_any(x < least, f"{name} must not be {sign} for cost={cost!r}", x, offset=offset)
 
 
-def _as_pieces(
-    x: ArrayLike | SequencePieces, weights: ArrayLike | None, position: ArrayLike | None
-) -> SequencePieces:
-    if not isinstance(x, SequencePieces):
-        return array_pieces(x, weights=weights, position=position)
-    for name, given in (("weights", weights), ("position", position)):
-        if given is not None:
-            raise ValueError(f"{name} must be None for pieces, which have their own.")
-    return x
-
-
 def _centered(
     sequence: CheckedSequence,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
     """Return rows one after the other, their weights and their positions."""
     for piece in sequence.source.read():
-        weight = np.ones(len(piece.x)) if piece.weights is None else piece.weights
-        yield (piece.x - sequence.origin).ravel(), weight, piece.position
+        yield (piece.x - sequence.origin).ravel(), piece.weight, piece.position
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
