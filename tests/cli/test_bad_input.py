@@ -79,7 +79,7 @@ def test_counts_below_zero_are_named(tmp_path, capsys):
         (b"a,y\n1,0\n2,0\n3,1\n", "has only 1 row of '1'"),
         (b"a,y\n1,0\n\xff\xfe,1\n", "is not UTF-8 text: byte 0xff in row 2"),
         (b"a,y\n1,0\n2\0,1\n", "has a NUL byte in row 2"),
-        (b"\xff\xfea\0,\0y\0\n", "starts as UTF-16 text, but is not"),
+        (b"\xff\xfea\0,\0y\0\n", "is not utf-16 text"),
         (b"[red],<b>\n1,0\n2,1\n", "columns are: [red], <b>"),
         (b"\x1b[31mx,b\n1,0\n2,1\n", "columns are: \\x1b[31mx, b"),
     ],

@@ -86,8 +86,8 @@ def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
     try:
         decoded = content.decode(encoding or "utf-8")
     except (LookupError, UnicodeDecodeError) as error:
-        reason = first_line(error)
         if encoding is not None:
+            reason = first_line(error)
             raise ValueError(f"{source} is not {encoding} text: {reason}.") from None
         start = error.start  # type: ignore[union-attr]
         raise ValueError(

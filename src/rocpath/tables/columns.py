@@ -18,6 +18,7 @@ KINDS = ("number", "category", "date", "drop")
 LARGEST_NUMBER = 1e100  # squares of it can still be summed
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer whole numbers are distinct by chance
 _MAX_LISTED = 20  # names in a message
+_LONGEST_CATEGORY = 1_000  # characters that are compared; one cell may have megabytes
 _SECONDS_PER_DAY = 86_400.0
 
 
@@ -93,7 +94,8 @@ class TableFeatures(NamedTuple):
         numbers = [
             plain[name] if name in plain else self._number(table[name]) for name in self.number
         ]
-        return pl.DataFrame(numbers + [text_of(table[name]) for name in self.category])
+        words = [text_of(table[name]).str.slice(0, _LONGEST_CATEGORY) for name in self.category]
+        return pl.DataFrame(numbers + words)
 
     def _number(self, series: pl.Series) -> pl.Series:
         codes = self.sentinel.get(series.name)
