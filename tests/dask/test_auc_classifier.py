@@ -134,7 +134,7 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
 def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     areas = iter([0.7, 0.6, 0.5, 0.6])
     monkeypatch.setattr(refinement, "_auc", lambda *_: next(areas))
-    monkeypatch.setattr(refinement, "_newton", lambda rows, problem, start: start * 0)
+    monkeypatch.setattr(refinement, "newton", lambda sums, l2, start: start * 0)
     start, ascended = np.ones(4), np.full(4, 2.0)
 
     class Candidate:

@@ -117,13 +117,13 @@ class AUCClassifier(LocalClassifier):
             rows = PartitionedRows.read(passes, "X", X, y, sample_weight)
             check_classification_targets(rows.classes)
             refuse_one_class(rows.classes)
-            some = subsample(rows, int(seed))
+            some, class_index, weight = subsample(rows, int(seed))
             class_weight = self._class_factors(rows) * rows.class_weights
-            searched = self._search(some.X, rows.classes, some.class_index, some.weight, show)
+            searched = self._search(some, rows.classes, class_index, weight, show)
             rankings = []
             for is_class, _, candidate in searched:
                 coef = candidate.coef
-                if not some.is_all:
+                if class_index.size < sum(rows.n_rows):
                     coef = refine(rows, is_class, candidate, self.max_fpr)
                 totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
                 rankings.append((candidate.log_odds(coef, *totals), candidate))

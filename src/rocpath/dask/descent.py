@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
     Jumps = NDArray[np.int8] | NDArray[np.int64]  # of `label_jumps`
+    # The threshold where FP reaches FN, and the counts of both before and after.
+    Level = tuple[float, NDArray[np.int64]]
 
 _FEW_ROWS = 50_000  # all of whose predictions are sent to the client
 _MAX_LINES = 2**22  # that may be sent to the client, 134 MB
@@ -144,13 +146,6 @@ class _LabelErrors(NamedTuple):
         return self.breakpoints(jump).lines(prediction, change)
 
 
-class _Level(NamedTuple):
-    """The threshold where FP reaches FN, and the counts of both before and after."""
-
-    threshold: float
-    counts: NDArray[np.int64]
-
-
 @dataclass(eq=False)
 class _PartitionedVector:
     """One entry per row, kept by the workers; the client has a sample of them."""
@@ -159,7 +154,7 @@ class _PartitionedVector:
     tasks: list[Any]
     sample: Vector
     # Cached: AUM and its gradient need the level, AUC and the intercept the buckets.
-    level: _Level | None = None
+    level: Level | None = None
     buckets: Buckets | None = None
 
     # The two operations of a descent on predictions, which it expects to be arrays.
@@ -266,13 +261,13 @@ class _PartitionedSamples(NamedTuple):
         buckets = self._buckets(state.predictions[0])
         return buckets.fewest_errors_constant(self.errors.units.in_core)
 
-    def level(self, predictions: _PartitionedVector) -> _Level:
+    def level(self, predictions: _PartitionedVector) -> Level:
         """Find where FP reaches FN, from the sample and one pass over predictions."""
         if predictions.level is None:
             predictions.level = self._find_level(predictions)
         return predictions.level
 
-    def _find_level(self, predictions: _PartitionedVector) -> _Level:
+    def _find_level(self, predictions: _PartitionedVector) -> Level:
         sample = self.errors.lines(self.sampled_jumps, predictions.sample)
         confidence = _CONFIDENCE
         # If the bracket from the sample misses the level, a wider one is tried, and
@@ -284,8 +279,8 @@ class _PartitionedSamples(NamedTuple):
             box = (0.0, 0.0, low, high)
             inside = _concatenate(self._each("level", _near_level, [predictions], box))
             found = _core.level_inside(inside, sample)
-            if found.pop("is_inside"):
-                return _Level(**found)
+            if found["is_inside"]:
+                return found["threshold"], found["counts"]
             confidence *= 4.0
 
     def _buckets(self, predictions: _PartitionedVector) -> Buckets:
@@ -363,7 +358,7 @@ def _near_level(
 
 
 def _at_level(
-    jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, _Level]
+    jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]
 ) -> tuple[float, Vector]:
     errors, level = state
     n_positive = errors.units.positive.total
@@ -371,12 +366,12 @@ def _at_level(
     return _core.at_level(errors.breakpoints(jump), prediction, *level, n_positive)
 
 
-def _partial_aum(jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, _Level]) -> float:
+def _partial_aum(jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]) -> float:
     return _at_level(jump, prediction, state)[0]
 
 
 def _gradient_sums(
-    rows: Partition, jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, _Level]
+    rows: Partition, jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]
 ) -> tuple[Vector, Vector]:
     return pair_sums(rows.X, _at_level(jump, prediction, state)[1])
 

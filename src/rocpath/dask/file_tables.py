@@ -8,7 +8,6 @@ the rows of all files.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
@@ -239,23 +238,21 @@ def evaluate_files(
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        points = _points(columns["y"], columns["scores"], targets, area, client)
-    n_positive, n_negative = (int(n) for n in np.sum(sizes, axis=0))
-    known = KnownLabels(name, model.positive, model.negative, n_positive, n_negative)
+        counts = tuple(np.sum(sizes, axis=0).tolist())
+        points = _points(columns["y"], columns["scores"], targets, counts, client)
+    known = KnownLabels(name, model.positive, model.negative, *counts)
     return TableEvaluation(known, area, partial, targets, tuple(points), area.n_groups)
 
 
 def _points(
-    y: Any, scores: Any, targets: ThresholdTargets, area: AUCInterval, client: Any
+    y: Any, scores: Any, targets: ThresholdTargets, counts: tuple[int, int], client: Any
 ) -> list[NamedPoint]:
     """Choose a threshold for each target, as is done in memory."""
 
     def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
         return choose_threshold(y, scores, **asdict(one), confidence=confidence, client=client)
 
-    n_positives, n_negatives = area.n_positives or 0, area.n_negatives or 0
-    count = partial(point_counts, n_positives=n_positives, n_negatives=n_negatives)
-    return points_for_targets(targets, choose, count)
+    return points_for_targets(targets, choose, lambda point: point_counts(point, *counts))
 
 
 def _lazy_array(passes: Passes, tasks: list[Any], k: int, dtype: Any, *width: int) -> da.Array:

@@ -53,8 +53,8 @@ class PartitionedRows(NamedTuple):
     passes: Passes
     tasks: list[Any]  # of `Partition`, kept by the workers if memory permits
     n_rows: list[int]  # per partition
-    n_columns: int
     n_bytes: int
+    n_columns: int
     classes: NDArray[Any]
     class_counts: NDArray[np.int64]
     class_weights: NDArray[np.float64]  # sums over rows
@@ -78,44 +78,31 @@ class PartitionedRows(NamedTuple):
         are None are absent.
         """
         tasks = make_partitions(name, X, y, sample_weight, **others)
-        summarize, numbers = ReturnInvalid(_summarize), range(len(tasks))
         # One partition shows whether workers can keep them all.
-        some = slice(len(tasks) // 2, len(tasks) // 2 + 1)
-        check = passes.each(summarize, tasks[some], numbers[some], state=name)
-        (first,) = passes.results("reading a partition", check)
-        fits = first.n_bytes * len(tasks) <= passes.memory_to_keep
+        middle = len(tasks) // 2
+        size = passes.each(ReturnInvalid(_n_bytes), tasks[middle : middle + 1])
+        fits = passes.results("reading a partition", size)[0] * len(tasks) <= passes.memory_to_keep
         kept = passes.keep(tasks) if fits else tasks
-        checks = passes.each(summarize, kept, numbers, state=name)
+        summarize = ReturnInvalid(_summarize)
+        checks = passes.each(summarize, kept, range(len(tasks)), state=name)
         found = passes.results("checking rows", checks, reads_x=True)
-        summary = _combine(found, is_binary=is_binary)
-        if summary.n_bytes > passes.memory_to_keep:
+        n_rows, n_bytes, *_ = map(list, zip(*found, strict=True))
+        if sum(n_bytes) > passes.memory_to_keep:
             kept = tasks
-        return cls(passes, kept, [one.n_rows for one in found], *summary[1:])
+        # Empty partitions may have no columns, for example after a filter.
+        summary = _combine([one for one in found if one[0]], is_binary=is_binary)
+        return cls(passes, kept, n_rows, sum(n_bytes), *summary)
 
     def each(self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None) -> Any:
         """Return a task for every partition, as `Passes.each` does."""
         return self.passes.each(function, self.tasks, *columns, state=state)
 
 
-class _Summary(NamedTuple):
-    """Numbers about the rows of one or all partitions, as in `PartitionedRows`."""
-
-    n_rows: int
-    n_columns: int
-    n_bytes: int
-    classes: NDArray[Any]
-    class_counts: NDArray[np.int64]
-    class_weights: NDArray[np.float64]
-    is_weighted: bool
-
-
-def _combine(summaries: list[_Summary], *, is_binary: bool) -> _Summary:
-    """Combine the summaries of all partitions, and check that they agree."""
-    # Empty partitions may have no columns, for example after a filter.
-    nonempty = [one for one in summaries if one.n_rows]
-    if not nonempty:
+def _combine(summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
+    """Check that the summaries of all partitions agree; return the last five fields."""
+    if not summaries:
         raise ValueError("X must have at least one row with a positive weight, got none.")
-    n_rows, widths, sizes, labels, counts, weights, are_weighted = zip(*nonempty, strict=True)
+    _, _, widths, labels, counts, weights, are_weighted = zip(*summaries, strict=True)
     if min(widths) < max(widths):
         raise ValueError(
             f"X must have the same columns in every partition, got {min(widths)} and {max(widths)}."
@@ -130,9 +117,7 @@ def _combine(summaries: list[_Summary], *, is_binary: bool) -> _Summary:
         check_two_classes(classes)
     n_each = np.bincount(index, np.concatenate(counts), classes.size).astype(np.int64)
     class_weights = np.bincount(index, np.concatenate(weights), classes.size).astype(float)
-    return _Summary(
-        sum(n_rows), widths[0], sum(sizes), classes, n_each, class_weights, any(are_weighted)
-    )
+    return widths[0], classes, n_each, class_weights, any(are_weighted)
 
 
 def make_partitions(
@@ -228,7 +213,14 @@ def _check(rows: Partition, number: int, name: str) -> None:
         _refuse_any(is_missing(rows.groups), "groups must be complete", rows.groups, number)
 
 
-def _summarize(rows: Partition, number: int, name: str) -> _Summary:
+def _n_bytes(rows: Partition, _: None) -> int:
+    X = rows.X
+    blocks = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+    return int(sum(one.nbytes for one in (*blocks, *rows[1:3]) if one is not None))
+
+
+def _summarize(rows: Partition, number: int, name: str) -> tuple[Any, ...]:
+    """Check a partition; return its fields of `PartitionedRows`, from ``n_rows`` on."""
     _check(rows, number, name)
     X, y, weight = rows[:3]
     labels, index, counts = _sorted_labels(y)
@@ -236,15 +228,10 @@ def _summarize(rows: Partition, number: int, name: str) -> _Summary:
         raise ValueError(
             f"y must be class labels, got {labels.size} distinct values in partition {number}."
         )
-    return _Summary(
-        y.size,
-        1 if X.ndim == 1 else X.shape[1],
-        _block_bytes(X) + y.nbytes + (0 if weight is None else weight.nbytes),
-        labels,
-        counts,
-        np.bincount(index, weight, labels.size).astype(np.float64),
-        weight is not None and bool((weight != 1.0).any()),
-    )
+    weights = np.bincount(index, weight, labels.size)
+    is_weighted = weight is not None and bool((weight != 1.0).any())
+    n_columns = 1 if X.ndim == 1 else X.shape[1]
+    return y.size, _n_bytes(rows, None), n_columns, labels, counts, weights, is_weighted
 
 
 def _sorted_labels(y: NDArray[Any]) -> Any:
@@ -362,10 +349,3 @@ def _check_finite(name: str, X: Matrix, number: int) -> None:
         f"{name} must be finite, got {X[(row, *column)]} in partition {number}, row "
         f"{row}{in_column}."
     )
-
-
-def _block_bytes(X: Matrix) -> int:
-    """Return the memory of a block."""
-    if sparse.issparse(X):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    return int(X.nbytes)

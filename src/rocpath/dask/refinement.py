@@ -6,7 +6,7 @@ the result of the ascent is kept only if it increases the AUC of all rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from rocpath.dask.partitions import Partition, PartitionedRows
     from rocpath.ranking.fit import Candidate
-    from rocpath.ranking.initial_models import InitialModel
 
 
 def refine(
@@ -43,14 +42,24 @@ def refine(
         return start
     scale = candidate.scale_of(best)
     totals = [rows.class_weights[side].sum() for side in (~is_class, is_class)]
-    problem = _Problem(
+    # Without rows, which each partition adds.
+    problem = ConvexProblem(
+        None,
         Columns(columns.center, columns.scale * scale),
         candidate.clip_bound / scale if best.is_clipped else np.inf,
-        positives,
-        [0.5 / one if best.is_balanced else 1.0 / sum(totals) for one in totals],
-        best,
+        np.zeros(0),
+        np.zeros(0),
+        best.loss,
     )
-    return _newton(rows, problem, start * scale) / scale
+    row_weights = [0.5 / one if best.is_balanced else 1.0 / sum(totals) for one in totals]
+
+    def sums(coef: NDArray[np.float64]) -> LossSums:
+        tasks = rows.each(_loss_sums, state=(problem, positives, row_weights, coef))
+        total: LossSums = rows.passes.total("refitting to all rows", tasks, _add, reads_x=True)
+        return total
+
+    coef = newton(sums, best.l2, np.append(start * scale, 0.0))[:-1]
+    return np.where(np.isfinite(problem.columns.scale), coef, 0.0) / scale
 
 
 def _auc(
@@ -61,42 +70,19 @@ def _auc(
     return Buckets.of(scores).auc(1.0 if max_fpr is None else max_fpr)
 
 
-class _Problem(NamedTuple):
-    """An initial model, and what a partition needs to compute its sums."""
-
-    columns: Columns
-    clip_bound: NDArray[np.float64] | float
-    positives: NDArray[Any]
-    row_weights: list[float]  # of a negative and a positive row; those of all sum to one
-    model: InitialModel
-
-
-def _newton(
-    rows: PartitionedRows, problem: _Problem, start: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    def sums(coef: NDArray[np.float64]) -> LossSums:
-        tasks = rows.each(_loss_sums, state=(problem, coef))
-        total: LossSums = rows.passes.total("refitting to all rows", tasks, _add, reads_x=True)
-        return total
-
-    coef = newton(sums, problem.model.l2, np.append(start, 0.0))
-    return np.where(np.isfinite(problem.columns.scale), coef[:-1], 0.0)
-
-
-def _loss_sums(rows: Partition, state: tuple[_Problem, NDArray[np.float64]]) -> LossSums:
+def _loss_sums(
+    rows: Partition, state: tuple[ConvexProblem, NDArray[Any], list[float], NDArray[np.float64]]
+) -> LossSums:
     """Sum the loss and its derivatives over the rows of a partition."""
-    problem, coef = state
-    is_positive = np.isin(rows.y, problem.positives)
-    weight = np.where(is_positive, problem.row_weights[1], problem.row_weights[0])
-    convex = ConvexProblem(
-        rows.X,
-        problem.columns,
-        problem.clip_bound,
-        np.where(is_positive, 1.0, -1.0),
-        weight if rows.weight is None else weight * rows.weight,
-        problem.model.loss,
+    problem, positives, (of_negative, of_positive), coef = state
+    is_positive = np.isin(rows.y, positives)
+    weight = np.where(is_positive, of_positive, of_negative)
+    convex = problem._replace(
+        X=rows.X,
+        sign=np.where(is_positive, 1.0, -1.0),
+        sample_weight=weight if rows.weight is None else weight * rows.weight,
     )
-    return convex.sums(coef)
+    return convex.sums(coef, convex.blocks())
 
 
 def _add(sums: list[LossSums]) -> LossSums:

@@ -6,7 +6,7 @@ or none of many identical rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,17 +22,13 @@ _MAX_BYTES = 2**28  # of all rows that are sent to the client
 _MIN_ROWS_PER_CLASS = 1_000  # however wide rows are
 
 
-class SubsampledRows(NamedTuple):
-    """Rows in their original order, with the class and the weight of each."""
+def subsample(
+    rows: PartitionedRows, seed: int
+) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]:
+    """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client.
 
-    X: Matrix
-    class_index: NDArray[np.intp]
-    weight: NDArray[np.float64]
-    is_all: bool
-
-
-def subsample(rows: PartitionedRows, seed: int) -> SubsampledRows:
-    """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client."""
+    Returns the rows in their original order, and the class and the weight of each.
+    """
     counts, n_rows = rows.class_counts, sum(rows.n_rows)
     affordable = int(_MAX_BYTES / (rows.n_bytes / n_rows * counts.size))
     n_wanted = min(MAX_ROWS_PER_CLASS, max(affordable, _MIN_ROWS_PER_CLASS))
@@ -54,12 +50,12 @@ def subsample(rows: PartitionedRows, seed: int) -> SubsampledRows:
         here = np.flatnonzero(class_index == label)
         is_kept[here[np.argsort(hashes[here])[:n_wanted]]] = True
     if is_kept.all() and class_index.size == n_rows:
-        return SubsampledRows(X, class_index, weight, is_all=True)
+        return X, class_index, weight
     class_index, weight = class_index[is_kept], weight[is_kept]
     # As in memory, a class keeps its total weight.
     factor = rows.class_weights / np.bincount(class_index, weight, counts.size)
     weight = weight * factor[class_index]
-    return SubsampledRows(X[is_kept], class_index, weight, is_all=False)
+    return X[is_kept], class_index, weight
 
 
 def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
