@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,15 +11,6 @@ from rocpath.arguments import finite_vector, refuse_any, same_length, whole_numb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-
-class PenaltyJumps(NamedTuple):
-    """Jumps of the errors of examples, in order of example and prediction."""
-
-    example: NDArray[np.int64]
-    value: NDArray[np.float64]
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +59,11 @@ class PenaltyRows:
             )
         return rows
 
-    def jumps(self) -> PenaltyJumps:
-        """Return the jumps of the errors, at minus the log of the penalty."""
+    def jumps(self) -> tuple[NDArray[Any], ...]:
+        """Return the jumps of the errors: example, minus log penalty, FP and FN.
+
+        They are in order of example and prediction.
+        """
         # Row k-1 has the next larger penalty of the same example, so a smaller
         # prediction: from it to row k, the prediction passes -log(penalty of row k-1).
         same_example = np.flatnonzero(self.example[1:] == self.example[:-1]) + 1
@@ -80,7 +74,7 @@ class PenaltyRows:
         before = same_example[has_jump] - 1
         # Penalty 0 is in the last row of an example, which precedes no other.
         value = -np.log(self.min_penalty[before])
-        return PenaltyJumps(self.example[before], value, fp_diff[has_jump], fn_diff[has_jump])
+        return self.example[before], value, fp_diff[has_jump], fn_diff[has_jump]
 
     def largest_errors(self) -> tuple[float, float]:
         """Sum over examples the largest FP and FN that a prediction can cause."""

@@ -38,7 +38,6 @@ def detectors():
     ruptures = pytest.importorskip("ruptures")
     exact = {"min_size": 1, "jump": 1}
     yield ruptures.Pelt(model="l2", **exact)
-    yield ruptures.Dynp(model="l2", **exact)
     yield ruptures.KernelCPD(kernel="linear", **exact)
 
 
@@ -51,7 +50,7 @@ def assert_same_errors(found, expected, *, least):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("place", range(2))
 def test_exact_searches_of_ruptures_make_the_errors_of_ours(seed, place):
     detector = list(detectors())[place]
     (x,) = steps(seed)

@@ -56,7 +56,8 @@ def test_a_regressor_segments_as_the_detector_that_holds_it():
     x, labels = noisy_steps(20, 5)
     detector = cp.LearnedDetector(max_changes=8, min_length=7, unit=None)
     detector.fit(x, labels)
-    found = detector.regressor_.predict_changes(x, min_length=7)
+    penalty = np.exp(detector.regressor_.predict(cp.sequence_features(x).value))
+    found = cp.detect_changes(x, penalty, min_length=7)
     for one, other in zip(found, detector.segment(x), strict=True):
         np.testing.assert_array_equal(one.changes, other.changes)
         assert one.penalty == other.penalty

@@ -43,7 +43,7 @@ def test_finds_the_changes_of_new_sequences(problem):
     X_new = cp.sequence_features(sequences).value
     constant = min(sum(one.at(log) for one in functions) for log in np.linspace(-5, 15, 101))
     assert errors_of(model, X_new, functions) < 0.5 * constant
-    found = model.predict_changes(sequences)
+    found = cp.detect_changes(sequences, np.exp(model.predict(X_new)))
     close = [one.n_changes == 2 and abs(one.changes - [30, 70]).max() <= 5 for one in found]
     assert np.mean(close) > 0.8
 
@@ -128,7 +128,8 @@ def test_a_sequence_of_any_kind_is_predicted(problem):
     _, X, y = problem
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     odd = [np.zeros(5), [3.0], [-1e99, 1e99, 0.0], np.full(9, -7.0), [1e-99, 2e-99]]
-    found = model.predict_changes(odd)
+    penalty = np.exp(model.predict(cp.sequence_features(odd).value))
+    found = cp.detect_changes(odd, penalty)
     assert [one.n for one in found] == [5, 1, 3, 9, 2]
 
 
@@ -181,9 +182,8 @@ def test_bad_targets_are_named(problem):
         rp.PenaltyRegressor().fit(X, [*y[:-1], 3])
     with pytest.raises(ValueError, match=r"entry for each of the 60 rows of X, got 59"):
         rp.PenaltyRegressor().fit(X, y[:-1])
-    model = rp.PenaltyRegressor(max_steps=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"X must have a row for each of the 2 seq"):
-        model.predict_changes(sequences[:2], X[:3])
+    with pytest.raises(ValueError, match=r"penalty must have an entry for each of the 2 seq"):
+        cp.detect_changes(sequences[:2], [1.0, 2.0, 3.0])
 
 
 def test_sequences_that_do_not_differ_have_a_constant(problem):

@@ -16,8 +16,7 @@ from .penalty_default import default_penalty
 from .penalty_regressor import PenaltyRegressor
 from .pieces import Piece, SequencePieces, array_pieces, bed_labels, bedgraph_pieces
 from .segmentation import segment, segment_penalty
-from .segmentation_results import Segmentation, Segmentations
-from .selection import ModelSelection, model_selection
+from .segmentation_results import ModelSelection, Segmentation, Segmentations, model_selection
 from .worth import ChangeWorth, change_worth, changes_worth
 
 __all__ = [

@@ -14,8 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from rocpath.arguments import describe, finite_vector, nonnegative_number, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
 from rocpath.changepoint.labels import label_errors
-from rocpath.changepoint.segmentation_results import Segmentation
-from rocpath.changepoint.selection import model_selection
+from rocpath.changepoint.segmentation_results import Segmentation, model_selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,13 +35,12 @@ _MOST_HALVINGS = 20  # of a factor of ten, which gives five digits
 class _Search(NamedTuple):
     """A detector that is fitted to a sequence.
 
-    ``find`` returns the changes for a penalty, ``cost`` the cost of changes, and
-    ``model`` the best model with a number of changes; None if not available.
+    ``find`` returns the changes for a penalty, and ``cost`` the cost of changes; None
+    if it is not available or not what the search minimizes.
     """
 
     find: Callable[[float], Changes]
     cost: Callable[[Changes], float] | None
-    model: Callable[[int], Changes] | None = None
 
 
 def detector_errors(
@@ -62,7 +60,7 @@ def detector_errors(
     Parameters
     ----------
     detector : object
-        ``Pelt``, ``KernelCPD``, ``Binseg``, ``Dynp`` or a similar search of ruptures,
+        ``Pelt``, ``KernelCPD``, ``Binseg`` or a similar search of ruptures with a penalty,
         or a detector of skchange with a penalty. It is copied and need not be fitted.
     x : array-like, shape (n,)
         The sequence.
@@ -97,11 +95,9 @@ def detector_errors(
     max_changes = whole_number("max_changes", max_changes, least=1)
     value = finite_vector("x", x)
     search = _bound(detector, value)
-    if search.model is not None:
-        penalties, models = [], _numbered_models(search.model, max_changes)
-    else:
-        known = _models_by_penalty(search, max_changes)
-        penalties, models = sorted(known), [known[one] for one in sorted(known)]
+    known = _models_by_penalty(search, max_changes)
+    penalties = sorted(known)
+    models = [known[penalty] for penalty in penalties]
     if search.cost is None:
         errors = label_errors(models, labels, n=value.size, position=position)
         return PenaltyErrors(np.array([0.0, *penalties[1:]]), errors.fp, errors.fn)
@@ -160,25 +156,19 @@ def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
 
 def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
     search = copy.deepcopy(detector).fit(x)  # fit modifies the detector
-    takes = inspect.signature(search.predict).parameters
+    if "pen" not in inspect.signature(search.predict).parameters:
+        raise TypeError(
+            f"detector must have a penalty, got {describe(detector)}: of ruptures, "
+            "use Pelt or KernelCPD."
+        )
 
     # Lists of ruptures end with the length.
     def find(penalty: float) -> Changes:
-        if "pen" not in takes:
-            raise TypeError(
-                f"detector must have a penalty, got {describe(detector)}: of ruptures, "
-                "use Pelt or KernelCPD."
-            )
         return _whole(search.predict(pen=penalty)[:-1])
-
-    def model(k: int) -> Changes:
-        return _whole(search.predict(n_bkps=k)[:-1] if k else [])
 
     def cost(changes: Changes) -> float:
         return float(search.cost.sum_of_costs([*changes.tolist(), x.size]))
 
-    if "pen" not in takes:
-        return _Search(find, cost, model)
     # Greedy searches do not minimize the penalized cost.
     is_exact = type(search).__name__ in ("Pelt", "KernelCPD")
     return _Search(find, cost if is_exact else None)
@@ -236,19 +226,6 @@ def _models_by_penalty(search: _Search, max_changes: int) -> dict[float, Changes
         if search.cost is None or known[middle].size not in (many.size, few.size):
             unseen += [(low, middle), (middle, high)]
     return known
-
-
-def _numbered_models(model: Callable[[int], Changes], max_changes: int) -> list[Changes]:
-    """Find the models with 0, 1, 2, ... changes, as far as they exist."""
-    from ruptures.exceptions import BadSegmentationParameters
-
-    models = [model(0)]
-    try:
-        for k in range(1, max_changes + 1):
-            models.append(model(k))
-    except BadSegmentationParameters:
-        pass
-    return models
 
 
 def _ends(find: Callable[[float], Changes], max_changes: int) -> dict[float, Changes]:

@@ -85,8 +85,8 @@ def f1_score(
     """
     n = whole_number("n", n, least=1)
     margin = whole_number("margin", margin, least=0)
-    found = _with_start(_checked("changes", changes, n))
-    annotated = [_with_start(one) for one in _annotators(annotations, n)]
+    found = np.append(0, _checked("changes", changes, n))
+    annotated = [np.append(0, one) for one in _annotators(annotations, n)]
     everyone = np.unique(np.concatenate(annotated))
     precision = _n_matched(everyone, found, margin) / found.size
     recalls = [_n_matched(one, found, margin) / one.size for one in annotated]
@@ -124,9 +124,4 @@ def _checked(name: str, changes: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def _segments(changes: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    ends = np.concatenate(([0], changes, [n]))
-    return np.column_stack((ends[:-1], ends[1:]))
-
-
-def _with_start(changes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate(([0], changes))
+    return np.column_stack((np.append(0, changes), np.append(changes, n)))

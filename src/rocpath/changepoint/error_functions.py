@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.labels import LabelErrors, Labels
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.selection import ModelSelection
+    from rocpath.changepoint.segmentation_results import ModelSelection
 
 
 @dataclass(frozen=True, slots=True, eq=False)

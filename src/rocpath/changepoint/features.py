@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,20 +20,14 @@ _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")
 
 
-class _Series(NamedTuple):
-    """A transformation of a sequence, and the power of its unit."""
-
-    values: Callable[[Any], Any]
-    degree: int
-
-
-_SERIES = {
-    "data": _Series(lambda x: x, 1),
-    "abs_data": _Series(np.abs, 1),
-    "squared_data": _Series(np.square, 2),
-    "diff": _Series(np.diff, 1),
-    "abs_diff": _Series(lambda x: np.abs(np.diff(x)), 1),
-    "squared_diff": _Series(lambda x: np.square(np.diff(x)), 2),
+# Transformations of a sequence, and the power of its unit.
+_SERIES: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "data": (lambda x: x, 1),
+    "abs_data": (np.abs, 1),
+    "squared_data": (np.square, 2),
+    "diff": (np.diff, 1),
+    "abs_diff": (lambda x: np.abs(np.diff(x)), 1),
+    "squared_diff": (lambda x: np.square(np.diff(x)), 2),
 }
 _TRANSFORMS = ("", "log", "log1p", "loglog", "sqrt")
 _BASE_NAMES = ("length", *(f"{a}.{b}" for a in _SERIES for b in _STATISTICS))
@@ -125,10 +119,10 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     largest, exponent = np.frexp(np.abs(x).max() or 1.0)
     x = np.ldexp(x, -exponent)
     part, degree = [float(x.size)], [0]
-    for series in _SERIES.values():
-        part += _statistics(series.values(x))
+    for values, power in _SERIES.values():
+        part += _statistics(values(x))
         # The variance comes last, in the square of the unit of the others.
-        degree += [series.degree] * (len(_STATISTICS) - 1) + [2 * series.degree]
+        degree += [power] * (len(_STATISTICS) - 1) + [2 * power]
     # To the power of the unit, so that a change of the unit adds constants to the
     # features, which the intercept absorbs.
     floor = (_SMALLEST_PART * largest) ** np.array(degree)

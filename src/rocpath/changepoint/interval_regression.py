@@ -13,8 +13,13 @@ from sklearn.utils.validation import validate_data
 from rocpath.arguments import describe, nonnegative_number, share_between, whole_number
 from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
-from rocpath.changepoint.interval_path import interval_losses, largest_alpha
-from rocpath.changepoint.log_penalty_model import FeatureRanges, LogPenaltyModel, interval_models
+from rocpath.changepoint.interval_path import (
+    FeatureRanges,
+    LogPenaltyModel,
+    interval_losses,
+    interval_models,
+    largest_alpha,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from rocpath.changepoint.segmentation import Constraint
 
 
-class LabelRules(NamedTuple):
-    """Labels as ranges of changes, or of observations for peaks."""
-
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
-    kind: NDArray[np.int32]
+# Labels as ranges of changes, or of observations for peaks: first, last and kind.
+LabelRules: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]"
 
 
 class LabelPlaces:
@@ -61,7 +57,7 @@ class LabelPlaces:
         labels = self.labels
         if labels is None:
             none = np.empty(0, dtype=np.int32)
-            return LabelRules(none, none, none)
+            return none, none, none
         if self.first is None:
             refuse_outside(labels, 0.0, float(n), has_position=False)
         else:
@@ -84,7 +80,7 @@ class LabelPlaces:
         # In the order of the search; an empty region that requires nothing is dropped.
         order = np.argsort(labels.start, kind="stable")
         kept = order[(first <= last)[order]]
-        return LabelRules(*(column[kept].astype(np.int32) for column in (first, last, kind)))
+        return tuple(column[kept].astype(np.int32) for column in (first, last, kind))  # type: ignore[return-value]
 
 
 def check_label_kinds(labels: object, constraint: Constraint) -> None:

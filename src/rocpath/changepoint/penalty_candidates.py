@@ -13,8 +13,12 @@ from rocpath.changepoint.error_functions import (
     error_breakpoints,
     target_interval,
 )
-from rocpath.changepoint.interval_path import best_interval_constant
-from rocpath.changepoint.log_penalty_model import FeatureRanges, LinearModels, interval_models
+from rocpath.changepoint.interval_path import (
+    FeatureRanges,
+    LinearModels,
+    best_interval_constant,
+    interval_models,
+)
 from rocpath.linear_model import minimize_aum
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rocpath.arguments import check_count, nonnegative_number, one_of, share_between, whole_number
+from rocpath.arguments import nonnegative_number, one_of, share_between, whole_number
 from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
-from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.error_functions import checked_functions, error_breakpoints
-from rocpath.changepoint.features import sequence_features
-from rocpath.changepoint.log_penalty_model import LinearModels, LogPenaltyModel
+from rocpath.changepoint.interval_path import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
     Candidates,
     ErrorSteps,
@@ -25,12 +23,10 @@ from rocpath.step_choice import STEP_CHOICES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from rocpath.changepoint.cross_validation import Split
     from rocpath.changepoint.error_functions import PenaltyErrors
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
     from rocpath.step_choice import StepChoice
 
 # Number of standard errors by which a simpler model may be worse than the best. On five
@@ -108,7 +104,7 @@ class PenaltyRegressor(LogPenaltyModel):
     >>> y = [cp.errors_by_penalty(one, labels, max_changes=10) for one in x]
     >>> X = np.log(noise)[:, None]
     >>> model = rp.PenaltyRegressor(random_state=0).fit(X, y)
-    >>> model.predict_changes(x[:1], X[:1])[0].changes.tolist()
+    >>> cp.detect_changes(x[:1], np.exp(model.predict(X[:1])))[0].changes.tolist()
     [20]
     """
 
@@ -188,46 +184,6 @@ class PenaltyRegressor(LogPenaltyModel):
         # Without alternatives or folds, the simplest model is selected.
         zero = np.zeros(n_models)
         return CandidateChoice(0, zero, zero) if choice is None else choice
-
-    def predict_changes(
-        self,
-        sequences: Sequence[ArrayLike],
-        X: Any = None,
-        *,
-        cost: SegmentCost = "normal",
-        weights: Sequence[ArrayLike] | None = None,
-        constraint: Constraint = None,
-        min_length: int = 1,
-    ) -> list[Segmentation]:
-        """Segment sequences with the penalties predicted for them.
-
-        Parameters
-        ----------
-        sequences : list of array-like
-            The sequences.
-        X : array-like, shape (n_sequences, n_features), optional
-            Their features; by default those of
-            :func:`~rocpath.changepoint.sequence_features`.
-        cost, weights, constraint, min_length
-            As in :func:`~rocpath.changepoint.segment`, the weights as a list; the same
-            settings as for the label errors.
-
-        Returns
-        -------
-        list of Segmentation
-        """
-        if X is None:
-            X = sequence_features(list(sequences)).value
-        penalty = np.exp(self.predict(X)).tolist()
-        check_count("X must have a row", len(penalty), len(sequences), "sequences")
-        return detect_changes(
-            sequences,
-            penalty,
-            cost=cost,
-            weights=weights,
-            constraint=constraint,
-            min_length=min_length,
-        )
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
         """Return the AUC of the label errors."""

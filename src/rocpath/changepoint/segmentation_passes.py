@@ -7,7 +7,7 @@ Robust costs and costs with a variance need an array, for the noise of the seque
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rocpath.changepoint.labels import Labels
-    from rocpath.changepoint.pieces import Piece
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
 # Squares of such values, times such weights, can still be summed.
@@ -87,45 +86,40 @@ def checked_sequence(
     # This pass knows both the positions of labels and the indices of the search.
     places = LabelPlaces(labels, constraint)
     source, index = _source(x, weights, position, labels)
-    seen = _first_pass(source, cost, places)
-    origin = _origin(seen.sample, core_cost)
-    low, high = float((seen.low - origin).min()), float((seen.high - origin).max())
+    n, lowest, highest, max_weight, sample = _first_pass(source, cost, places)
+    origin = _origin(sample, core_cost)
+    low, high = float((lowest - origin).min()), float((highest - origin).max())
     return CheckedSequence(
         source,
         core_cost,
         constraint,
-        seen.n,
+        n,
         low,
         high,
         origin,
         int(np.frexp(max(high, -low))[1]),
-        int(np.frexp(seen.max_weight or 1.0)[1]),
-        places.rules(seen.n),
+        int(np.frexp(max_weight or 1.0)[1]),
+        places.rules(n),
         *_noise_limits(source, cost, threshold, origin.size),
         index,
-        seen.n if index is None else len(x),  # type: ignore[arg-type]
+        n if index is None else len(x),  # type: ignore[arg-type]
     )
 
 
-class _Seen(NamedTuple):
-    """What the first pass finds: limits of each column, and some rows."""
-
-    n: int
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    max_weight: float  # 0 without weights
-    sample: NDArray[np.float64]
-
-
-def _first_pass(source: SequencePieces, cost: SegmentCost, places: LabelPlaces) -> _Seen:
+def _first_pass(
+    source: SequencePieces, cost: SegmentCost, places: LabelPlaces
+) -> tuple[int, NDArray[np.float64], NDArray[np.float64], float, NDArray[np.float64]]:
+    """Return the length, limits of each column, the largest weight, and some rows."""
     low, high, max_weight = np.array(np.inf), np.array(-np.inf), 0.0
     n, sample = 0, []
     for piece in source.read():
         check_observations("x", piece.x, cost, offset=n)
-        _check_weights(piece, offset=n)
         low = np.minimum(low, piece.x.min(axis=0))
         high = np.maximum(high, piece.x.max(axis=0))
         if piece.weights is not None:
+            _refuse_huge("weights", piece.weights, offset=n)
+            rule = "weights must be positive"
+            refuse_any(piece.weights <= 0, rule, piece.weights, offset=n)
             max_weight = max(max_weight, piece.weights.max())
         sample.append(piece.x[:: max(1, len(piece.x) // _SAMPLE_SIZE)])
         places.add(piece, offset=n)
@@ -135,7 +129,7 @@ def _first_pass(source: SequencePieces, cost: SegmentCost, places: LabelPlaces) 
     # The core numbers observations with signed 32-bit integers.
     if n >= 2**31:
         raise ValueError(f"x must be shorter than 2**31, got {n}.")
-    return _Seen(n, low, high, max_weight, np.concatenate(sample))
+    return n, low, high, max_weight, np.concatenate(sample)
 
 
 def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
@@ -293,14 +287,6 @@ def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     if abs(exponent) < 1000:
         return values * float(np.ldexp(1.0, exponent))
     return np.ldexp(values, exponent)
-
-
-def _check_weights(piece: Piece, offset: int) -> None:
-    if piece.weights is None:
-        return
-    _refuse_huge("weights", piece.weights, offset)
-    is_bad = piece.weights <= 0
-    refuse_any(is_bad, "weights must be positive", piece.weights, offset=offset)
 
 
 def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:

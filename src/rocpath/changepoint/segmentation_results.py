@@ -1,16 +1,23 @@
-"""Results of segmentation: changes, means and costs."""
+"""Results of segmentation, and the models that each penalty selects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.changepoint.selection import ModelSelection, model_selection
+from rocpath.arguments import (
+    describe,
+    finite_vector,
+    read_only,
+    refuse_any,
+    same_length,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,3 +88,156 @@ class Segmentation:
     def n_changes(self) -> int:
         """The number of changes."""
         return self.changes.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelSelection:
+    """Hold the models that some penalty selects, by increasing penalty.
+
+    Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
+    two equally good models, the one with fewer changes is selected. The first row
+    starts at 0, the last ends at infinity.
+
+    Attributes
+    ----------
+    n_changes : array of int
+        Number of changes, decreasing.
+    cost : array
+        Cost without the penalty, increasing.
+    min_penalty, max_penalty : array
+        Limits of the penalties that select the model.
+    model : array of int
+        Index of the model in the arguments of `model_selection`.
+    """
+
+    n_changes: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    min_penalty: NDArray[np.float64]
+    max_penalty: NDArray[np.float64]
+    model: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return the number of selected models."""
+        return self.n_changes.size
+
+    def select(self, penalty: ArrayLike) -> Any:
+        """Return the number of changes that a penalty selects.
+
+        Parameters
+        ----------
+        penalty : float or array-like
+            Non-negative penalties.
+
+        Returns
+        -------
+        int or array of int
+        """
+        at = np.asarray(penalty)
+        if at.dtype.kind not in "buif":
+            raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
+        if not (at >= 0).all():
+            raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
+        # Of two equally good models, the one with fewer changes.
+        row = np.searchsorted(self.min_penalty, at, side="right") - 1
+        return self.n_changes[row][()]
+
+
+def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> ModelSelection:
+    """Find the model with the least cost + penalty * changes, for every penalty.
+
+    The selected models are the vertices of the lower convex hull of cost against
+    changes. They are found in linear time, and exactly: costs are compared as rational
+    numbers, so a model on an edge of the hull, which is never better than one with
+    fewer changes, is not selected.
+
+    Parameters
+    ----------
+    cost : array-like, shape (n_models,)
+        Cost of each model.
+    n_changes : array-like of int, shape (n_models,), optional
+        Number of changes of each model, in any order, without repetition; by default
+        0, 1, 2, ...
+
+    Returns
+    -------
+    ModelSelection
+
+    Examples
+    --------
+    >>> from rocpath import changepoint as cp
+    >>> selection = cp.model_selection([20.0, 7.0, 6.0, 0.0])
+    >>> selection.n_changes.tolist()
+    [3, 1, 0]
+    >>> selection.min_penalty.tolist()
+    [0.0, 3.5, 13.0]
+    >>> selection.select([1.0, 3.5, 100.0]).tolist()
+    [3, 1, 0]
+    """
+    costs = finite_vector("cost", cost)
+    if costs.size == 0:
+        raise ValueError("cost must have at least one model, got none.")
+    changes = whole_numbers("n_changes", np.arange(costs.size) if n_changes is None else n_changes)
+    same_length(cost=costs, n_changes=changes)
+    refuse_any(changes < 0, "n_changes must not be negative", changes)
+    order = np.argsort(changes, kind="stable")
+    is_repeated = changes[order][1:] == changes[order][:-1]
+    if is_repeated.any():
+        raise ValueError(
+            f"n_changes must not repeat, got {changes[order][1:][is_repeated][0]} twice."
+        )
+    corners, penalties = _lower_hull(costs[order].tolist(), changes[order].tolist())
+    model = order[corners][::-1]
+    # By increasing penalty, so by decreasing numbers of changes.
+    min_penalty = np.array([0.0, *penalties])
+    return ModelSelection(
+        read_only(changes[model]),
+        read_only(costs[model]),
+        read_only(min_penalty),
+        read_only(np.append(min_penalty[1:], np.inf)),
+        read_only(model.astype(np.int64)),
+    )
+
+
+def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], list[float]]:
+    """Return the vertices by increasing changes, and the penalties between them.
+
+    A model whose two penalties round to the same number is dropped.
+    """
+    # Collinear models are common, as if two changes have the same gain: rounded slopes
+    # would select the middle one at random.
+    whole, unit = _whole_numbers(cost)
+
+    def drop(first: int, last: int) -> tuple[int, int]:
+        return whole[first] - whole[last], n_changes[last] - n_changes[first]
+
+    hull: list[int] = []
+    for new in range(len(cost)):
+        # More changes without a lower cost are never selected, not even at penalty 0.
+        if hull and whole[new] >= whole[hull[-1]]:
+            continue
+        # The last vertex is removed if the next slope is at least as steep.
+        while len(hull) > 1:
+            fall, run = drop(hull[-2], hull[-1])
+            new_fall, new_run = drop(hull[-1], new)
+            if new_fall * run < fall * new_run:
+                break
+            hull.pop()
+        hull.append(new)
+    corners, penalties = [hull[-1]], [0.0]
+    for corner in hull[-2::-1]:
+        fall, run = drop(corner, corners[-1])
+        # Division of Python integers is correctly rounded, however long they are.
+        penalty = fall / (unit * run)
+        if penalty > penalties[-1]:
+            corners.append(corner)
+            penalties.append(penalty)
+        else:
+            corners[-1] = corner
+    return corners[::-1], penalties[1:]
+
+
+def _whole_numbers(values: list[float]) -> tuple[list[int], int]:
+    """Write finite numbers exactly as whole multiples of 1 / unit."""
+    ratios = [value.as_integer_ratio() for value in values]
+    unit = max(denominator for _, denominator in ratios)
+    return [number * (unit // denominator) for number, denominator in ratios], unit
