@@ -89,13 +89,13 @@ def test_points_are_those_of_choose_threshold_and_count_the_rows():
     assert asked[-1] == "the 30 rows ranked highest"
     chosen = choose_threshold(is_positive, score, max_fpr=0.2, confidence=0.95)
     assert points[asked[1]].point.threshold == chosen.threshold
-    assert points[asked[-1]].tp + points[asked[-1]].fp <= 30
+    assert points[asked[-1]].point.tp + points[asked[-1]].point.fp <= 30
     for one in points.values():
         is_called = score >= one.point.threshold
         if one.rule == "probability above one half":
             is_called = score > 0
-        assert (is_called & is_positive).sum() == one.tp
-        assert (is_called & ~is_positive).sum() == one.fp
+        assert (is_called & is_positive).sum() == one.point.tp
+        assert (is_called & ~is_positive).sum() == one.point.fp
 
 
 def test_targets_that_no_threshold_reaches_are_skipped():
@@ -131,7 +131,7 @@ def test_bounds_of_grouped_rows_are_those_of_groups():
     for one, other in zip(grouped.points, alone.points, strict=True):
         width, narrow = (np.ptp(k.point.fpr_interval) for k in (one, other))
         assert width > narrow
-        assert one.tp + one.fp == (score >= one.point.threshold).sum()
+        assert one.point.tp + one.point.fp == (score >= one.point.threshold).sum()
     # All rows of a group are alike, so its bars are those of a fifth of the rows.
     bars = [np.array([(one.low, one.high) for one in k.calibration]) for k in (grouped, alone)]
     assert np.median(np.ptp(bars[0], axis=1) / np.ptp(bars[1], axis=1)) > 1.5

@@ -10,7 +10,6 @@ from scipy.stats import binom
 import rocpath as rp
 from rocpath.auc_statistics.rate_bounds import (
     highest_rate,
-    largest_count_below,
     lowest_rate,
     rising_ranks,
     simultaneous_rates,
@@ -98,8 +97,6 @@ def test_bounds_are_clopper_and_pearsons():
     assert lowest_rate(0, 20, 0.95) == 0
     # The rule of three, exactly: 1 - .05^(1/n).
     assert highest_rate(0, 59, 0.95) == pytest.approx(1 - 0.05 ** (1 / 59))
-    assert largest_count_below(0.05, 59, 0.95) == 0
-    assert largest_count_below(0.05, 58, 0.95) == -1
 
 
 def test_simultaneous_rates_hold_together():

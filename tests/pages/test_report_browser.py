@@ -247,7 +247,7 @@ def test_the_threshold_moves_and_counts_the_rows(show):
     assert typed.get_attribute("value") == "0"
     top = next(one for one in view.points if one.rule == "the 20 rows ranked highest")
     browser.find_element("xpath", f"//button[.='{top.rule}']").click()
-    assert cells(browser, "count")["tp"] == top.tp
+    assert cells(browser, "count")["tp"] == top.point.tp
     assert find(browser, "[data-rate=tpr]").text == f"{100 * top.point.tpr:.1f}%"
 
 

@@ -245,7 +245,7 @@ def test_guarantees_by_group_are_for_new_groups():
     assert "guaranteed for new groups with 95% confidence" in model.fit_.threshold_note
     guaranteed = model.fit_.summary.points[1]
     assert guaranteed.point.threshold == point.threshold
-    assert guaranteed.tp + guaranteed.fp == (score >= point.threshold).sum()
+    assert guaranteed.point.tp + guaranteed.point.fp == (score >= point.threshold).sum()
 
 
 def test_a_fast_fit_is_evaluated_by_its_inner_folds():

@@ -52,6 +52,22 @@ class ScoreCurve:
         """The centered structural component of each row."""
         return self.blocks.deviations(self.sample.is_positive)
 
+    def write_influence(self, out: NDArray[np.float64]) -> None:
+        """Write the influence of each row, such that squares sum to DeLong's variance."""
+        sample = self.sample
+        # A row has its share in the weight of its class, and sums of squares are divided
+        # by the part of the variance that deviations from the mean show.
+        factors = [
+            1.0 / total / np.sqrt(part)
+            for total, part in zip(sample.weight_sums, sample.unbiased_parts, strict=True)
+        ]
+        blocks = self.blocks._replace(
+            positive=factors[0] * self.blocks.positive, negative=factors[1] * self.blocks.negative
+        )
+        blocks.deviations(sample.is_positive, out)
+        if sample.weight is not None:
+            out *= sample.weight
+
     @cached_property
     def square_sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The sums of squared weights of positives and negatives, by block."""
@@ -69,7 +85,6 @@ class ScoreCurve:
             (blocks.positive / self.max_fpr, blocks.negative / self.max_fpr),
             (blocks.tp, blocks.fp),
             self.square_sums,
-            self.sample.unbiased_parts,
             strict=True,
         )
         return [ClassSpread.of(*column) for column in columns]
@@ -92,7 +107,8 @@ class ScoreCurve:
         weight = self.sample.weight
         if weight is not None:
             weight = weight[self.blocks.order]
-        return GroupSums.of(code, label, weight, self.blocks.ranked_deviations(label))
+        deviation = self.blocks.ranked_deviations(self.sample.is_positive)
+        return GroupSums.of(code, label, weight, deviation)
 
     @cached_property
     def _ranked_groups(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -109,7 +125,7 @@ class ScoreCurve:
     def _won_inside(self) -> NDArray[np.float64]:
         """Return the weight of the correctly ordered pairs within each group."""
         sample, blocks = self.sample, self.blocks
-        if sample.weight is None and not np.any((blocks.tp > 0) & (blocks.fp > 0)):
+        if sample.weight is None and not blocks.is_mixed:
             return won_within_groups(*self._ranked_groups)
         code = sample.groups.code  # type: ignore[union-attr]
         rows = self.score, sample.is_positive, sample.weight

@@ -69,18 +69,27 @@ class ScoreBlocks(NamedTuple):
     order: NDArray[np.unsignedinteger]
     start: NDArray[np.intp]
 
-    def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def deviations(
+        self, is_positive: NDArray[np.bool_], out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Return the centered structural component of each row."""
-        deviation = np.empty(self.order.size)
-        deviation[self.order] = self.ranked_deviations(is_positive[self.order])
+        deviation = np.empty(self.order.size) if out is None else out
+        deviation[self.order] = self.ranked_deviations(is_positive)
         return deviation
 
-    def ranked_deviations(self, ranked_label: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def ranked_deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the component of each row, from the largest score down."""
         size = np.diff(np.append(self.start, self.order.size))
-        return np.where(
-            ranked_label, np.repeat(self.positive, size), np.repeat(self.negative, size)
-        )
+        ranked = np.repeat(np.where(self.tp > 0, self.positive, self.negative), size)
+        # Only ties have rows of both classes in one block.
+        if not self.is_mixed:
+            return ranked
+        return np.where(is_positive[self.order], ranked, np.repeat(self.negative, size))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether a block has rows of both classes."""
+        return bool(np.any((self.tp > 0) & (self.fp > 0)))
 
 
 def place_rows(

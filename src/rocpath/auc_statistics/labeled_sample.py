@@ -19,7 +19,6 @@ from rocpath.arguments import (
     refuse_masked,
     same_length,
 )
-from rocpath.auc_statistics.score_interval import unbiased_part
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -120,10 +119,12 @@ class LabeledSample:
 
     @cached_property
     def unbiased_parts(self) -> list[float]:
-        """The :func:`unbiased_part` of the positives and of the negatives."""
-        if self.weight is None:
-            return [1.0 - 1.0 / size for size in self.weight_sums]
-        return [unbiased_part(self.weight[side]) for side in (self.is_positive, ~self.is_positive)]
+        """The part of the variance of each class that deviations from the mean show."""
+        weight = self.weight
+        squares = np.bincount(self.is_positive, weight if weight is None else weight**2)[::-1]
+        # Kish's numbers of rows.
+        sizes = np.array(self.weight_sums) ** 2 / squares
+        return [max(1.0 - 1.0 / float(size), 1e-9) for size in sizes]
 
     def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""

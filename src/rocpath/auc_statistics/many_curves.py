@@ -162,7 +162,7 @@ def _named_columns(
         table = np.asarray(S)
         if table.ndim != 2:
             raise ValueError(f"S must be two-dimensional, got shape {table.shape}.")
-        S = dict(enumerate(table.T))
+        S = dict(enumerate(np.ascontiguousarray(table.T)))
     given = [S[name] for name in getattr(S, "columns", S)]
     names = [str(name) for name in (getattr(S, "columns", S) if names is None else names)]
     if len(names) != len(given) or len(set(names)) < len(names):
@@ -234,13 +234,7 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
     if sample.groups is not None:
         left_out = np.array([curve.jackknife.left_out for curve in curves])
         return np.atleast_2d(np.cov(left_out, bias=True)) * curves[0].jackknife.freedom
-    # A row has its share in the sum of weights of its class, and sums of squares are
-    # divided by the part of the variance that deviations from the mean show.
-    factor = [
-        1.0 / total / np.sqrt(max(part, 1e-300))
-        for total, part in zip(sample.weight_sums, sample.unbiased_parts, strict=True)
-    ]
-    weight = 1.0 if sample.weight is None else sample.weight
-    influence = np.array([curve.deviation for curve in curves])
-    influence *= weight * np.where(sample.is_positive, *factor)
+    influence = np.empty((len(curves), sample.is_positive.size))
+    for row, curve in zip(influence, curves, strict=True):
+        curve.write_influence(row)
     return np.asarray(influence @ influence.T)

@@ -52,6 +52,8 @@ class OperatingPoint(Sentence):
         Bounds of the mean cost.
     confidence : float
         Confidence of the bounds: the one given, or 0.95.
+    tp, fp : int
+        Number of true and of false positives among the rows.
     """
 
     threshold: float
@@ -64,6 +66,8 @@ class OperatingPoint(Sentence):
     expected_cost: float | None = None
     expected_cost_interval: Interval | None = None
     confidence: float = DEFAULT_CONFIDENCE
+    tp: int = 0
+    fp: int = 0
 
     def __repr__(self) -> str:
         parts = [
@@ -95,7 +99,7 @@ class RankedRows(NamedTuple):
     fp: NDArray[np.int64]
     n_called: NDArray[np.int64]
     unit: Literal["row", "weight", "group"] = "row"
-    n_true: NDArray[np.int64] | None = None  # positives, if ``tp`` is a sum of rates
+    n_true: NDArray[np.int64] | None = None  # positives, if ``tp`` does not count them
 
     @classmethod
     def of(
@@ -154,10 +158,15 @@ class RankedRows(NamedTuple):
     def precision(self) -> NDArray[np.float64]:
         """Share of positives at or above each score."""
         # A threshold that predicts nothing positive is never precise enough.
-        true, called = self.tp, self.tp + self.fp
-        if self.unit == "group" and self.n_true is not None:
-            true, called = self.n_true, self.n_called
-        return np.append(0.0, true[1:] / called[1:])
+        true, called = self.n_true_called, self.n_called
+        if self.unit == "weight":
+            true, called = self.tp, self.tp + self.fp
+        return np.divide(true, called, out=np.zeros(called.size), where=called > 0)
+
+    @property
+    def n_true_called(self) -> NDArray[np.int64]:
+        """Number of positives at or above each score."""
+        return self.tp if self.n_true is None else self.n_true
 
     def threshold(self, place: int) -> float:
         """Return a number in the middle between this score and the next."""
@@ -203,13 +212,15 @@ def operating_point(
 ) -> OperatingPoint:
     """Predict the rows at this place and above positive; bound the rates of counted rows."""
     level = confidence or DEFAULT_CONFIDENCE
-    tp, fp = rows.tp[place], rows.fp[place]
+    tp = int(rows.n_true_called[place])
     point = OperatingPoint(
         threshold=rows.threshold(place),
-        tpr=float(tp / rows.n_positive),
-        fpr=float(fp / rows.n_negative),
+        tpr=float(rows.tp[place] / rows.n_positive),
+        fpr=float(rows.fp[place] / rows.n_negative),
         precision=float(rows.precision[place]) if place else float("nan"),
         confidence=level,
+        tp=tp,
+        fp=int(rows.n_called[place]) - tp,
     )
     if rows.unit == "weight":
         return point

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,16 +90,6 @@ def smallest_root(is_above: Callable[[float], bool], low: float, high: float) ->
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_above(middle) else (middle, high)
     return high
-
-
-def largest_count_below(rate: float, n_rows: int, confidence: float) -> int:
-    """Return the largest count whose upper bound is at most ``rate``, or -1."""
-
-    def highest(count: int) -> float:
-        return float(highest_rate(count, n_rows, confidence))
-
-    # It increases with the count, so that bisection finds it.
-    return bisect_right(range(n_rows), rate, key=highest) - 1
 
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:

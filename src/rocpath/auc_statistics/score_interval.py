@@ -52,12 +52,11 @@ class ClassSpread(NamedTuple):
         deviation: NDArray[np.float64],
         weight_sum: NDArray[np.float64],
         square_sum: NDArray[np.float64],
-        seen: float,
     ) -> ClassSpread:
         """Compute the variance from deviations and their weights.
 
         ``weight_sum`` and ``square_sum`` are sums of the weights, and of their squares,
-        over the rows with each deviation; ``seen`` is their :func:`unbiased_part`.
+        over the rows with each deviation.
         """
         total, squares = float(weight_sum.sum()), float(square_sum.sum())
         # Kish's size: the number of equally weighted rows with the same variance of the
@@ -67,33 +66,16 @@ class ClassSpread(NamedTuple):
         second = float(weight_sum @ square) / total
         if n_rows < _TWO_ROWS or second < _ROUNDING:
             return cls(0.0, n_rows, 0.0)
-        variance = float(square_sum @ square) / squares / seen
-        square *= square
+        variance = float(square_sum @ square) / squares / (1.0 - 1.0 / n_rows)
         # An estimated variance has itself a relative one of (kurtosis - 1) / n_rows,
         # and a chi-squared variable has 2 / freedom.
-        kurtosis = float(weight_sum @ square) / total / second**2
-        return cls(variance, n_rows, _freedom(n_rows, kurtosis))
+        kurtosis = float(weight_sum @ square**2) / total / second**2
+        return cls(variance, n_rows, min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9)))
 
     @property
     def is_single(self) -> bool:
         """Whether only one row has weight, so that the variance is unknown."""
         return self.n_rows < _TWO_ROWS
-
-
-def _freedom(n_rows: float, kurtosis: float) -> float:
-    """Return the degrees of freedom of a variance."""
-    return float(min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9)))
-
-
-def unbiased_part(weight: NDArray[np.float64]) -> float:
-    """Return the expected ratio of the variance about the own mean to the true one.
-
-    It is (m - 1) / m for m rows of equal weight.
-    """
-    share = weight / weight.sum()
-    square = share * share
-    size = float(square.sum())
-    return max(1.0 - 2.0 * float(square @ share) / size + size, 1e-9)
 
 
 class Expectation(NamedTuple):
@@ -153,14 +135,12 @@ def score_interval(
     variance = variance + ratio[1] * there.negative / negative.n_rows
     # Pairs of one positive and one negative were counted with both classes.
     variance -= min(ratio) * there.shared
-    quantile = _quantile(confidence, here, ratio, positive, negative)
-    center = area
     if design is not None:
-        center = design.center
-        variance *= design.factor
-        clustered = special.stdtrit(design.freedom, _upper(confidence))
-        quantile = max(quantile, float(clustered))
-    return _limits(center, area, variance, quantile, max_fpr)
+        quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
+        return _limits(design.center, area, design.factor * variance, quantile, max_fpr)
+    freedom = _freedom(here, ratio, positive, negative)
+    quantile = special.stdtrit(freedom, 0.5 + 0.5 * confidence)
+    return _limits(area, area, variance, quantile, max_fpr)
 
 
 def scaled_interval(
@@ -181,9 +161,9 @@ def scaled_interval(
     ratio = 1.0
     if variance > _ROUNDING and here > 0:
         ratio = (freedom * variance / here + _PRIOR_ROWS) / (freedom + _PRIOR_ROWS)
-    quantile = special.stdtrit(freedom + _PRIOR_ROWS, _upper(confidence))
+    quantile = special.stdtrit(freedom + _PRIOR_ROWS, 0.5 + 0.5 * confidence)
     variances = ratio * expected(binormal_table(1.0).area)
-    return _limits(area, area, variances, float(quantile), 1.0)
+    return _limits(area, area, variances, quantile, 1.0)
 
 
 def _limits(
@@ -234,28 +214,19 @@ def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     return (seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
 
 
-def _quantile(
-    confidence: float,
-    here: Expectation,
-    ratio: list[float],
-    positive: ClassSpread,
-    negative: ClassSpread,
+def _freedom(
+    here: Expectation, ratio: list[float], positive: ClassSpread, negative: ClassSpread
 ) -> float:
-    """Return Student's quantile, with Satterthwaite's degrees of freedom."""
-    part = (
+    """Return Satterthwaite's degrees of freedom."""
+    parts = [
         max(ratio[0] * float(here.positive) / positive.n_rows, 1e-300),
         max(ratio[1] * float(here.negative) / negative.n_rows, 1e-300),
-    )
-    share = part[0] / (part[0] + part[1])
-    freedom = 1.0 / (
+    ]
+    share = parts[0] / sum(parts)
+    return _FREEDOM / (
         share**2 / (positive.freedom + _PRIOR_ROWS)
         + (1.0 - share) ** 2 / (negative.freedom + _PRIOR_ROWS)
     )
-    return float(special.stdtrit(_FREEDOM * freedom, _upper(confidence)))
-
-
-def _upper(confidence: float) -> float:
-    return 0.5 + 0.5 * confidence
 
 
 class _BinormalTable(NamedTuple):

@@ -17,8 +17,6 @@ from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
-    describe_target,
-    rows_called,
     target_point,
     target_points,
 )
@@ -87,7 +85,8 @@ def summarize_scores(
     rows = RankedRows.of(is_positive, score)
     given = {"groups": groups, "sample_weight": sample_weight}
     points = target_points(is_positive, score, targets, **given)
-    points += [_point_above_half(sample, score), *_common_points(sample, score, targets, **given)]
+    points.append(_point_above_half(sample, score))
+    points += _common_points(is_positive, score, targets, **given)
     return ScoreSummary(
         rows.n_positive,
         rows.n_negative,
@@ -101,26 +100,21 @@ def summarize_scores(
 
 
 def _common_points(
-    sample: LabeledSample, score: NDArray[np.float64], targets: ThresholdTargets, **given: Any
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+    **sample: Any,
 ) -> list[NamedPoint]:
     """Choose thresholds for common targets, where the rows allow them."""
-    is_positive = sample.is_positive
-    common = [("the top 10% of rows", ThresholdTargets(top=_n_top(score.size)))]
+    top = target_point(is_positive, score, ThresholdTargets(top=_n_top(score.size)), **sample)
+    points = [NamedPoint("the top 10% of rows", top)]
     for name, rates in (("max_fpr", _COMMON_FPR), ("min_precision", _COMMON_PRECISION)):
         for rate in rates:
             if rate != getattr(targets, name):
                 one = replace(NO_TARGETS, **{name: rate})  # type: ignore[arg-type]
-                common.append((describe_target(name, rate), one))
-    points = []
-    for rule, one in common:
-        try:
-            point = target_point(is_positive, score, one, **given)
-        except ValueError:  # no threshold reaches it
-            continue
-        # A threshold that predicts no row positive teaches nothing.
-        if point.tpr + point.fpr > 0:
-            points.append(NamedPoint(rule, point, *rows_called(is_positive, score, point)))
-    return points
+                points += target_points(is_positive, score, one, **sample)[:1]
+    # A threshold that predicts no row positive teaches nothing.
+    return [one._replace(is_requested=False) for one in points if one.point.tp + one.point.fp > 0]
 
 
 def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
@@ -130,9 +124,7 @@ def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> Name
     # Scores are log-odds: a probability above one half is one above 0.
     place = int(np.count_nonzero(rows.score[1:] > 0))
     point = operating_point(rows, place, partial(bounds_of_any_place, rows, place), None)
-    tp = int((sample.is_positive & (score > 0)).sum())
-    counts = tp, int(rows.n_called[place]) - tp
-    return NamedPoint("probability above one half", replace(point, threshold=0.0), *counts)
+    return NamedPoint("probability above one half", replace(point, threshold=0.0))
 
 
 def _n_top(n_rows: int) -> int:
@@ -149,7 +141,7 @@ def _lift(rows: RankedRows) -> Lift:
 
 def _grid(rows: RankedRows, points: list[NamedPoint]) -> ThresholdGrid:
     """Choose thresholds for a slider: those of the band, and all named points."""
-    named = np.searchsorted(rows.n_called, [one.tp + one.fp for one in points])
+    named = np.searchsorted(rows.n_called, [one.point.tp + one.point.fp for one in points])
     place = np.union1d(spread_places(rows), named)
     threshold = np.array([rows.threshold(int(one)) for one in place])
     return ThresholdGrid(threshold, rows.tp[place], rows.fp[place])

@@ -9,7 +9,6 @@ import numpy as np
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, RankedRows
 from rocpath.auc_statistics.rate_bounds import (
-    largest_count_below,
     lowest_rate,
     rate_bounds,
     rising_ranks,
@@ -57,20 +56,18 @@ def _few_errors(
     if confidence is None:
         # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
         limit = rate * n_units * (1.0 + 1e-12)
-        return FeasibleRegion(error <= limit, float(np.floor(limit)))
+        limit = np.floor(limit) if rows.unit == "row" else limit
+        return FeasibleRegion(error <= limit, limit)
     # The fraction of a class above the row of a fixed rank has a Beta distribution
     # (Wilks), and so the bound holds for all thresholds on the safe side of it at once.
-    if rows.unit == "group":
-        losses = np.unique(error)
-        count = bisect_right(losses, rate, key=lambda one: rows.highest(one, n_units, confidence))
-        limit = float(losses[count - 1]) if count else -1.0
-    else:
-        limit = largest_count_below(rate, n_units, confidence)
-    if limit < 0:
+    counts = np.unique(error) if rows.unit == "group" else range(n_units)
+    n_allowed = bisect_right(counts, rate, key=lambda one: rows.highest(one, n_units, confidence))
+    if n_allowed == 0:
         possible = rows.highest(0, n_units, confidence)
         if name == "max_fpr":
             raise _out_of_reach(name, rate, possible, rows, confidence)
         raise _out_of_reach(name, 1.0 - rate, 1.0 - possible, rows, confidence)
+    limit = float(counts[n_allowed - 1])
     return FeasibleRegion(error <= limit, limit)
 
 

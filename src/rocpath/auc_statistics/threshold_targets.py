@@ -53,18 +53,11 @@ NO_TARGETS = ThresholdTargets()
 
 
 class NamedPoint(NamedTuple):
-    """An operating point, the rule that chose it, and its true and false positives."""
+    """An operating point, and the rule that chose it."""
 
     rule: str
     point: OperatingPoint
-    tp: int
-    fp: int
     is_requested: bool = False
-
-
-def point_counts(point: OperatingPoint, n_positives: int, n_negatives: int) -> tuple[int, int]:
-    """Return the true and false positives of a point, from its rates."""
-    return round(point.tpr * n_positives), round(point.fpr * n_negatives)
 
 
 def describe_target(name: str, target: float) -> str:
@@ -103,39 +96,13 @@ def target_point(
     )
 
 
-def target_points(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    targets: ThresholdTargets,
-    **sample: Any,
-) -> list[NamedPoint]:
-    """Choose a threshold for each target, observed and guaranteed for new rows."""
-
-    def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
-        return target_point(is_positive, score, one, confidence, **sample)
-
-    return points_for_targets(targets, choose, partial(rows_called, is_positive, score))
-
-
-def rows_called(
-    is_positive: NDArray[np.bool_], score: NDArray[np.float64], point: OperatingPoint
-) -> tuple[int, int]:
-    """Count true and false positives; the rates may be weighted or means over groups."""
-    is_called = score >= point.threshold
-    tp = int((is_called & is_positive).sum())
-    return tp, int(is_called.sum()) - tp
-
-
 def points_for_targets(
-    targets: ThresholdTargets,
-    choose: Callable[[ThresholdTargets, float | None], OperatingPoint],
-    count: Callable[[OperatingPoint], tuple[int, int]],
+    targets: ThresholdTargets, choose: Callable[[ThresholdTargets, float | None], OperatingPoint]
 ) -> list[NamedPoint]:
     """Choose a threshold for each target, observed and guaranteed for new rows.
 
     ``choose`` takes one target and a confidence level, and raises ValueError if no
-    threshold reaches it; that target is skipped. ``count`` returns the true and false
-    positives of a point.
+    threshold reaches it; that target is skipped.
     """
     points = []
     for name, target in targets.given.items():
@@ -145,8 +112,17 @@ def points_for_targets(
         for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
             full = rule if confidence is None else f"{rule}, guaranteed for new rows"
             try:
-                point = choose(one, confidence)
+                points.append(NamedPoint(full, choose(one, confidence), is_requested=True))
             except ValueError:  # no threshold reaches it
                 continue
-            points.append(NamedPoint(full, point, *count(point), is_requested=True))
     return points
+
+
+def target_points(
+    is_positive: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+    **sample: Any,
+) -> list[NamedPoint]:
+    """Choose a threshold for each target, given rows in memory."""
+    return points_for_targets(targets, partial(target_point, is_positive, score, **sample))

@@ -207,12 +207,13 @@ def _point(
 
     def bounds(level: float) -> RateBounds:
         n_positive, n_negative = rows.n_positive, rows.n_negative
-        tpr, fpr = bounds_of_any_place(rows, place, level)
         if is_rank:
             tpr = rows.bounds(rows.tp[place], n_positive, level)
             fpr = rows.bounds(rows.fp[place], n_negative, level)
-        if not is_rank and confidence is None:
-            return tpr, fpr
+        else:
+            tpr, fpr = bounds_of_any_place(rows, place, level)
+            if confidence is None:
+                return tpr, fpr
         # Ties may leave fewer errors than allowed: the bound is for those allowed.
         each = 1.0 - (1.0 - level) / n_guaranteed
         if "max_fpr" in regions:
@@ -243,11 +244,7 @@ def _no_common_threshold(
     """Explain which thresholds each constraint allows."""
     ranges = []
     for name, region in regions.items():
-        places = np.flatnonzero(region.is_feasible)
-        if places.size == 0:
-            ranges.append(f"{name} = {targets[name]:g} allows none")
-            continue
-        high, low = rows.score[places[0]], rows.score[places[-1]]
+        high, low = rows.score[region.is_feasible][[0, -1]]
         ranges.append(f"{name} = {targets[name]:g} allows {low:.4g} to {high:.4g}")
     sure = "" if confidence is None else f" with confidence {confidence:g}"
     return ValueError(

@@ -19,7 +19,6 @@ from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
-    point_counts,
     points_for_targets,
 )
 from rocpath.dask.auc_classifier import AUCClassifier
@@ -238,21 +237,19 @@ def evaluate_files(
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        counts = tuple(np.sum(sizes, axis=0).tolist())
-        points = _points(columns["y"], columns["scores"], targets, counts, client)
+        points = _points(columns["y"], columns["scores"], targets, client)
+    counts = tuple(np.sum(sizes, axis=0).tolist())
     known = KnownLabels(name, model.positive, model.negative, *counts)
     return TableEvaluation(known, area, partial, targets, tuple(points), area.n_groups)
 
 
-def _points(
-    y: Any, scores: Any, targets: ThresholdTargets, counts: tuple[int, int], client: Any
-) -> list[NamedPoint]:
+def _points(y: Any, scores: Any, targets: ThresholdTargets, client: Any) -> list[NamedPoint]:
     """Choose a threshold for each target, as is done in memory."""
 
     def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
         return choose_threshold(y, scores, **asdict(one), confidence=confidence, client=client)
 
-    return points_for_targets(targets, choose, lambda point: point_counts(point, *counts))
+    return points_for_targets(targets, choose)
 
 
 def _lazy_array(passes: Passes, tasks: list[Any], k: int, dtype: Any, *width: int) -> da.Array:

@@ -183,11 +183,9 @@ class _Sample:
 
     @cached_property
     def unbiased_parts(self) -> list[float]:
-        """The `unbiased_part` of the weights of positives and of negatives."""
-        return [
-            max(1.0 - 2.0 * cube / (square * total) + square / total**2, 1e-9)
-            for _, total, square, cube in self.powers[::-1].tolist()
-        ]
+        """The part of the variance of each class that deviations from the mean show."""
+        total, square = self.powers[::-1, 1], self.powers[::-1, 2]
+        return [max(1.0 - float(one), 1e-9) for one in square / total**2]
 
     def squared_influences(self, deviation: _Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""

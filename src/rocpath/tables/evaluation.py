@@ -106,8 +106,8 @@ class TableEvaluation:
                 _rate(one.point.tpr, one.point.tpr_interval),
                 _rate(one.point.fpr, one.point.fpr_interval),
                 _rate(one.point.precision, one.point.precision_interval),
-                f"{one.tp:,}",
-                f"{one.fp:,}",
+                f"{one.point.tp:,}",
+                f"{one.point.fp:,}",
             )
             for one in self.points
         ]
@@ -139,7 +139,7 @@ def point_dict(one: NamedPoint) -> dict[str, Any]:
     values |= {f"{name}_interval": getattr(one.point, f"{name}_interval") for name in names[1:]}
     # JSON has no NaN, as for bounds of weighted rows.
     known = {name: None if np.isnan(value).any() else value for name, value in values.items()}
-    return {"rule": one.rule, **known, "tp": one.tp, "fp": one.fp}
+    return {"rule": one.rule, **known, "tp": one.point.tp, "fp": one.point.fp}
 
 
 def _ends(area: AUCInterval) -> dict[str, float]:

@@ -1,0 +1,25 @@
+"""AUC statistics against numbers of the R package pROC."""
+
+import csv
+import runpy
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def test_every_quantity_that_both_define_is_equal():
+    script = runpy.run_path(str(BENCHMARKS / "proc_reference.py"))
+    with (BENCHMARKS / "proc_reference.csv").open() as file:
+        reference = {
+            (int(one["sample"]), one["quantity"]): one["value"] for one in csv.DictReader(file)
+        }
+    n_compared = 0
+    for k, sample in enumerate(script["samples"]()):
+        for name, value in script["our_values"](*sample).items():
+            # A bootstrap of 2,000 samples of 40 to 400 rows.
+            tolerance = 0.25 if "bootstrapped" in name else 1e-9
+            assert value == pytest.approx(float(reference[k, name]), rel=tolerance), (k, name)
+            n_compared += 1
+    assert n_compared == len(reference)
