@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from rocpath.tables.evaluation import TableEvaluation
     from rocpath.tables.fit import TableFit
 
+_DOUBTS = {
+    "leak": "Column {!r} may be known only after the label: without it the AUC may be lower.",
+    "groups": "Rows with the same {!r} may not be independent: for new ones the AUC may be lower.",
+    "copies": "Copies of rows count as one.",
+    "few rows": "One class has too few rows to estimate an AUC.",
+}
+
 
 def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
     """Describe in a few sentences how well the model ranks held-out rows."""
@@ -45,13 +52,13 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
         f"{fit.comparison.sample_size}). The top 10% of scores contain "
         f"{100 * lift.share:.0f}% of all positives."
     )
-    suspected = [name for one in fit.warnings if one.kind == "groups" for name in one[2]]
-    if suspected:
-        text += (
-            f" Rows with the same {suspected[0]!r} may not be independent: for new "
-            "ones the AUC may be lower."
-        )
-    return text
+    # One sentence for each kind of doubt; the warnings name all columns.
+    doubts = {
+        one.kind: _DOUBTS[one.kind].format(*one.columns)
+        for one in fit.warnings[::-1]
+        if one.kind in _DOUBTS
+    }
+    return " ".join((text, *doubts.values()))
 
 
 def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None) -> dict[str, Any]:
