@@ -73,6 +73,19 @@ def test_it_is_cloned_and_cross_validated_by_group():
     assert (scores > 0.8).all()
 
 
+@pytest.mark.parametrize("cost", ["biweight", "huber", "mean_variance", "columns"])
+def test_other_costs_learn_from_labels_in_any_unit(cost):
+    x, labels = noisy_steps(30, 8)
+    settings = {"cost": cost, "min_length": 3}
+    if cost == "columns":
+        x, settings = [np.column_stack((one, -one)) for one in x], {"min_length": 3}
+    detector = cp.LearnedDetector(max_changes=6, **settings).fit(x[:20], labels[:20])
+    assert detector.score(x[20:], labels[20:]) > 0.8
+    other = detector.predict([1e6 * one + 12_345 for one in x[20:]])
+    for one, scaled in zip(detector.predict(x[20:]), other, strict=True):
+        np.testing.assert_array_equal(one, scaled)
+
+
 def test_changes_do_not_depend_on_the_unit_of_the_data():
     x, labels = noisy_steps(40, 6)
     rng = np.random.default_rng(7)

@@ -224,11 +224,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, value: Sequence[NDArray[np.float64]], weights: Weights
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return features of observations or runs, and the unit of each penalty."""
-        # Costs in squared units of the data; other searches have their own.
-        has_unit = self.cost in ("normal", "biweight", "huber") and self.search is None
-        return features_and_units(
+        # Counts have no unit, and other searches have penalties of their own.
+        has_unit = self.cost != "poisson" and self.search is None
+        X, unit = features_and_units(
             value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
         )
+        # A likelihood has no unit, but the features of the data have one.
+        return X, np.ones_like(unit) if self.cost == "mean_variance" else unit
 
     @property
     def evaluation_(self) -> PenaltyEvaluation:
