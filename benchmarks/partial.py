@@ -1,14 +1,15 @@
-"""Compare rankings by the area left of a false positive rate, on rows not seen.
+"""Compare rankings by partial AUC up to a false positive rate, on test folds.
 
-Repeated stratified 5-fold cross-validation, at max_fpr .05 and .1. AUCClassifier is
-fitted for that area (``max_fpr=``) and for all of AUC; baselines are standardized, and
-tuned in five folds inside the fold by that area. Prints paired differences with their
-standard errors, and saves ``partial.csv`` with every fold: areas are standardized
-(McClish), 1/2 for chance and 1 for the best.
+Repeated stratified 5-fold cross-validation, with max_fpr .05 and .1. AUCClassifier is
+fitted by that partial AUC (``max_fpr=``) and by the whole AUC; baselines are standardized,
+and tuned by partial AUC in five folds of the training set. Prints paired differences with
+their standard errors, and saves ``partial.csv`` with every fold: areas are standardized
+(McClish), 1/2 for chance and 1 for a perfect ranking.
 
-Tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows, so that it
-takes a quarter of an hour. Set ROCPATH_REPEATS for another number of repetitions than
-1, and ROCPATH_SETS for only the sets whose name has these letters.
+Tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows, which take a
+quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by default), and
+ROCPATH_SETS restricts the tables to names that contain it. ``--ours`` fits AUCClassifier
+only, on the tables in ``partial.csv``, from which the baselines are read.
 """
 
 import csv
@@ -33,13 +34,13 @@ from rocpath import AUCClassifier
 
 HERE = Path(__file__).parent
 RATES = (0.05, 0.1)
-BY_AREA, BY_AUC = "by the area", "by AUC"
+BY_AREA, BY_AUC = "by partial AUC", "by AUC"
 MOST_ROWS = 12_000
 MOST_COLUMNS = 30
 
 
 def fitted_baselines(name, X, y):
-    """Standardize, tune by the area of each rate, and fit a model for each."""
+    """Standardize, tune by the partial AUC of each rate, and fit a model for each."""
     if name == "balanced SVM":
         model = LinearSVC(class_weight="balanced", dual=False, max_iter=1000)
         grid = C_SVM
@@ -62,7 +63,7 @@ def fitted_baselines(name, X, y):
 
 
 def fitted(name, X, y):
-    """Give a model for each rate."""
+    """Return a model for each rate."""
     if name == BY_AUC:
         # All of AUC does not depend on the rate.
         model = AUCClassifier(random_state=0).fit(X, y)
@@ -72,10 +73,10 @@ def fitted(name, X, y):
     return list(fitted_baselines(name, X, y))
 
 
-def cross_validate(name, X, y, repeats, writer):
+def cross_validate(name, X, y, repeats, names, writer):
     print(name, end=" ", file=sys.stderr, flush=True)
     for repeat, fold, train, test in splits(y, repeats):
-        for model_name in (*BASELINES, BY_AUC, BY_AREA):
+        for model_name in names:
             start = time.process_time()
             models = fitted(model_name, X[train], y[train])
             seconds = f"{time.process_time() - start:.3f}"
@@ -95,29 +96,29 @@ def areas(rows):
 
 
 def summarize(rows):
-    """Print, for each rate, the gain over each rival, and its error over the sets."""
+    """Print, for each rate, the difference to each baseline, with standard errors."""
     found = areas(rows)
     for rate in RATES:
         names = list(dict.fromkeys(name for r, name, _ in found if r == rate))
-        rivals = (BY_AUC, *BASELINES)
+        others = (BY_AUC, *BASELINES)
         print(f"\nmax_fpr = {rate}, {len(names)} sets; {BY_AREA} minus")
-        print("| set | " + BY_AREA + " | " + " | ".join(rivals) + " |")
-        print("|---" * (len(rivals) + 2) + "|")
-        gains = {rival: [] for rival in rivals}
+        print("| set | " + BY_AREA + " | " + " | ".join(others) + " |")
+        print("|---" * (len(others) + 2) + "|")
+        gains = {other: [] for other in others}
         for name in names:
             ours = found[rate, name, BY_AREA]
             cells = [f"{ours.mean():.4f}"]
-            for rival in rivals:
-                gain = ours - found[rate, name, rival]
-                gains[rival].append(gain.mean())
+            for other in others:
+                gain = ours - found[rate, name, other]
+                gains[other].append(gain.mean())
                 error = gain.std(ddof=1) / np.sqrt(gain.size)
                 cells.append(f"{gain.mean():+.4f} ± {error:.4f}")
             print(f"| {name} | " + " | ".join(cells) + " |")
-        for rival in rivals:
-            mean = np.mean(gains[rival])
-            error = np.std(gains[rival], ddof=1) / np.sqrt(len(names))
-            n_won = int(np.sum(np.array(gains[rival]) > 0))
-            print(f"- {rival}: {mean:+.4f} ± {error:.4f}, ahead on {n_won}")
+        for other in others:
+            mean = np.mean(gains[other])
+            error = np.std(gains[other], ddof=1) / np.sqrt(len(names))
+            n_won = int(np.sum(np.array(gains[other]) > 0))
+            print(f"- {other}: {mean:+.4f} ± {error:.4f}, ahead on {n_won}")
 
 
 def main():
@@ -126,14 +127,22 @@ def main():
     warnings.simplefilter("ignore", FutureWarning)
     repeats = int(os.environ.get("ROCPATH_REPEATS", "1"))
     path = HERE / "partial.csv"
+    models, kept = (*BASELINES, BY_AUC, BY_AREA), []
+    if "--ours" in sys.argv:
+        repeats, models = 1, (BY_AUC, BY_AREA)
+        with path.open() as file:
+            kept = [row for row in list(csv.reader(file))[1:] if row[4] in BASELINES]
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         columns = ("set", "repeat", "fold", "max_fpr", "model", "area", "cpu_seconds")
         writer.writerow(columns)
+        writer.writerows(kept)
         for name, X, y in data_sets():
             wanted = os.environ.get("ROCPATH_SETS", "") in name
+            if kept:
+                wanted = wanted and name in {row[0] for row in kept}
             if wanted and len(y) <= MOST_ROWS and X.shape[1] <= MOST_COLUMNS:
-                cross_validate(name, X, y, repeats, writer)
+                cross_validate(name, X, y, repeats, models, writer)
                 file.flush()
     with path.open() as file:
         summarize(list(csv.DictReader(file)))

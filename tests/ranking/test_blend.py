@@ -1,6 +1,7 @@
 """Weights of a blend: by hand, against a grid, and for invalid scores."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,6 +73,15 @@ def test_stacking_is_logistic_regression_where_no_weight_is_negative():
     assert (free.coef_ > 0).all()
     expected = free.coef_[0] / free.coef_.sum()
     np.testing.assert_allclose(stacked_weights(rows, 10.0), expected, atol=1e-4)
+
+
+def test_copies_of_rows_do_not_change_the_weights():
+    scores, y = drawn(150, 4)
+    group = np.repeat(np.arange(150), 4)
+    once, copied = labeled(scores, y), replace(labeled(scores[group], y[group]), group=group)
+    for name, weights in candidates(once).items():
+        # The searches stop within a tolerance in standard errors, which are equal too.
+        np.testing.assert_allclose(candidates(copied)[name], weights, atol=1e-5)
 
 
 def test_a_model_that_ranks_backwards_has_no_weight():

@@ -209,9 +209,9 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
 
 def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
     """Find weights in several ways, by name."""
-    found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2) for l2 in _L2_PENALTIES}
+    # Copies and groups must not weaken the penalties.
+    unit = rows.sample_weight.sum() / np.unique(rows.clusters).size
+    found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2 * unit) for l2 in _L2_PENALTIES}
     initial = found[f"stacking, l2 {_INITIAL_L2:g}"]
     best = best_weights(rows.subsampled(_ENOUGH_TO_ASCEND), initial)
-    found["halfway to the best AUC"] = 0.5 * (initial + best)
-    found["best AUC"] = best
-    return found
+    return found | {"halfway to the best AUC": 0.5 * (initial + best), "best AUC": best}

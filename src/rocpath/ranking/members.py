@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Estimators = Sequence[tuple[str, Any]]
     Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     Scored = tuple[Any, NDArray[np.float64]]
     Excluded = tuple[str, Exception]
@@ -72,7 +71,7 @@ def _imputer() -> SimpleImputer:
 
 
 def scored_members(
-    estimators: Estimators,
+    estimators: Sequence[tuple[str, Any]],
     X: Any,
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
