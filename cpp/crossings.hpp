@@ -55,11 +55,12 @@ class OrderAfter {
     return a.slope > b.slope && crossing_step(a, b) <= step_;
   }
 
-  // Is line i below line j? After their crossing, the line with the smaller slope is.
+  // Is line i below line j? After their crossing, the line with the smaller slope is. Equal lines
+  // are in the order of their indices.
   bool is_below(std::uint32_t i, std::uint32_t j) const {
     const ErrorLine& a = lines_.line[i];
     const ErrorLine& b = lines_.line[j];
-    if (a.slope == b.slope) return a.intercept < b.intercept;
+    if (a.slope == b.slope) return a.intercept != b.intercept ? a.intercept < b.intercept : i < j;
     return (crossing_step(a, b) <= step_) == (a.slope < b.slope);
   }
 
@@ -153,7 +154,8 @@ struct OrderBuffers {
 };
 
 // Sort by the rounded keys, then by `is_below` where the difference of neighboring keys is not
-// larger than their rounding error and `approach`.
+// larger than their rounding error and `approach`. Tied lines must have an order too: otherwise
+// the implementation of std::sort would decide in which order sums are rounded.
 template <class IsBelow>
 Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow is_below,
                                Vector<std::uint32_t> order) {
@@ -181,7 +183,9 @@ inline Vector<std::uint32_t> order_after(const ErrorLines& lines, double step,
     for (std::size_t k = 0; k < lines.size(); ++k)
       key[k] = std::copysign(1.0, step) * lines.line[k].slope;
     const auto is_below = [&](std::uint32_t i, std::uint32_t j) {
-      return key[i] != key[j] ? key[i] < key[j] : lines.line[i].intercept < lines.line[j].intercept;
+      const double intercept = lines.line[i].intercept;
+      const double other = lines.line[j].intercept;
+      return key[i] != key[j] ? key[i] < key[j] : intercept != other ? intercept < other : i < j;
     };
     return order_by(buffers, 0.0, is_below, std::move(order));
   }
@@ -204,7 +208,8 @@ inline Vector<std::uint32_t> order_at(const ErrorLines& lines, double step) {
   OrderBuffers buffers;
   for (const ErrorLine& line : lines.line) buffers.key.push_back(line.at(step));
   const auto is_below = [&](std::uint32_t i, std::uint32_t j) {
-    return compare_at(lines.line[i], lines.line[j], step) < 0;
+    const int side = compare_at(lines.line[i], lines.line[j], step);
+    return side != 0 ? side < 0 : i < j;
   };
   return order_by(buffers, 0.0, is_below, {});
 }

@@ -7,6 +7,16 @@
 #include "core_under_test.hpp"
 #include "families.hpp"
 
+#ifdef __wasi__
+// The C++ library of WASI has no exceptions. The core throws only where memory or a thread's
+// settings fail.
+#include <cstdlib>
+extern "C" {
+void* __cxa_allocate_exception(std::size_t) { std::abort(); }
+void __cxa_throw(void*, void*, void* (*)(void*)) { std::abort(); }
+}
+#endif
+
 namespace {
 
 using fuzz::Problem;
