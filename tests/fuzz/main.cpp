@@ -1,11 +1,11 @@
 // Compare the core with brute force in exact arithmetic, on many small problems full of ties.
+#include <csignal>
 #include <cstdlib>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
 #if defined(__unix__) || defined(__APPLE__)
 #define ROCPATH_HAS_ALARM
-#include <signal.h>
 #include <unistd.h>
 #endif
 
@@ -75,6 +75,7 @@ const fuzz::Family& family_of(const std::string& name, fuzz::Random& random) {
 }
 
 volatile std::uint64_t current_seed = 0;
+volatile std::sig_atomic_t is_interrupted = 0;
 
 #ifdef ROCPATH_HAS_ALARM
 // A call that does not end: report which, and stop.
@@ -96,6 +97,7 @@ int main(int argc, char** argv) {
 #if defined(__GLIBC__)
   mallopt(M_MXFAST, 0);  // the core asks for many small pieces at a time; bins of them only cost
 #endif
+  for (const int request : {SIGINT, SIGTERM}) std::signal(request, [](int) { is_interrupted = 1; });
 #ifdef ROCPATH_HAS_ALARM
   signal(SIGALRM, stop_hanging);
 #endif
@@ -104,7 +106,7 @@ int main(int argc, char** argv) {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  for (std::uint64_t k = 0; k < options.n_problems; ++k) {
+  for (std::uint64_t k = 0; k < options.n_problems && !is_interrupted; ++k) {
     if (k % 256 == 0) {
       if (elapsed() > options.seconds) break;
 #ifdef ROCPATH_HAS_ALARM
