@@ -40,18 +40,24 @@ void for_each_aum_term(const ErrorLines& lines, ErrorSums below,
 
 }  // namespace detail
 
-inline ExactAUM exact_aum(const ErrorLines& lines, std::span<const std::uint32_t> order) {
+// Exact terms of AUM of these lines, without those outside.
+inline ExactAUM exact_inner_aum(const ErrorLines& lines, std::span<const std::uint32_t> order) {
   ExactAUM sums;
+  detail::for_each_aum_term(lines, lines.below, order,
+                            [&](std::int64_t count, double unit, const ErrorLine& line) {
+                              sums.add(count, unit, line.intercept, line.slope);
+                            });
+  return sums;
+}
+
+inline ExactAUM exact_aum(const ErrorLines& lines, std::span<const std::uint32_t> order) {
+  ExactAUM sums = exact_inner_aum(lines, order);
   if (lines.exact_outside) {
     sums.add(*lines.exact_outside);
   } else if (!lines.outside.is_empty()) {
     if (lines.outside_sums == OutsideSums::rounded) throw SumsInDoubt();
     sums.add(lines.outside.intercept_sum.parts(), lines.outside.slope_sum.parts());
   }
-  detail::for_each_aum_term(lines, lines.below, order,
-                            [&](std::int64_t count, double unit, const ErrorLine& line) {
-                              sums.add(count, unit, line.intercept, line.slope);
-                            });
   return sums;
 }
 
@@ -65,6 +71,25 @@ inline double aum_at(const ErrorLines& lines, double step) {
                             });
   const double aum = piece.is_in_doubt_at(step) ? exact_aum(lines, order).at(step) : piece.at(step);
   return aum / lines.divisor;
+}
+
+// Whether AUM at one float64 step is less than at another one nearby, without rounding. Lines
+// outside contribute only their slope times the distance, so double-double sums of them nearly
+// always suffice.
+inline bool is_aum_less(const ErrorLines& lines, double step, double other_step) {
+  const auto aum_near = [&](double at) {
+    ExactAUM sums = exact_inner_aum(lines, order_at(lines, at));
+    if (lines.exact_outside)
+      sums.add(*lines.exact_outside);
+    else
+      sums.add({}, lines.outside.slope_sum.parts());  // the intercepts cancel
+    return sums;
+  };
+  const double difference = aum_near(step).difference(step, aum_near(other_step), other_step);
+  if (lines.outside_sums == OutsideSums::rounded && !lines.outside.is_empty() &&
+      std::fabs(difference) <= lines.outside.slope_doubt() * std::fabs(step - other_step))
+    throw SumsInDoubt();
+  return difference < 0.0;
 }
 
 }  // namespace rocpath

@@ -1,10 +1,10 @@
-// AUM as a function of the step, given by its kinks.
+// AUM as a piecewise linear function of the step, represented by its kinks.
 //
 // Ranges of steps are halved, and in each half only the lines near the level are kept, until few
-// remain. Then their crossings are swept, and those that change the slope of AUM are kinks.
-// For B lines of labels there are about B kinks, though B^2 / 2 crossings; time is about
-// O(B log B) and memory O(B). For other errors the lines between the lowest and the highest place
-// where FP meets FN are kept, so the cost depends on how far these are apart.
+// lines remain. A sweep of these finds the kinks: the crossings at which the slope of AUM changes.
+// B lines of binary labels have about B kinks among up to B^2 / 2 crossings; the time is about
+// O(B log B) and the memory O(B). For other errors, the lines between the lowest and the highest
+// threshold at which FP meets FN are kept, so the time depends on the distance between these.
 #pragma once
 
 #include "near_level.hpp"
@@ -40,7 +40,7 @@ class AUMPathSearch {
   Interrupt interrupt_;
   AUMPath path_;
 
-  // `n_stuck` halvings in a row have not reduced the lines.
+  // `n_stuck` is the number of consecutive halvings that have not reduced the number of lines.
   void search(const ErrorLines& lines, StepRange steps, int n_stuck = 0) {
     constexpr std::size_t few = 48;
     constexpr std::size_t not_many = 512;
@@ -49,8 +49,8 @@ class AUMPathSearch {
     interrupt_();
     for (const StepRange half : {StepRange{steps.low, middle}, StepRange{middle, steps.high}}) {
       const ErrorLines near = near_level(lines, half, is_monotone_);
-      // Towards a point where many lines meet, halves keep as many lines as the whole, at any
-      // scale; then their crossings are fewer than the halves to come.
+      // Near a point where many lines meet, a half contains as many lines as the whole range, at
+      // any scale. Sweeping all crossings then takes less time than further halving.
       const bool is_stuck = 10 * near.size() > 7 * lines.size();
       if (is_stuck && (near.size() <= not_many || n_stuck >= 5))
         sweep_range(near, half);
@@ -65,7 +65,7 @@ class AUMPathSearch {
     double slope = 0.0;
     bool is_start = true;
     sweep(lines, {.max_step = steps.high}, interrupt_, [&](const SweepRow& row) {
-      // The start of a range is no kink, unless it is the start of the path.
+      // The start of a range is not a kink, but the start of the path is its first row.
       const bool is_kink = is_start ? path_.step.empty() : row.aum_slope_after != slope;
       if (is_kink) path_.append(row.step, row.aum, row.aum_slope_after);
       slope = row.aum_slope_after;

@@ -57,6 +57,9 @@ class AUMPiece {
   bool is_sign_in_doubt() const { return is_slope_below(rounding); }
   bool is_slope_in_doubt() const { return is_slope_below(few_digits); }
 
+  // Bound on the rounding error of the slope.
+  double slope_doubt() const { return rounding * slope_size_ + smallest; }
+
   // AUM on this piece, if it is not in doubt.
   double at(double step) const {
     // Each fma rounds once, after the cancellation: as accurate as double-double here.
@@ -68,7 +71,9 @@ class AUMPiece {
   // Does cancellation, underflow or overflow leave AUM fewer digits than a float64 has?
   bool is_in_doubt_at(double step) const {
     if (is_empty()) return false;
-    return !(std::fabs(at(step)) > few_digits * (intercept_size_ + slope_size_ * step) + smallest);
+    // A slope that underflows counts at large steps.
+    return !(std::fabs(at(step)) > few_digits * intercept_size_ + smallest +
+                                       (few_digits * slope_size_ + smallest) * step);
   }
 
   // Is the sum so small that it may be zero?

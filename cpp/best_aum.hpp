@@ -17,7 +17,7 @@
 
 namespace rocpath {
 
-// Sweep to the first minimum of AUM and, where it is flat, to its end; errors may be of any kind.
+// Sweep to the end of the first minimum of AUM, which may be flat; for any errors.
 inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
   FirstMinimum first_min;
@@ -31,8 +31,10 @@ inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
 inline BestAUM first_min_aum_step(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
   const FirstMinimum first_min = first_min_aum(lines, max_step, interrupt);
-  return best_float64(first_min.steps(max_step), max_step, StepScale(lines),
-                      [&](double step) { return aum_at(lines, step); });
+  return best_float64(
+      first_min.steps(max_step), max_step, StepScale(lines),
+      [&](double step) { return aum_at(lines, step); },
+      [&](double step, double other) { return is_aum_less(lines, step, other); });
 }
 
 template <SearchableLines AllLines>
@@ -48,29 +50,37 @@ class AUMSearch {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
     const FirstMinimum first = walked(near);
     StepRange steps = first.steps(max_step_);
-    // A flat minimum may go on beyond the range.
+    // A flat minimum may continue beyond the range.
     std::optional<Near> rest;
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
       rest = find(lines_, {near.steps.high, max_step_}, Slope::rising);
       steps.high = walked(*rest).steps(max_step_).high;
     }
+    // Both sets of lines hold from the float64 before their range to the one after it.
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const double last_near = std::nextafter(near.steps.high, infinity);
-    return best_float64(steps, max_step_, scale_, [&](double step) {
+    const double first_rest = std::nextafter(near.steps.high, 0.0);
+    const auto aum = [&](double step) {
       if (step <= last_near) return aum_at(near.lines, step);
       if (step >= std::nextafter(rest->steps.low, 0.0)) return aum_at(rest->lines, step);
       return aum_at(near.lines, near.steps.high);  // between the two AUM does not change
-    });
+    };
+    // The later of two steps that are not neighbors is not less: AUM is convex.
+    const auto is_less = [&](double step, double before) {
+      if (step <= last_near) return is_aum_less(near.lines, step, before);
+      return before >= first_rest && is_aum_less(rest->lines, step, before);
+    };
+    return best_float64(steps, max_step_, scale_, aum, is_less);
   }
 
  private:
-  // Lines near the level in a range of steps that holds the one in question.
+  // Lines near the level in a range of steps that contains the wanted one.
   struct Near {
     ErrorLines lines;
     StepRange steps;
   };
 
-  // The search is for the first step after which AUM has such a slope.
+  // The slope of AUM after the wanted step, which is the first one of this kind.
   enum class Slope { not_falling, rising };
 
   static bool is_reached(double slope, Slope wanted) {
@@ -88,7 +98,7 @@ class AUMSearch {
 
   ErrorLines all_lines() const { return collapse(lines_, Box{{0.0, 0.0}}); }
 
-  // A number with the sign of the slope of AUM just after a step.
+  // A number that has the sign of the slope of AUM just after a step.
   static double slope_after(const ErrorLines& lines, double step) {
     ErrorLines near = near_level(lines, {step, step}, true);
     near.from = step;
@@ -99,8 +109,8 @@ class AUMSearch {
   // Halve the range, and reduce lines away from the level to sums, until few lines remain.
   template <class HasReached>
   Near halved(Near near, HasReached has_reached) const {
-    // From coefficients of zero all lines meet at the beginning: halving towards it would go on to
-    // the smallest number there is.
+    // If all coefficients are zero, all lines meet at the start of the range: halving towards it
+    // would continue down to the smallest float64.
     if (near.lines.size() > few && has_reached(near.lines, near.steps.low)) {
       near.steps.high = near.steps.low;
       near.lines = near_level(near.lines, near.steps, true);
@@ -113,14 +123,14 @@ class AUMSearch {
       if (!(near.steps.low > 0.0) && std::isinf(near.steps.high)) continue;
       const std::size_t n_before = near.lines.size();
       near.lines = near_level(near.lines, near.steps, true);
-      // Where many lines meet in one point, or repeat, they stay at any scale.
+      // Lines that meet in one point, or are equal, are not separated at any scale.
       if (near.lines.size() <= not_many && 10 * near.lines.size() > 7 * n_before) break;
     }
     return near;
   }
 
-  // A range of steps at whose start the slope is not reached, and at whose end it is, as far as the
-  // range does not begin or end with `steps`.
+  // A range of steps that contains the wanted one: the slope is not reached at its start, unless
+  // that is the start of `steps`, and is reached at its end, unless that is the end of `steps`.
   template <SearchableLines Lines>
   Near find(const Lines& lines, StepRange steps, Slope wanted) const {
     if (lines.size() > many)
@@ -139,8 +149,8 @@ class AUMSearch {
                   });
   }
 
-  // Does a range found inside a box hold for all lines? The level must stay inside the box, and the
-  // slope change its sign within the range.
+  // Whether a range found inside a box is valid for all lines: the level must remain inside the
+  // box, and the slope must change its sign within the range.
   static bool holds(const Near& near, StepRange steps, Slope wanted, const Box& box) {
     const Box level = level_box(near.lines, near.steps);
     if (!(level.lowest > box.lowest && level.highest < box.highest)) return false;
@@ -149,7 +159,7 @@ class AUMSearch {
            (high == steps.high || is_reached(slope_after(near.lines, high), wanted));
   }
 
-  // How far a sample's slope at a step and its FP - FN may be off: roots of sums of squares.
+  // Standard errors of the slope of AUM and of FP - FN, as estimated from a sample.
   struct SampleError {
     double slope = 0.0;
     double excess = 0.0;
@@ -165,7 +175,7 @@ class AUMSearch {
       squares.slope += weight * weight * line.slope * line.slope;
       squares.excess += fp * fp + tp * tp;
     }
-    // A share of the draws has a standard error of at most one half over the root of their number.
+    // The standard error of a proportion is at most 1/2 over the square root of the sample size.
     return {std::sqrt(squares.slope), 0.5 * std::sqrt(squares.excess)};
   }
 
@@ -189,7 +199,8 @@ class AUMSearch {
     return level_box(drawn, {task.get(), high}, confidence * error.excess);
   }
 
-  // The lines that matter where the slope is within +-slope, as estimated from a smaller sample.
+  // The lines that can be near the level where the slope of AUM is within +-slope, as estimated
+  // from a smaller sample.
   Near inside_box(const ErrorLines& lines, StepRange steps, double slope, double confidence) const {
     if (lines.size() > many) {
       const Box box = box_by_sample(lines, steps, slope, confidence);

@@ -45,6 +45,14 @@ class ExactAUM {
     sum.add_multiple(slope_, step);
     return sum.value();
   }
+  // This function at a step, less another one at another step.
+  double difference(double step, const ExactAUM& other, double other_step) const {
+    ExactSum sum = intercept_;
+    sum.add_multiple(slope_, step);
+    sum.add_multiple(other.intercept_, -1.0);
+    sum.add_multiple(other.slope_, -other_step);
+    return sum.value();
+  }
 
  private:
   ExactSum intercept_;

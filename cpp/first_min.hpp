@@ -51,24 +51,20 @@ class FirstMinimum {
 // The float64 step to return for a minimum of AUM. Every float64 strictly between the numbers that
 // are nearest to its ends has exactly the smallest AUM. Where there is none, the minimum lies
 // between two neighboring float64 numbers, and AUM at these may differ by much: by
-// |slope| * ulp(step). Then each is tried.
-template <class AUMAt>
-BestAUM best_float64(StepRange steps, double max_step, const StepScale& scale, AUMAt aum_at) {
+// |slope| * ulp(step). Then it is the one with the smaller AUM, or the first of them.
+template <class AUMAt, class IsLess>
+BestAUM best_float64(StepRange steps, double max_step, const StepScale& scale, AUMAt aum_at,
+                     IsLess is_less) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double after_low = std::nextafter(steps.low, infinity);
   if (after_low < steps.high) {
     const double step = scale.inside(steps, after_low);
     return {steps, step, aum_at(step)};
   }
-  BestAUM best{{}, steps.low, aum_at(steps.low)};
-  for (const double step :
-       {steps.high, std::nextafter(steps.low, -infinity), std::nextafter(steps.high, infinity)}) {
-    if (!(step >= 0.0 && step <= max_step && std::isfinite(step)) || step == steps.low) continue;
-    const double value = aum_at(step);
-    if (value < best.value - 0x1p-51 * std::fabs(best.value)) best = {{}, step, value};
-  }
-  best.interval = {best.step, best.step};
-  return best;
+  double best = steps.low > 0.0 ? std::nextafter(steps.low, 0.0) : 0.0;
+  for (const double step : {steps.low, steps.high, std::nextafter(steps.high, infinity)})
+    if (step > best && step <= max_step && std::isfinite(step) && is_less(step, best)) best = step;
+  return {{best, best}, best, aum_at(best)};
 }
 
 }  // namespace rocpath

@@ -1,4 +1,4 @@
-// The lines that can meet the level between two steps; all others are known by their sums.
+// Select the lines that can meet the level in a range of steps, and replace all others by sums.
 //
 // The slope of AUM changes only where FP meets FN. Within a range of steps, lines that stay below
 // the lowest such place or above the highest one add a fixed linear function to AUM. A search
@@ -12,22 +12,22 @@
 
 namespace rocpath {
 
-// A range of steps and one of thresholds. Where the steps end at infinity, thresholds are those
-// divided by the step, which changes neither their order nor that they are linear, now in 1 / step.
+// A range of steps and a range of thresholds. If the steps end at infinity, thresholds are divided
+// by the step: they keep their order, and are linear functions of 1 / step.
 struct Box {
   StepRange steps{0.0, 0.0};
   double lowest = -std::numeric_limits<double>::infinity();
   double highest = std::numeric_limits<double>::infinity();
 };
 
-// The lowest and the highest place of a line within a range of steps, from the float64 before it to
-// the float64 after it: crossings whose nearest float64 is an end of the range may lie that far.
+// The lowest and the highest threshold of a line within a range of steps. The range is extended by
+// one float64 at each end, because crossings that round to an end may be outside of it.
 class LinePlaces {
  public:
   explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     low_ = steps.low > 0.0 ? std::nextafter(steps.low, 0.0) : steps.low;
-    // A little more than the reciprocal, so that the range is covered.
+    // Rounded up, so that the range is covered.
     high_ =
         std::nextafter(is_finite_ ? steps.high : std::nextafter(1.0 / low_, infinity), infinity);
   }
@@ -85,13 +85,13 @@ class JumpSums {
   double slope_size_ = 0.0;
 };
 
-// Is every number a whole number of such a small unit that double-double sums of it are exact?
+// Whether all numbers are multiples of a unit that is large enough for exact double-double sums.
 template <class Get>
 bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
   LargestSize largest;
   for (std::size_t k = 0; k < size; ++k) largest.add(get(k));
   if (largest.value() == 0.0) return true;
-  constexpr int sum_bits = 95;  // what a block of `collapse` leaves of 106
+  constexpr int sum_bits = 95;  // of 106, the others are for the sum of a block in `collapse`
   const int exponent = std::ilogb(largest.value()) + 1 + count_bits - sum_bits;
   if (exponent < -1022) return false;
   const double unit = std::ldexp(1.0, exponent);
@@ -102,8 +102,8 @@ bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
 
 }  // namespace detail
 
-// Are the sums of lines outside of any box exact in double-double arithmetic? They are for lines of
-// few digits, as integers and tenths have.
+// Whether sums of lines outside of any box are exact in double-double arithmetic. They are for
+// integers and other numbers with few significant bits.
 template <class Lines>
 bool are_sums_unrounded(const Lines& lines) {
   ErrorSums sizes;
@@ -143,8 +143,8 @@ auto with_certain_sums(Lines lines, Search search) {
   return search(lines);
 }
 
-// One pass over some lines, and a pure function of them: those that stay outside the box become
-// sums, the others are kept. Results of disjoint sets of lines can be added up.
+// Keep the lines that may enter a box, and replace the others by sums, in one pass. Results for
+// disjoint sets of lines can be added.
 // Requires: below the box FP is the smaller error, above it FN, at all steps of the box.
 template <class Lines>
 ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, const Box& box) {
@@ -159,7 +159,7 @@ ErrorLines collapse(const Lines& lines, std::size_t begin, std::size_t end, cons
   const bool is_exact = lines.outside_sums == OutsideSums::exact;
   std::optional<ExactAUM> exact;
   if (is_exact) exact.emplace();
-  // Sums of short blocks are added up in full double-double arithmetic, so that what is rounded
+  // Sums of short blocks are added in full double-double arithmetic, so that the rounding error
   // does not grow with the square of the number of lines (AUMPiece::rounding).
   constexpr std::size_t block = 1024;
   for (std::size_t first = begin; first < end; first += block) {
@@ -193,8 +193,9 @@ ErrorLines collapse(const Lines& lines, const Box& box) {
   return collapse(lines, 0, lines.size(), box);
 }
 
-// The lowest and the highest place where FP may meet FN, for monotone errors: the level of the
-// lines' lowest places, and of their highest. With an excess, where FP - FN may come as near to 0.
+// The lowest and the highest threshold at which FP may meet FN, for monotone errors: the level of
+// the lowest thresholds of the lines, and that of their highest ones. With an excess, the range in
+// which FP - FN may be within +-excess.
 inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0.0) {
   const LinePlaces places(steps);
   const auto level = [&](double reached, auto place) {
@@ -219,8 +220,8 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
           level(excess, [](const auto& p) { return p.highest; })};
 }
 
-// For other errors: below the lowest place FP - FN is negative whatever the lines do within their
-// places, above the highest it is positive.
+// The same for other errors: below the box FP - FN is negative, and above it positive, wherever the
+// lines are between their lowest and highest thresholds.
 inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   const LinePlaces places(steps);
   struct Jump {
@@ -228,7 +229,7 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
     double size;
   };
   Vector<Jump> largest;   // jumps up as early as possible, down as late as possible
-  Vector<Jump> smallest;  // the other way round
+  Vector<Jump> smallest;  // jumps up as late as possible, down as early as possible
   for (const ErrorLine& line : lines.line) {
     const auto [lowest, highest] = places(line);
     const double size =
@@ -245,7 +246,7 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   const double total_fn = static_cast<double>(lines.total.tp) * lines.tp_unit;
   const double start = static_cast<double>(lines.below.fp) * lines.fp_unit +
                        static_cast<double>(lines.below.tp) * lines.tp_unit - total_fn;
-  // Rounding may not hide a change of sign.
+  // Rounding must not hide a change of sign.
   const double slack = 0x1p-40 * (total_fn + static_cast<double>(lines.total.fp) * lines.fp_unit);
   Box box{steps};
   box.lowest = largest.back().place;

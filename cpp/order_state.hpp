@@ -49,13 +49,15 @@ class OrderState {
     const bool is_same_jump = a.fp == b.fp && a.tp == b.tp;
     if (is_same_jump && is_away_from_level(middle)) return false;
     const Slot old_slot = slot_[middle];
-    if (!is_same_jump) update_rates(a, b, middle);
+    if (!is_same_jump) {
+      doubled_auc_ += auc_change(a, b);
+      set_slot(middle, slot_[middle - 1], b);
+    }
     update_aum(a, b, old_slot, middle);
     return true;
   }
 
-  // Fetch memory for crossings to come: first the lines and ranks of distant crossings, then the
-  // slots of nearer ones, whose ranks have arrived.
+  // Prefetch what later crossings read: lines and ranks first, then slots, which depend on ranks.
   void prefetch_lines(const Crossing& crossing) const {
     __builtin_prefetch(&lines_.line[crossing.lower]);
     __builtin_prefetch(&lines_.line[crossing.upper]);
@@ -66,8 +68,8 @@ class OrderState {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
   }
 
-  // By how much the slope of AUM may have differed from those before and after the last crossings
-  // while these happened one after the other. A single crossing leaves no room.
+  // Bound on how far the slope of AUM may have differed from those before and after the last
+  // crossings, while these happened one after the other; 0 for a single crossing.
   double slope_room() const { return slope_room_; }
 
   // Apply all crossings of one step; returns the number of groups of lines that meet.
@@ -168,12 +170,6 @@ class OrderState {
     slot_[middle].slope = lower;
     n_converging_ += static_cast<std::size_t>(below > upper) + (lower > above);
     n_converging_ -= static_cast<std::size_t>(below > lower) + (upper > above) + 1;
-  }
-
-  // FP and TP of the slot between two lines that exchange places, and AUC.
-  void update_rates(const ErrorLine& a, const ErrorLine& b, std::size_t middle) {
-    doubled_auc_ += auc_change(a, b);
-    set_slot(middle, slot_[middle - 1], b);
   }
 
   // Is the same error the smaller one in the slot `middle` and its neighbors?

@@ -1,9 +1,10 @@
-// AUM, AUC and the AUM's derivatives at one vector of predictions.
+// AUM, its derivatives and AUC at one vector of predictions.
 //
-// Thresholds T_b = value_b - prediction of its example. For monotone errors AUM is the minimum over
-// c of  sum fp_b max(0, c - T_b) + sum tp_b max(0, T_b - c),  reached at the level: the smallest
-// threshold after which FP >= FN. Finding it is a weighted selection, O(B); otherwise and for AUC
-// the thresholds are sorted, O(B log B) or better.
+// The threshold of a breakpoint is T_b = value_b - prediction of its example. For monotone errors
+// AUM is the minimum over c of  sum fp_b max(0, c - T_b) + sum tp_b max(0, T_b - c),  which is
+// attained at the level: the smallest threshold above which FP >= FN. The level is found by
+// weighted selection in O(B). For other errors, and for AUC, the thresholds are sorted in O(B log
+// B).
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace rocpath {
 
-// Breakpoints as arrays of one length B; `example` holds places in `prediction`.
+// Breakpoints as arrays of the same length; `example` contains indices into the predictions.
 struct BreakpointArrays {
   std::span<const double> value;
   std::span<const std::int64_t> example;
@@ -50,7 +51,7 @@ inline Level find_level(const BreakpointArrays& bp, std::span<const double> thre
       min_error);
 }
 
-// Sums of many terms of one sign, in blocks, so that rounding errors do not pile up.
+// Sum many terms of the same sign in blocks, so that rounding errors do not accumulate.
 template <class Term>
 double blocked_sum(std::size_t n, Term term) {
   constexpr std::size_t block = 512;
@@ -67,8 +68,8 @@ double blocked_sum(std::size_t n, Term term) {
   return sum.value();
 }
 
-// Visit the groups of tied thresholds from below: visit(breakpoints of the group, threshold,
-// sums before, sums after).
+// Call visit(breakpoints, threshold, sums before, sums after) for each group of tied thresholds, in
+// increasing order.
 template <class Visit>
 void for_each_group(const BreakpointArrays& bp, std::span<const double> threshold, Visit visit) {
   const Vector<std::uint32_t> order = sorted_order(threshold);
@@ -85,9 +86,9 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
   }
 }
 
-// Divide breakpoints whose rounded thresholds are equal into those whose thresholds are, from
-// below: visit(breakpoints, sums before, sums after). Otherwise breakpoints of one example that lie
-// an ulp apart would seem to be tied.
+// Divide breakpoints with equal rounded thresholds into groups with equal exact thresholds, and
+// call visit(breakpoints, sums before, sums after) for each group, in increasing order. Otherwise
+// breakpoints of one example that differ by an ulp would appear to be tied.
 template <class Visit>
 void for_each_exact_group(const BreakpointArrays& bp, std::span<const double> prediction,
                           std::span<const std::uint32_t> group, ErrorSums before, Visit visit) {
@@ -137,7 +138,7 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
                   bool is_monotone) {
   UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
   const double area = detail::aum(bp, threshold, is_monotone);
-  // Products of jumps and denormal thresholds would underflow one by one.
+  // Each product of a jump and a denormal threshold would underflow.
   constexpr double tiny = 1e-240;
   if (std::fabs(area) > tiny || largest_size(threshold) > tiny) return area;
   for (double& one : threshold) one *= 0x1p700;
@@ -147,9 +148,10 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
 // Call add(example, left, right) with the derivatives of AUM in the prediction of each breakpoint's
 // example; the derivatives of an example are their sums.
 //
-// A breakpoint moves alone out of its group of tied thresholds: below the group when its prediction
-// grows, above when it shrinks (Hillman & Hocking 2023). If the whole group is on one side of
-// the level, both derivatives are that side's jump.
+// A breakpoint leaves its group of tied thresholds alone: it moves below the group if its
+// prediction increases and above it if the prediction decreases (Hillman & Hocking 2023). If the
+// whole group is on one side of the level, both derivatives are the jump of the error that is
+// smaller there.
 template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
                          bool is_monotone, Add add) {
@@ -216,8 +218,8 @@ inline Vector<double> aum_gradient(const BreakpointArrays& bp, std::span<const d
 
 namespace detail {
 
-// AUC where every breakpoint has one of two jumps, as those of labels without weights: then AUC is
-// a share of pairs, and thresholds are sorted without their breakpoints.
+// AUC if there are only two kinds of breakpoints, as for labels without weights. AUC is then a
+// fraction of pairs, and thresholds are sorted without their breakpoints.
 inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
                                            std::span<const double> prediction) {
   std::int64_t fp = 0;
@@ -230,7 +232,7 @@ inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
     const std::int64_t one = bp.fp[b] + bp.tp[b];
     if (jump == 0) jump = one;
     if (jump != one) return {};
-    // The larger the prediction, the lower the threshold.
+    // A larger prediction has a lower threshold.
     const double threshold = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
     scores.add(-threshold, is_positive);
   }
@@ -240,7 +242,7 @@ inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
 
 }  // namespace detail
 
-// Area under the ROC curve, tied thresholds joined by a diagonal, eq. AUC1.
+// Area under the ROC curve (eq. AUC1). Tied thresholds are a diagonal segment of the curve.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
   if (const auto of_labels = detail::auc_of_labels(bp, prediction)) return *of_labels;
   const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
@@ -256,7 +258,7 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
 struct MovingThresholds {
   UnfilledVector<double> intercept;
   UnfilledVector<double> slope;
-  double largest;  // size of an intercept or a slope
+  double largest;  // absolute value of an intercept or a slope
 };
 
 inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,

@@ -1,9 +1,9 @@
-// Pairs of a positive and a negative in the right order, of scores that are sorted by class.
+// Count the correctly ranked pairs of a positive and a negative score.
 //
 // A score represents as many rows as its count, or one row if there are no counts. Counts may be
 // weights as integer multiples of a unit, so products of two do not fit into 64 bits.
 //
-// Time O(scores of both classes), no memory.
+// Time O(number of scores), no memory.
 #pragma once
 
 #include <span>
@@ -14,13 +14,13 @@
 namespace rocpath {
 
 struct CountedScores {
-  std::span<const double> score;        // rising, each once
-  std::span<const std::int64_t> count;  // empty if all are one
+  std::span<const double> score;        // strictly increasing
+  std::span<const std::int64_t> count;  // empty if all counts are one
 
   std::int64_t count_of(std::size_t k) const { return count.empty() ? 1 : count[k]; }
 };
 
-// Twice the pairs in the right order, and once those that are tied.
+// Twice the number of correctly ranked pairs plus the number of tied pairs.
 inline int128 doubled_pairs(const CountedScores& negative, const CountedScores& positive) {
   int128 doubled = 0;
   std::int64_t below = 0;
@@ -36,12 +36,13 @@ inline int128 doubled_pairs(const CountedScores& negative, const CountedScores& 
   return doubled;
 }
 
-// Scores of two classes, for pairs of single rows. Memory O(rows).
+// The scores of the rows of two classes. Memory O(rows).
 class ClassScores {
  public:
   explicit ClassScores(std::size_t n_rows) : negative_(n_rows), positive_(n_rows) {}
 
-  // Requires: at most `n_rows` calls. Without a branch, as labels come in no order.
+  // Requires: at most `n_rows` calls. It has no branch, which would be mispredicted for labels in
+  // random order.
   void add(double score, bool is_positive) {
     negative_[n_negative_] = score;
     positive_[n_positive_] = score;
@@ -52,7 +53,7 @@ class ClassScores {
   std::size_t n_negative() const { return n_negative_; }
   std::size_t n_positive() const { return n_positive_; }
 
-  // Twice the pairs whose positive score is larger, and once those that are tied. Sorts the scores.
+  // Twice the number of correctly ranked pairs plus the number of tied pairs. Sorts the scores.
   int128 doubled_pairs() {
     UnfilledVector<double> buffer(std::max(n_negative_, n_positive_));
     const std::span<double> negative(negative_.data(), n_negative_);

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+from fractions import Fraction
+from math import inf, nextafter
 
 import numpy as np
 import pytest
@@ -20,6 +22,33 @@ def rounding(path, step):
     return 4 * np.abs(path.aum_slope_after).max() * np.spacing(step)
 
 
+def best_float64(lines, low, high):
+    """Return the float64 with the smallest AUM, or the first one, next to a minimum."""
+    jumps = lines.jumps
+    scale = Fraction(jumps.divisor)
+    fp_unit, tp_unit = Fraction(jumps.fp_unit) / scale, Fraction(jumps.tp_unit) / scale
+    exact = [
+        (Fraction(intercept), Fraction(slope), int(fp) * fp_unit, -int(tp) * tp_unit)
+        for intercept, slope, fp, tp in zip(
+            lines.intercept.tolist(), lines.slope.tolist(), jumps.fp, jumps.tp, strict=True
+        )
+    ]
+    steps = sorted({nextafter(low, 0.0), low, high, nextafter(high, inf)})
+    return min(steps, key=lambda step: oracle.aum(exact, step))
+
+
+def check_interval(lines, minimum, best):
+    """Check the interval and the step for a minimum between these two float64 numbers."""
+    low, high = map(float, minimum)
+    if nextafter(low, inf) < high:
+        assert best.interval == (low, high)
+        assert low < best.step < high
+    else:
+        expected = best_float64(lines, low, high)
+        assert best.interval == (expected, expected)
+        assert best.step == expected
+
+
 def check_best_aum(lines, path, best):
     """Compare with the first stretch of a sweep after which AUM increases."""
     slope = path.aum_slope_after
@@ -32,13 +61,7 @@ def check_best_aum(lines, path, best):
     tolerance = rounding(path, path.step[first])
     assert best.value == pytest.approx(value, 1e-12, tolerance)
     low, high = path.step[first], path.step[last] if rises.size else np.inf
-    if np.nextafter(low, np.inf) < high:
-        assert best.interval == pytest.approx((low, high), 1e-15)
-        assert low < best.step < high
-    else:
-        # The best of the float64 numbers next to the minimum.
-        assert best.interval == (best.step, best.step)
-        assert np.nextafter(low, -1) <= best.step <= np.nextafter(high, np.inf)
+    check_interval(lines, (low, high), best)
     assert best.is_global == lines.is_monotone
     assert best.bound == (best.value if lines.is_monotone else -np.inf)
 
@@ -107,7 +130,7 @@ def test_aum_path_has_every_kink_and_nothing_else(columns):
     path = rp.aum_path(lines)
     check_aum_path(path, sweep)
     best = rp.best_aum_step(lines)
-    assert path.first_min.interval == best.interval
+    check_interval(lines, path.first_min.interval, best)
     tolerance = rounding(sweep, sweep.step[-1])
     assert path.global_min.value == pytest.approx(sweep.aum.min(), 1e-12, tolerance)
     assert path.global_min.is_global

@@ -26,7 +26,8 @@ class BestStep:
     interval : tuple of two floats
         The stretch around the step on which AUM or AUC keeps the best value; its end
         may be infinite. Ends are the float64 numbers nearest to crossings. Where AUM is
-        smallest between two neighboring float64 numbers, both ends are the step.
+        smallest between two neighboring float64 numbers, both ends are the step, which
+        is the one with the smaller AUM.
     value : float
         AUM or AUC of the lines at the step, taken as the float64 number it is.
     bound : float
@@ -208,7 +209,8 @@ def _candidates(
     elif slope[-1] < 0:
         # AUM that decreases to the end is smallest there.
         row, step = np.append(row, row[-1]), np.append(step, end)
-    value = path.aum[row] + path.aum_slope_after[row] * (step - path.step[row])
+    with np.errstate(over="ignore"):  # at the largest float64
+        value = path.aum[row] + path.aum_slope_after[row] * (step - path.step[row])
     return row, step, value + step * (l2_slope + 0.5 * step * l2_curvature)
 
 

@@ -19,7 +19,8 @@ class BestCheck {
       : expected_(expected), truth_(expected.truth()), core_(core), report_(report) {}
 
   // The first minimum, which for monotone errors is the global one, at a float64 step. Of the
-  // float64 steps next to it the best must be returned, with AUM at that very number.
+  // float64 steps next to it the best must be returned, with AUM at that very number. Other errors
+  // may have AUM that decreases without end.
   void best_aum_step(double max_step) {
     call_ = [&] { return "best_aum_step(lines" + limit_text(max_step) + ")"; };
     const Best got = core_.best_aum_step(max_step);
@@ -29,9 +30,11 @@ class BestCheck {
     while (rise < n_rows && truth_.slope_sign(rows[rise].after) <= 0) ++rise;
     std::size_t start = rise;
     while (start > 0 && truth_.slope_sign(rows[start - 1].after) == 0) --start;
-    if (start == n_rows && std::isinf(max_step)) return check_falling(got);
-    const double low = start < n_rows ? rows[start].step : max_step;
-    const double high = rise < n_rows ? rows[rise].step : max_step;
+    // AUM that decreases to the end is smallest at the last step, which is the largest float64 if
+    // there is no other.
+    const double last = std::min(max_step, largest);
+    const double low = start < n_rows ? rows[start].step : last;
+    const double high = rise < n_rows ? rows[rise].step : start < n_rows ? max_step : last;
     if (std::nextafter(low, infinity) < high) {
       check_interval("best_aum_step", {low, high}, got);
     } else {
@@ -81,42 +84,35 @@ class BestCheck {
     return "(" + text(interval.low) + ", " + text(interval.high) + ")";
   }
 
-  // Only a crossing beyond the largest float64 can be the reason for convex AUM.
-  void check_falling(const Best& got) {
-    if (!expected_.is_monotone()) return;
-    if (!std::isfinite(got.step) || !(got.value >= 0.0) || !std::isfinite(got.value))
-      fail("best_aum_step beyond float64", "a finite step and AUM",
-           text(got.step) + " with " + text(got.value));
-  }
-
-  // No float64 next to the minimum, and for convex AUM none at all, may have a smaller AUM.
+  // No float64 next to the minimum, and for convex AUM none at all, may have a smaller AUM; nor an
+  // earlier one next to it the same.
   void check_best_of_neighbors(Domain at, double max_step, const Best& got) {
     std::vector<double> steps{at.low, at.high, std::nextafter(at.low, -infinity),
                               std::nextafter(at.high, infinity)};
     if (std::find(steps.begin(), steps.end(), got.step) == steps.end())
       fail("best_aum_step step", "next to " + interval_text(at), text(got.step));
+    for (const double step : steps)
+      if (step < got.step && step >= 0.0 && compare_aum(step, got.step) == 0)
+        fail("best_aum_step first step", text(step), text(got.step));
     if (expected_.is_monotone())
       for (const ExpectedRow& row : expected_.rows()) steps.push_back(row.step);
     for (const double step : steps)
-      if (step >= 0.0 && step <= max_step && is_less_aum(step, got.step))
+      if (step >= 0.0 && step <= std::min(max_step, largest) && compare_aum(step, got.step) < 0)
         return fail("best_aum_step of all float64 steps", expected_.aum_text(step),
                     expected_.aum_text(got.step));
   }
 
-  // By more than the last digits.
-  bool is_less_aum(double step, double other) const {
-    if (step == other) return false;
+  // Sign of the exact difference.
+  int compare_aum(double step, double other) const {
     const auto& at = truth_.stretch(truth_.locate(step).stretch);
     const auto& there = truth_.stretch(truth_.locate(other).stretch);
-    const long double left = truth_.aum(at, step), right = truth_.aum(there, other);
+    const long double difference = truth_.aum(at, step) - truth_.aum(there, other);
     const long double doubt = truth_.aum_doubt(at, step) + truth_.aum_doubt(there, other);
-    const long double room = 0x1p-50L * std::max(std::fabs(left), std::fabs(right)) + 32.0L * tiny;
-    if (right - left <= room - doubt) return false;
-    if (right - left > room + doubt) return true;
-    ExactValue difference = truth_.exact_aum(there, other);
-    const ExactValue less = truth_.exact_aum(at, step);
-    difference.add(-less.numerator, less.exponent);
-    return difference.compare(static_cast<double>(room), 0.0, 0.0) < 0;
+    if (std::fabs(difference) > doubt) return difference < 0.0L ? -1 : 1;
+    ExactValue exact = truth_.exact_aum(at, step);
+    const ExactValue less = truth_.exact_aum(there, other);
+    exact.add(-less.numerator, less.exponent);
+    return exact.sign();
   }
 
   void check_interval(const std::string& search, Domain expected, const Best& got) {
