@@ -21,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "build" / "platforms"
-FLAGS = ("-std=c++20", "-O2", "-ffp-contract=off", "-Wall", "-Wextra")
+# Boost of Debian 12 uses std::unary_function, which newer C++ libraries do not have.
+BOOST = "-DBOOST_NO_CXX98_FUNCTION_BASE"
+FLAGS = ("-std=c++20", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", BOOST)
 FMA = ("-mfma", "-mavx2")
 ZIG = (sys.executable, "-m", "ziglang", "c++")
 
@@ -52,7 +54,7 @@ class Platform:
 
     def build(self, source):
         """Compile a program of tests/fuzz."""
-        command = [*self.compiler, *FLAGS, "-I", ROOT / "cpp", "-I", OUT / "include"]
+        command = [*self.compiler, *FLAGS, "-I", ROOT / "cpp", "-isystem", OUT / "include"]
         file = ROOT / "tests" / "fuzz" / f"{source}.cpp"
         return run([*command, file, "-o", self.program(source)])
 
