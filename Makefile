@@ -58,8 +58,9 @@ docs: $(VENV)/installed-docs
 # The tests of the core with AddressSanitizer and UBSan, in an environment of its own that shares
 # the packages of $(VENV). Hypothesis draws fewer examples, because `make fuzz` draws more, faster.
 SANITIZED_TESTS := $(addprefix tests/,$(addsuffix .py,test_best_auc test_best_steps \
-	test_breakpoints test_descent test_exact_answers test_line_search test_partial_auc \
-	test_partial_search test_reference test_roc changepoint/test_interval_regression \
+	test_breakpoints test_descent test_exact_answers test_line_search test_line_search_arguments \
+	test_linear_model test_partial_auc test_partial_search test_reference test_roc \
+	test_rounding_margin test_threads test_uneven_magnitudes changepoint/test_interval_regression \
 	changepoint/test_labeled_segmentation changepoint/test_labels changepoint/test_segmentation \
 	changepoint/test_selection))
 
