@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rocpath as rp
+from rocpath.line_search import best_auc_step_along
 
 
 def test_a_path_that_exceeds_memory_raises_with_its_size():
@@ -128,3 +129,28 @@ def test_searches_refuse_rates_that_areas_cannot_represent(argument):
         with pytest.raises(ValueError, match=rf"{argument} must be at least 2\*\*-60"):
             search(lines, **{argument: 1e-30})
         search(lines, **{argument: 2.0**-60})
+
+
+def test_learners_refuse_rates_that_areas_cannot_represent():
+    bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    predictions, direction = np.array([-7.0, -2, 0, -4]), np.array([0, -0.5, 0, 0.5])
+    with pytest.raises(ValueError, match=r"max_fpr must be at least 2\*\*-60"):
+        best_auc_step_along(bp, predictions, direction, max_fpr=1e-30)
+    assert best_auc_step_along(bp, predictions, direction, max_fpr=0.5).value == 0.5
+
+
+def test_aum_that_decreases_without_end_is_smallest_at_the_last_step():
+    """min(FP, FN) is min(0, 2) - 1 = -1 between two lines that move apart."""
+    # Below both lines FP = 0 and FN = 2 - 1 = 1; between them FP = -1 and FN = 2; above both
+    # FP = 1 and FN = 0. The lines are at 0 and s, so AUM is -s.
+    lines = rp.Lines([0, 0], [0, 1], [-1, 2], [1, -2])
+    path = rp.aum_path(lines)
+    for best in (rp.best_aum_step(lines, max_step=5), rp.aum_path(lines, max_step=5).global_min):
+        assert (best.step, best.interval, best.value) == (5.0, (5.0, 5.0), -5.0)
+    largest = np.finfo(float).max
+    for best in (rp.best_aum_step(lines), path.first_min, path.global_min):
+        assert (best.step, best.interval, best.value) == (largest, (largest, largest), -largest)
+    # Twice the jumps: AUM at the largest float64 is beyond all numbers.
+    twice = rp.Lines([0, 0], [0, 1], [-2, 4], [2, -4])
+    for best in (rp.best_aum_step(twice), rp.aum_path(twice).global_min):
+        assert (best.step, best.value) == (largest, -np.inf)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from rocpath.roc import auc, aum, aum_gradient, curve_errors, inside_interval, r
 from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -232,52 +233,56 @@ def descend(
     Descent
     """
     began = time.perf_counter()
+    rows: list[dict[str, Any]] = []
+    chosen, score = 0, -np.inf
+    stopped_by: StoppedBy = "gradient"
     is_by_auc = criterion != "objective"
+    for state, step in _states(samples, model, initial, is_by_auc=is_by_auc):
+        rows.append(_row(samples, state, step, began))
+        n_steps = len(rows) - 1
+        if n_steps == 0 or _is_chosen(rows[-1], rows[chosen], is_by_auc=is_by_auc):
+            chosen, best = n_steps, state.parameters
+        if progress is not None and n_steps > 0:
+            progress(n_steps, rows[-1]["aum"], rows[-1]["auc"])
+        previous, score = score, _score(criterion, rows[-1], model.quadratic(state, None))
+        if score - previous <= tol:
+            stopped_by = "tolerance"
+        elif patience is not None and n_steps - chosen >= patience:
+            stopped_by = "validation"
+        elif n_steps == max_steps:
+            stopped_by = "max_steps"
+        else:
+            continue
+        break
+    state = model.evaluate(best)
+    rows[chosen].update(_areas(samples, state))
+    columns = {name: read_only(np.array([row[name] for row in rows])) for name in rows[0]}
+    coef, intercept = read_only(state.parameters), samples.intercept(state)
+    return Descent(coef, intercept, chosen, n_steps, stopped_by, **columns)
+
+
+def _states(
+    samples: Samples, model: Model, initial: NDArray[np.float64], *, is_by_auc: bool
+) -> Iterator[tuple[State, ChosenStep]]:
+    """Iterate over the states of a descent and the steps to them, while there are any."""
     # A search by AUC may find a plateau so narrow that rounding decides which side of
-    # it the predictions fall on. Rows are therefore compared by the AUC that a user
+    # it the predictions fall on. States are therefore compared by the AUC that a user
     # of the weights obtains.
-    state = model.evaluate(initial) if is_by_auc else model.predict(initial)
-    best, chosen = state, 0
-    rows = [_row(samples, state, ChosenStep(0.0), began)]
-    score = _score(criterion, rows[0], model.quadratic(state, None))
-    stopped_by: StoppedBy | None = None if max_steps > 0 else "max_steps"
-    while stopped_by is None:
+    compute = model.evaluate if is_by_auc else model.predict
+    state, step = compute(initial), ChosenStep(0.0)
+    for n_steps in count(1):
+        yield state, step
         # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
         # one-sided derivatives (Hillman & Hocking), along which AUM may increase.
         direction = model.descent_direction(state, samples.gradient(state))
         if direction is None:
-            stopped_by = "gradient"
-            break
+            return
         # A search never sees the model: only how predictions move, and the model's
         # term of the objective as a parabola in the step.
         step = samples.choose_step(state, direction, model.quadratic(state, direction))
         state = model.step(state, direction, step.size)
-        if is_by_auc:
-            state = model.evaluate(state.parameters)
-        elif len(rows) % _RECOMPUTED_EVERY == 0:
-            state = model.predict(state.parameters)
-        rows.append(_row(samples, state, step, began))
-        if _is_chosen(rows[-1], rows[chosen], is_by_auc=is_by_auc):
-            chosen, best = len(rows) - 1, state
-        if progress is not None:
-            progress(len(rows) - 1, rows[-1]["aum"], rows[-1]["auc"])
-        previous, score = (score, _score(criterion, rows[-1], model.quadratic(state, None)))
-        if score - previous <= tol:
-            stopped_by = "tolerance"
-        elif patience is not None and len(rows) - 1 - chosen >= patience:
-            stopped_by = "validation"
-        elif len(rows) - 1 == max_steps:
-            stopped_by = "max_steps"
-    best = model.evaluate(best.parameters)
-    rows[chosen].update(_areas(samples, best))
-    return Descent(
-        coef=read_only(best.parameters),
-        intercept=samples.intercept(best),
-        chosen=chosen,
-        n_steps=len(rows) - 1,
-        stopped_by=stopped_by,
-        **{name: read_only(np.array([row[name] for row in rows])) for name in rows[0]},
-    )
+        if is_by_auc or n_steps % _RECOMPUTED_EVERY == 0:
+            state = compute(state.parameters)
 
 
 def _row(samples: Samples, state: State, step: ChosenStep, began: float) -> dict[str, Any]:

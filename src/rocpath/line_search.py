@@ -128,7 +128,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     Returns
     -------
     BestStep
-        ``is_global`` is whether the errors are monotone.
+        ``is_global`` is whether the errors are monotone. AUM of other errors may
+        decrease without end: then the step is ``max_step``, or the largest float64.
 
     Examples
     --------
@@ -255,22 +256,15 @@ def best_auc_step(
     if relative_error == 0:
         # Both directions in one search share one bound.
         return search(lines, -step_limit if two_sided else 0.0)
-    if not lines.is_monotone:
-        raise ValueError(
-            "rounding must be 0 unless errors are monotone (fp_diff >= 0 and "
-            f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
-            "larger AUC."
-        )
-    start = sweep(lines, max_crossings=0, max_fpr=max_fpr, min_tpr=min_tpr)
-    auc_at_start = float(start.auc[0])
-    stay = BestStep(0.0, (0.0, 0.0), auc_at_start, auc_at_start, is_global=True)
-    ways = [(lines, 1.0), (lines.reversed(), -1.0)] if two_sided else [(lines, 1.0)]
-    moves = [
-        _in_direction(search(with_rounding_margin(some, relative_error), 0.0), sign)
-        for some, sign in ways
+    stay = float(sweep(lines, max_crossings=0, max_fpr=max_fpr, min_tpr=min_tpr).auc[0])
+    found = [
+        BestStep(0.0, (0.0, 0.0), stay, stay, is_global=True),
+        search(with_rounding_margin(lines, relative_error), 0.0),
     ]
-    best = max([stay, *moves], key=lambda one: one.value)
-    return replace(best, bound=max(one.bound for one in [stay, *moves]))
+    if two_sided:
+        found.append(_reversed(search(with_rounding_margin(lines.reversed(), relative_error), 0.0)))
+    best = max(found, key=lambda one: one.value)
+    return replace(best, bound=max(one.bound for one in found))
 
 
 def best_auc_step_along(
@@ -293,16 +287,15 @@ def best_auc_step_along(
         min_step=min_step,
         max_step=np.inf,
         tolerance=tol,
-        max_fpr=1.0 if max_fpr is None else max_fpr,
-        min_tpr=0.0,
+        **checked_region("bp", bp.is_monotone, max_fpr, None),
     )
     return BestStep(**best, is_global=True)
 
 
-def _in_direction(best: BestStep, sign: float) -> BestStep:
+def _reversed(best: BestStep) -> BestStep:
     """Return a best step of reversed lines as one of the lines themselves."""
-    low, high = sorted((sign * best.interval[0], sign * best.interval[1]))
-    return replace(best, step=sign * best.step, interval=(low, high))
+    low, high = best.interval
+    return replace(best, step=-best.step, interval=(-high, -low))
 
 
 def _expected_rows(

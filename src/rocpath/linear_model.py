@@ -171,26 +171,17 @@ def minimize_aum(
     """
     choice = one_of("step", step, STEP_CHOICES)
     samples = [_checked_sample(X, bp)]
-    samples += _checked_validation(validation, samples[0][0].shape[1], choice)
-    if patience is not None:
-        if validation is None:
-            raise ValueError(
-                f"patience requires validation data, got patience={patience} and validation=None."
-            )
-        patience = whole_number("patience", patience, least=1)
+    samples += _checked_validation(validation, samples[0][0].shape[1], choice, patience)
     matrices, bps = zip(*samples, strict=True)
     # Training rows first, then validation rows: the order that `Model` requires.
     model = LinearPredictor(matrices, nonnegative_number("l2", l2), bool(unit_norm))
-    is_given = coef is not None
-    if coef is None:
-        coef = column_sums(matrices[0], class_mean_weights(bp))
-    initial = checked_initial(coef, matrices[0].shape[1], unit_norm=model.unit_norm)
-    if is_given:
+    start = column_sums(matrices[0], class_mean_weights(bp)) if coef is None else coef
+    initial = checked_initial(start, matrices[0].shape[1], unit_norm=model.unit_norm)
+    if coef is not None:
         _warn_if_trivial(initial, bp)
-    step_size = nonnegative_number("step_size", step_size)
-    choose = partial(choose_step, choice, constant=step_size)
+    constant = nonnegative_number("step_size", step_size)
     return descend(
-        ArraySamples(bps, choose),
+        ArraySamples(bps, partial(choose_step, choice, constant=constant)),
         model,
         initial,
         max_steps=whole_number("max_steps", max_steps, least=0),
@@ -257,11 +248,20 @@ def _checked_sample(
 
 
 def _checked_validation(
-    validation: tuple[Matrix, ErrorBreakpoints] | None, n_features: int, choice: str
+    validation: tuple[Matrix, ErrorBreakpoints] | None,
+    n_features: int,
+    choice: str,
+    patience: int | None,
 ) -> list[tuple[Matrix, ErrorBreakpoints]]:
+    if patience is not None:
+        whole_number("patience", patience, least=1)
     if validation is None:
         if choice.startswith("validation_auc"):
             raise ValueError(f"validation must be given for step={choice!r}, got None.")
+        if patience is not None:
+            raise ValueError(
+                f"patience requires validation data, got patience={patience} and validation=None."
+            )
         return []
     if not isinstance(validation, tuple) or len(validation) != 2:
         raise TypeError(f"validation must be a tuple of X and bp, got {describe(validation)}.")

@@ -24,9 +24,13 @@ def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
     false positive comes that much earlier and each true positive that much later. AUC
     never increases when a pair of thresholds moves that way, so AUC of the lines
     returned is a lower bound of AUC with any such errors.
-
-    Requires monotone errors.
     """
+    if not lines.is_monotone:
+        raise ValueError(
+            "rounding must be 0 unless errors are monotone (fp_diff >= 0 and "
+            f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
+            "larger AUC."
+        )
     fp, tp = lines.jumps.fp, lines.jumps.tp
     # A line that has jumps of both kinds becomes two, which move apart.
     source = np.concatenate([np.arange(fp.size), np.flatnonzero((fp > 0) & (tp > 0))])
