@@ -81,13 +81,12 @@ def sweep(
     >>> rp.sweep(lines, max_fpr=0.5).auc_after
     array([0.25, 0.5 , 0.5 , 0.5 ])
     """
-    _check_lines(lines)
+    step_limit = _checked_limit(lines, max_step)
     one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
     crossing_limit = 2**63  # more than any 2**32 lines have
     if max_crossings is not None:
         limit = whole_number("max_crossings", max_crossings, least=0)
         crossing_limit = min(limit, crossing_limit)
-    step_limit = _checked_max_step(max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
 
     def search(n_expected: int, max_rows: int) -> dict[str, Any]:
@@ -140,11 +139,11 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     >>> best.value, best.interval
     (0.0, (2.0, inf))
     """
-    _check_lines(lines)
+    step_limit = _checked_limit(lines, max_step)
     # AUM of monotone errors is a minimum over the threshold, so convex in the step, and
     # needs no sweep. For other errors a sweep finds the first minimum.
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
-    best = search(lines.core, max_step=_checked_max_step(max_step))
+    best = search(lines.core, max_step=step_limit)
     best["value"] *= lines.unit
     bound = best["value"] if lines.is_monotone else -np.inf  # AUM may be negative
     return BestStep(**best, bound=bound, is_global=lines.is_monotone)
@@ -171,8 +170,7 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
     >>> path.step, path.aum, path.aum_slope_after
     (array([0., 2.]), array([1., 0.]), array([-0.5,  0. ]))
     """
-    _check_lines(lines)
-    end = _checked_max_step(max_step)
+    end = _checked_limit(lines, max_step)
     columns = _core.aum_path(lines.core, max_step=end)
     return AUMPath(**_in_unit(columns, lines.unit), end=end)
 
@@ -236,8 +234,7 @@ def best_auc_step(
     >>> rp.best_auc_step(lines, max_fpr=0.5).value
     0.5
     """
-    _check_lines(lines)
-    step_limit = _checked_max_step(max_step)
+    step_limit = _checked_limit(lines, max_step)
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
     tolerance = nonnegative_number("tol", tol)
     relative_error = nonnegative_number("rounding", rounding)
@@ -335,15 +332,11 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
     return columns
 
 
-def _check_lines(lines: Lines) -> None:
+def _checked_limit(lines: Lines, max_step: float | None) -> float:
+    """Return the largest step, by default infinity, or raise; also unless lines are Lines."""
     if not isinstance(lines, Lines):
         raise TypeError(f"lines must be Lines, got {type(lines).__name__}.")
-
-
-def _checked_max_step(max_step: float | None) -> float:
-    if max_step is None:
-        return float("inf")
-    return nonnegative_number("max_step", max_step)
+    return float("inf") if max_step is None else nonnegative_number("max_step", max_step)
 
 
 def _too_long(n_rows: int) -> MemoryError:

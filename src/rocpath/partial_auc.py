@@ -15,22 +15,14 @@ if TYPE_CHECKING:
 _SMALLEST_RATE = 2.0**-60  # of a border in the core (cpp/region.hpp)
 
 
-def rate_below_one(name: str, rate: float | None) -> float:
-    """Return a rate in [0, 1), by default 0, or raise."""
-    value = 0.0 if rate is None else finite_number(name, rate)
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} must be in [0, 1), got {value}.")
-    return value
-
-
 def checked_region(
     name: str, is_monotone: bool, max_fpr: float | None, min_tpr: float | None
 ) -> dict[str, float]:
     """Return the region of a partial AUC, by default the whole curve, or raise."""
-    region = {
-        "max_fpr": rate_up_to_one("max_fpr", max_fpr),
-        "min_tpr": rate_below_one("min_tpr", min_tpr),
-    }
+    lowest = 0.0 if min_tpr is None else finite_number("min_tpr", min_tpr)
+    if not 0 <= lowest < 1:
+        raise ValueError(f"min_tpr must be in [0, 1), got {lowest}.")
+    region = {"max_fpr": rate_up_to_one("max_fpr", max_fpr), "min_tpr": lowest}
     for argument, rate in region.items():
         if 0 < rate < _SMALLEST_RATE:
             raise ValueError(

@@ -66,8 +66,7 @@ def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: A
     >>> rp.aum([0, 0, 1, 1], [-7, -2, 0, -4])
     1.0
     """
-    bp = _breakpoints(bp, positive)
-    prediction = per_example("predictions", predictions, bp)
+    bp, prediction = _checked(bp, predictions, positive)
     return _core.aum(bp.core, prediction)
 
 
@@ -96,8 +95,7 @@ def aum_derivatives(
     >>> left, right
     (array([ 0., -1.]), array([1., 0.]))
     """
-    bp = _breakpoints(bp, positive)
-    prediction = per_example("predictions", predictions, bp)
+    bp, prediction = _checked(bp, predictions, positive)
     return _core.aum_derivatives(bp.core, prediction)
 
 
@@ -122,8 +120,7 @@ def aum_gradient(
     >>> rp.aum_gradient(bp, [-7, -2, 0, -4])
     array([ 0. ,  0.5,  0. , -0.5])
     """
-    bp = _breakpoints(bp, positive)
-    prediction = per_example("predictions", predictions, bp)
+    bp, prediction = _checked(bp, predictions, positive)
     return _core.aum_gradient(bp.core, prediction)
 
 
@@ -170,8 +167,7 @@ def auc(
     is_whole = max_fpr is None and min_tpr is None
     if is_whole and not isinstance(bp, ErrorBreakpoints):
         return _label_auc(bp, predictions, positive)
-    bp = _breakpoints(bp, positive)
-    prediction = per_example("predictions", predictions, bp)
+    bp, prediction = _checked(bp, predictions, positive)
     if is_whole:
         return _core.auc(bp.core, prediction)
     region = checked_region("bp", bp.is_monotone, max_fpr, min_tpr)
@@ -207,8 +203,7 @@ def roc_curve(
     >>> curve.threshold[2]
     array([2., 4.])
     """
-    bp = _breakpoints(bp, positive)
-    prediction = per_example("predictions", predictions, bp)
+    bp, prediction = _checked(bp, predictions, positive)
     jumps = bp.jumps
     threshold, fp, tp = _curve_counts(bp, prediction)
     # Integer multiples of units compare FP and FN exactly; division comes last.
@@ -242,16 +237,18 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
 
 
-def _breakpoints(bp: ErrorBreakpoints | ArrayLike, positive: Any) -> ErrorBreakpoints:
-    """Return breakpoints as they are, or make those of binary labels."""
-    if isinstance(bp, ErrorBreakpoints):
-        if positive is not None:
-            raise ValueError(
-                f"positive must be None for ErrorBreakpoints, got {positive!r}: their "
-                "classes are known."
-            )
-        return bp
-    return ErrorBreakpoints.from_labels(bp, positive=positive)
+def _checked(
+    bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, positive: Any
+) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
+    """Return breakpoints, those of binary labels if need be, and their predictions."""
+    if not isinstance(bp, ErrorBreakpoints):
+        bp = ErrorBreakpoints.from_labels(bp, positive=positive)
+    elif positive is not None:
+        raise ValueError(
+            f"positive must be None for ErrorBreakpoints, got {positive!r}: their "
+            "classes are known."
+        )
+    return bp, per_example("predictions", predictions, bp)
 
 
 def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
