@@ -22,8 +22,8 @@ def test_example_runs_and_draws(path, monkeypatch, capsys):
     mpl = pytest.importorskip("matplotlib", reason="examples draw with matplotlib")
     if "penalty" in path.stem:
         pytest.importorskip("ruptures", reason="this example detects with ruptures")
-    if "rare_images" in path.stem:
-        pytest.importorskip("torch", reason="this example trains with torch")
+    if "rare_images" in path.stem or "certified" in path.stem:
+        pytest.importorskip("torch", reason="this example uses torch")
     mpl.use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr(plt, "show", lambda: None)

@@ -123,7 +123,7 @@ def violations(problem, metric, tol, max_step=None):
     if abs(value - best.value) > 1e-12 * (1 + abs(value)):
         found.append(f"value {best.value} but forward pass {value}")
     last = 4.0 if max_step is None else max_step
-    grid = {Fraction(k, 48) for k in range(int(48 * last) + 1)}
+    grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
     grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
     steps = sorted(grid)
     for step, (scores, unit) in zip(steps, exact_predictions(problem, steps), strict=True):

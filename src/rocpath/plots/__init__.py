@@ -5,6 +5,7 @@ from rocpath.plots.label_errors import LabelErrorDisplay
 from rocpath.plots.line_searches import LineSearchDisplay
 from rocpath.plots.roc_curves import plot_roc
 from rocpath.plots.roc_errors import ROCErrorDisplay
+from rocpath.plots.step_paths import plot_step_path
 
 __all__ = [
     "DescentDisplay",
@@ -12,4 +13,5 @@ __all__ = [
     "LineSearchDisplay",
     "ROCErrorDisplay",
     "plot_roc",
+    "plot_step_path",
 ]

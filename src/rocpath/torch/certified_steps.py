@@ -204,16 +204,17 @@ class _Window(NamedTuple):
         kink = self.kinks.step
         if kink.size == 0 or np.nextafter(self.low, self.high) == self.high:
             return None
-        inside = kink[(kink > self.low) & (kink < self.high)]
+        inside = kink[np.searchsorted(kink, self.low, "right") : np.searchsorted(kink, self.high)]
+        n_before = np.searchsorted(inside, self.step, "right")
         if inside.size == 0:
             # A narrow window at the end with a kink, which is there up to rounding.
-            has_first = kink[0] == self.low
-            step = self.low * (1 + 0.5 * _NARROW) if has_first else self.high * (1 - 0.5 * _NARROW)
-        elif 0.1 < np.mean(inside <= self.step) < 0.9:
+            is_first = kink[0] == self.low
+            step = self.low * (1 + 0.5 * _NARROW) if is_first else self.high * (1 - 0.5 * _NARROW)
+        elif 0.1 * inside.size < n_before < 0.9 * inside.size:
             step = self.step
         else:
             # The best step of the bound would leave nearly all kinks on one side.
-            step = float(np.median(inside))
+            step = float(inside[inside.size // 2])
         return step if self.low < step < self.high else 0.5 * self.low + 0.5 * self.high
 
 
@@ -345,14 +346,11 @@ class _Search:
     def _halves(self, window: _Window, step: float) -> list[_Window]:
         """Split a window; a kink at the split, where rounding has put it, is in both halves."""
         kinks = window.kinks
+        first, last = (np.searchsorted(kinks.step, step, side) for side in ("left", "right"))
+        lines = window.lines.after(kinks.take(slice(first)))
         return [
-            _Window(window.low, step, window.lines, kinks.take(kinks.step <= step)),
-            _Window(
-                step,
-                window.high,
-                window.lines.after(kinks.take(kinks.step < step)),
-                kinks.take(kinks.step >= step),
-            ),
+            _Window(window.low, step, window.lines, kinks.take(slice(last))),
+            _Window(step, window.high, lines, kinks.take(slice(first, None))),
         ]
 
     def _interval(self) -> tuple[float, float]:
