@@ -27,12 +27,10 @@ from rocpath.torch.batch import (
     LabelLoss,
     LabelOptions,
     Reduction,
-    checked_batch,
     checked_scores,
-    has_both_classes,
     like_scores,
+    loss_of_labels,
     nan_unless_finite,
-    reduce_labels,
 )
 
 
@@ -93,14 +91,14 @@ def aum_loss(
     if breakpoints is None:
         if target is None:
             raise ValueError("target or breakpoints must be given, got neither.")
-        options = LabelOptions(label_weight, ignore_index, reduction)
-        batch = checked_batch(scores, target, sample_weight, options)
         margin = finite_number("margin", margin)
-        known = aum_of_labels(batch.score.detach(), *batch[1:3], margin)
-        loss = KnownGradient.apply(batch.score, *known)
-        if loss.ndim:
-            loss = reduce_labels(loss, options, has_both_classes(batch))
-        return like_scores(loss, scores)
+
+        def compute(batch: Batch) -> Tensor:
+            known = aum_of_labels(batch.score.detach(), *batch[1:3], margin)
+            return KnownGradient.apply(batch.score, *known)
+
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        return loss_of_labels(compute, scores, target, sample_weight, options)
     for name, given in (("target", target), ("sample_weight", sample_weight)):
         if given is not None:
             raise ValueError(f"{name} must not be given together with breakpoints.")
@@ -146,6 +144,7 @@ class AUMLoss(LabelLoss):
     ['threshold']
     """
 
+    margin: float
     _share: Tensor
 
     def __init__(
@@ -157,8 +156,8 @@ class AUMLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(label_weight, ignore_index, reduction)
-        self.margin = finite_number("margin", margin)
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(aum_loss, {"margin": margin}, options)
         self.positive_share = positive_share
         if positive_share is not None:
             share = torch.as_tensor(positive_share, dtype=torch.float64)
@@ -175,23 +174,25 @@ class AUMLoss(LabelLoss):
     ) -> Tensor:
         """Compute the loss of a batch."""
         if self.positive_share is None:
-            return aum_loss(
-                scores, target, margin=self.margin, sample_weight=sample_weight, **self.options
-            )
-        options = LabelOptions(**self.options)
-        batch = checked_batch(scores, target, sample_weight, options)
-        n_labels = scores.shape[1] if batch.score.ndim == 2 else 1
+            return super().forward(scores, target, sample_weight)
+        return loss_of_labels(
+            self._each_label,
+            scores,
+            target,
+            sample_weight,
+            self.options,
+            is_defined=lambda batch: _n_counted(batch) > 0,
+        )
+
+    def _each_label(self, batch: Batch) -> Tensor:
+        """Return the loss of each label at the current threshold."""
+        score, is_positive, weight, _ = batch
+        n_labels = len(score) if score.ndim == 2 else 1
         if self.threshold.numel() not in (1, n_labels):
             raise ValueError(
                 f"scores must have {self.threshold.numel()} columns, as many as "
-                f"positive_share, got shape {tuple(scores.shape)}."
+                f"positive_share, got {n_labels}."
             )
-        loss, is_present = self._each_label(batch)
-        return like_scores(reduce_labels(loss, options, is_present), scores)
-
-    def _each_label(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss of each label, and whether it has an entry in the batch."""
-        score, is_positive, weight, is_ignored = batch
         share = self._share.to(score.dtype)
         threshold: Tensor = self.threshold
         if score.ndim == 2 or share.numel() == 1:
@@ -202,13 +203,16 @@ class AUMLoss(LabelLoss):
         each = torch.where(is_positive, shortfall / share, shortfall / (1 - share))
         if weight is not None:
             each = each * weight
-        n_rows = torch.full_like(score[..., 0], score.shape[-1])
-        if is_ignored is not None:
-            n_rows = (~is_ignored).sum(-1).to(score.dtype)
-        loss = each.sum(-1) / n_rows.clamp(min=1.0)
-        return nan_unless_finite(loss, score), n_rows > 0
+        loss = each.sum(-1) / _n_counted(batch).clamp(min=1.0)
+        return nan_unless_finite(loss, score)
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        settings = f"positive_share={self.positive_share}, margin={self.margin}"
-        return settings + super().extra_repr()
+        return f"positive_share={self.positive_share}, " + super().extra_repr()
+
+
+def _n_counted(batch: Batch) -> Tensor:
+    """Return the number of entries of each label that are not ignored."""
+    if batch.is_ignored is None:
+        return torch.full_like(batch.score[..., 0], batch.score.shape[-1])
+    return (~batch.is_ignored).sum(-1).to(batch.score.dtype)

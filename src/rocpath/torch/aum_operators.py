@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.torch.batch import Batch, class_shares, loop_over_batch, single_thread
+from rocpath.torch.batch import Batch, class_shares, single_thread
 
 _N_BINS = 4096  # of the histogram of one round
 _FEW = 8192  # thresholds that are sorted at once: another round would not be faster
@@ -44,7 +44,7 @@ def _aum_by_selection(
     )
     low, high = (bound.item() for bound in threshold.aminmax())
     if not math.isfinite(high - low):
-        return _nan_area(score)
+        return score.new_tensor(torch.nan), torch.full_like(score, torch.nan)
     share, total_positive = _share_of_class(is_positive, weight, score.dtype)
     # FP - FN grows by the share of each row and reaches 0 at the level.
     level = _find_level(threshold, share, total_positive, low, high)
@@ -72,13 +72,12 @@ def _aum_by_selection(
 def aum_of_breakpoints(
     score: Tensor, value: Tensor, fp: Tensor, tp: Tensor, example: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its gradient for any errors, by sorting thresholds."""
+    """Compute AUM and its gradient for any errors, along the last axis, by sorting."""
     # Non-monotone errors may have many levels, which no single selection finds.
-    if not bool(torch.isfinite(score).all()):
-        return _nan_area(score)
     with single_thread(score.device):
-        area, slope = _aum_by_sorting(value - score[example], fp, tp)
-        return area, torch.zeros_like(score).index_add_(0, example, slope)
+        area, slope = _aum_by_sorting(value - score[..., example], fp, tp)
+        slope = torch.zeros_like(score).index_add_(-1, example, slope)
+        return _nan_unless_finite(score, area, slope)
 
 
 def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
@@ -87,7 +86,11 @@ def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
 
 for _operator in (aum_of_labels, aum_of_breakpoints):
     _operator.register_fake(_shapes)
-aum_of_breakpoints.register_vmap(loop_over_batch(aum_of_breakpoints))
+
+
+@aum_of_breakpoints.register_vmap
+def _(info: Any, in_dims: Any, score: Tensor, *columns: Tensor) -> Any:
+    return aum_of_breakpoints(score.movedim(in_dims[0], 0), *columns), (0, 0)
 
 
 @aum_of_labels.register_vmap
@@ -118,8 +121,11 @@ def _aum_of_rows(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
     threshold = torch.where(batch.is_positive, margin, -margin) - batch.score
     # Several labels arrive transposed, which would slow down the search of ties.
     threshold = threshold.contiguous()
-    area, slope = _aum_by_sorting(threshold, negative, positive)
-    is_finite = torch.isfinite(batch.score).all(-1)
+    return _nan_unless_finite(batch.score, *_aum_by_sorting(threshold, negative, positive))
+
+
+def _nan_unless_finite(score: Tensor, area: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
+    is_finite = torch.isfinite(score).all(-1)
     area = torch.where(is_finite, area, torch.nan)
     return area, torch.where(is_finite[..., None], slope, torch.nan)
 
@@ -149,11 +155,6 @@ class KnownGradient(torch.autograd.Function):
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
         return grad[0][..., None] * slope, None, None
-
-
-def _nan_area(score: Tensor) -> tuple[Tensor, Tensor]:
-    nan = torch.full_like(score, torch.nan)
-    return nan.sum(), nan
 
 
 def breakpoint_tensors(
@@ -232,7 +233,7 @@ def _find_level(threshold: Tensor, jump: Tensor, enough: Tensor, low: float, hig
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:
     """Compute AUM and its slope in each line, along the last axis."""
     ordered, order = threshold.sort(dim=-1)
-    fp, tp = fp.gather(-1, order), tp.gather(-1, order)
+    fp, tp = (one.expand_as(order).gather(-1, order) for one in (fp, tp))
     fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
     tp_sum = functional.pad(tp.cumsum(-1), (1, 0))
     fn_sum = tp_sum[..., -1:] - tp_sum

@@ -25,12 +25,6 @@ class LabelOptions(NamedTuple):
     ignore_index: int | None = None
     reduction: Reduction = "mean"
 
-    def check(self) -> None:
-        """Raise unless the options are valid; the label weights are checked later."""
-        one_of("reduction", self.reduction, ("mean", "sum", "none"))
-        if self.ignore_index in (0, 1):
-            raise ValueError(f"ignore_index must not be a label, 0 or 1, got {self.ignore_index}.")
-
 
 class Batch(NamedTuple):
     """Scores, labels and perhaps weights in full precision, examples last.
@@ -45,33 +39,65 @@ class Batch(NamedTuple):
 
 
 class LabelLoss(nn.Module):
-    """A loss with the options of several labels as its settings."""
+    """A loss function as a module, with its settings as attributes."""
 
     label_weight: Tensor | None
 
     def __init__(
-        self, label_weight: Tensor | None, ignore_index: int | None, reduction: Reduction
+        self, function: Callable[..., Tensor], settings: dict[str, Any], options: LabelOptions
     ) -> None:
         super().__init__()
-        LabelOptions(label_weight, ignore_index, reduction).check()
-        self.register_buffer("label_weight", label_weight)
-        self.ignore_index = ignore_index
-        self.reduction: Reduction = reduction
+        self._function, self._names = function, tuple(settings)
+        self.register_buffer("label_weight", options.label_weight)
+        rest = {"ignore_index": options.ignore_index, "reduction": options.reduction}
+        for name, value in {**settings, **rest}.items():
+            setattr(self, name, value)
+        # Invalid settings are an error now, not in the first step of a training.
+        function(torch.zeros(1), torch.zeros(1), **settings, **rest)
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The options, as keyword arguments of a loss."""
-        names = ("label_weight", "ignore_index", "reduction")
-        return {name: getattr(self, name) for name in names}
+    def options(self) -> LabelOptions:
+        """How the losses of several labels are combined."""
+        return LabelOptions(*(getattr(self, name) for name in LabelOptions._fields))
+
+    def forward(
+        self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
+    ) -> Tensor:
+        """Compute the loss of a batch."""
+        settings = {name: getattr(self, name) for name in self._names}
+        return self._function(
+            scores, target, sample_weight=sample_weight, **settings, **self.options._asdict()
+        )
 
     def extra_repr(self) -> str:
-        """Describe the settings that are not the default."""
-        defaults = {"ignore_index": None, "reduction": "mean"}
-        return "".join(
-            f", {name}={getattr(self, name)!r}"
-            for name, default in defaults.items()
-            if getattr(self, name) != default
-        )
+        """Describe the settings, and the options that are not the default."""
+        default = LabelOptions()
+        shown = [
+            name for name in default._fields[1:] if getattr(self, name) != getattr(default, name)
+        ]
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._names, *shown))
+
+
+def loss_of_labels(
+    compute: Callable[["Batch"], Tensor],
+    scores: Tensor,
+    target: Tensor,
+    sample_weight: Tensor | None,
+    options: LabelOptions,
+    is_defined: "Callable[[Batch], Tensor] | None" = None,
+) -> Tensor:
+    """Check a batch, compute the loss of each label, and combine those that are defined."""
+    batch = checked_batch(scores, target, sample_weight, options)
+    loss = compute(batch)
+    if loss.ndim and options.reduction != "none":
+        weight = (is_defined or _has_both_classes)(batch).to(loss.dtype)
+        if options.label_weight is not None:
+            weight = weight * options.label_weight.detach().to(loss)
+        loss = weight @ loss
+        if options.reduction == "mean":
+            total = weight.sum()
+            loss = loss / torch.where(total > 0, total, torch.ones_like(total))
+    return like_scores(loss, scores)
 
 
 def checked_batch(
@@ -81,7 +107,9 @@ def checked_batch(
     options: LabelOptions = LabelOptions(),  # noqa: B008
 ) -> Batch:
     """Return a batch, or raise."""
-    options.check()
+    one_of("reduction", options.reduction, ("mean", "sum", "none"))
+    if options.ignore_index in (0, 1):
+        raise ValueError(f"ignore_index must not be a label, 0 or 1, got {options.ignore_index}.")
     score = checked_scores(scores)
     _check_tensor("target", target)
     _check_shape("target", target, scores)
@@ -93,16 +121,13 @@ def checked_batch(
     label_weight = options.label_weight
     if label_weight is not None:
         _check_tensor("label_weight", label_weight)
-        if score.ndim == 1:
+        if score.ndim == 1 or label_weight.shape != scores.shape[1:]:
+            rule = "be None for a single label"
+            if score.ndim == 2:
+                rule = "have one entry for each column of scores"
             raise ValueError(
-                "label_weight must be None for a single label, got scores of shape "
-                f"{tuple(scores.shape)}."
-            )
-        if label_weight.shape != scores.shape[1:]:
-            raise ValueError(
-                "label_weight must have one entry for each column of scores, got shape "
-                f"{tuple(label_weight.shape)} for scores of shape "
-                f"{tuple(scores.shape)}."
+                f"label_weight must {rule}, got shape {tuple(label_weight.shape)} for scores of "
+                f"shape {tuple(scores.shape)}."
             )
     is_positive = checked_labels(target, weight, label_weight)
     columns = [is_positive, weight, is_ignored]
@@ -142,43 +167,28 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     The shares of a class sum to one. If a class is absent, all shares are zero, and so
     is every loss that is a sum over pairs.
     """
-    positive, negative = class_weights(batch)
-    n_positive = positive.sum(-1, keepdim=True)
-    n_negative = negative.sum(-1, keepdim=True)
-    has_both = (n_positive > 0) & (n_negative > 0)
+    weights = _class_weights(batch)
+    totals = [weight.sum(-1, keepdim=True) for weight in weights]
+    has_both = (totals[0] > 0) & (totals[1] > 0)
     # No branch on values: `torch.compile` and vmap do not support one.
-    one = torch.ones_like(n_positive)
-    positive = positive * (has_both / torch.where(has_both, n_positive, one))
-    negative = negative * (has_both / torch.where(has_both, n_negative, one))
+    positive, negative = (
+        weight * (has_both / torch.where(has_both, total, torch.ones_like(total)))
+        for weight, total in zip(weights, totals, strict=True)
+    )
     return positive, negative
 
 
-def class_weights(batch: Batch) -> tuple[Tensor, Tensor]:
+def _class_weights(batch: Batch) -> list[Tensor]:
     """Return the weight of each row as a positive, and as a negative."""
     positive = batch.is_positive.to(batch.score.dtype)
-    negative = 1.0 - positive
-    if batch.weight is not None:
-        positive, negative = positive * batch.weight, negative * batch.weight
-    return positive, negative
+    weights = [positive, 1.0 - positive]
+    return weights if batch.weight is None else [one * batch.weight for one in weights]
 
 
-def has_both_classes(batch: Batch) -> Tensor:
+def _has_both_classes(batch: Batch) -> Tensor:
     """Return whether rows of both classes have a positive weight, for each label."""
-    positive, negative = class_weights(batch)
+    positive, negative = _class_weights(batch)
     return (positive > 0).any(-1) & (negative > 0).any(-1)
-
-
-def reduce_labels(loss: Tensor, options: LabelOptions, is_defined: Tensor) -> Tensor:
-    """Combine the losses of several labels, over those where it is defined."""
-    if loss.ndim == 0 or options.reduction == "none":
-        return loss
-    weight = is_defined.to(loss.dtype)
-    if options.label_weight is not None:
-        weight = weight * options.label_weight.detach().to(loss)
-    total = weight.sum()
-    if options.reduction == "sum":
-        return weight @ loss
-    return (weight @ loss) / torch.where(total > 0, total, torch.ones_like(total))
 
 
 def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
@@ -239,25 +249,6 @@ def _(target: Tensor, weight: Tensor | None, label_weight: Tensor | None) -> Ten
 @checked_labels.register_vmap
 def _(info: Any, in_dims: Any, *arguments: Any) -> Any:
     return checked_labels(*arguments), in_dims[0]
-
-
-def loop_over_batch(operator: Any) -> Callable[..., Any]:
-    """Return a rule for `torch.vmap` that calls an operator once per entry."""
-
-    def rule(info: Any, in_dims: Any, *arguments: Any) -> Any:
-        entries = [
-            operator(
-                *(
-                    one if dim is None else one.select(dim, k)
-                    for one, dim in zip(arguments, in_dims, strict=True)
-                )
-            )
-            for k in range(info.batch_size)
-        ]
-        columns = [torch.stack(column) for column in zip(*entries, strict=True)]
-        return tuple(columns), tuple(0 for _ in columns)
-
-    return rule
 
 
 def _checked_weight(

@@ -14,15 +14,13 @@ from torch import Tensor
 
 from rocpath.arguments import finite_number
 from rocpath.torch.batch import (
+    Batch,
     LabelLoss,
     LabelOptions,
     Reduction,
-    checked_batch,
     class_shares,
-    has_both_classes,
-    like_scores,
+    loss_of_labels,
     nan_unless_finite,
-    reduce_labels,
 )
 
 
@@ -70,24 +68,24 @@ def pairwise_squared_hinge(
     3.25
     """
     options = LabelOptions(label_weight, ignore_index, reduction)
-    batch = checked_batch(scores, target, sample_weight, options)
-    positive, negative = class_shares(batch)
-    # With negatives raised by the margin, a pair costs its squared distance if the
-    # negative is above the positive.
-    raised = finite_number("margin", margin) * ~batch.is_positive
-    position, order = (batch.score + raised).sort(descending=True)
-    gap = position[..., :-1] - position[..., 1:]
-    start = position.new_zeros((*position.shape[:-1], 1))
-    above = negative.gather(-1, order).cumsum(-1)[..., :-1]
-    # B and A of the recursion above, as cumulative sums that autograd differentiates.
-    distance = torch.cat((start, (above * gap).cumsum(-1)), dim=-1)
-    both = distance[..., :-1] + distance[..., 1:]
-    square = torch.cat((start, (gap * both).cumsum(-1)), dim=-1)
-    loss = (positive.gather(-1, order) * square).sum(-1)
-    loss = nan_unless_finite(loss, batch.score)
-    if loss.ndim:
-        loss = reduce_labels(loss, options, has_both_classes(batch))
-    return like_scores(loss, scores)
+    margin = finite_number("margin", margin)
+
+    def compute(batch: Batch) -> Tensor:
+        positive, negative = class_shares(batch)
+        # With negatives raised by the margin, a pair costs its squared distance if the
+        # negative is above the positive.
+        position, order = (batch.score + margin * ~batch.is_positive).sort(descending=True)
+        gap = position[..., :-1] - position[..., 1:]
+        start = position.new_zeros((*position.shape[:-1], 1))
+        above = negative.gather(-1, order).cumsum(-1)[..., :-1]
+        # B and A of the recursion above, as cumulative sums that autograd differentiates.
+        distance = torch.cat((start, (above * gap).cumsum(-1)), dim=-1)
+        both = distance[..., :-1] + distance[..., 1:]
+        square = torch.cat((start, (gap * both).cumsum(-1)), dim=-1)
+        loss = (positive.gather(-1, order) * square).sum(-1)
+        return nan_unless_finite(loss, batch.score)
+
+    return loss_of_labels(compute, scores, target, sample_weight, options)
 
 
 class PairwiseSquaredHinge(LabelLoss):
@@ -117,17 +115,5 @@ class PairwiseSquaredHinge(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(label_weight, ignore_index, reduction)
-        self.margin = finite_number("margin", margin)
-
-    def forward(
-        self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
-    ) -> Tensor:
-        """Compute the loss of a batch."""
-        return pairwise_squared_hinge(
-            scores, target, margin=self.margin, sample_weight=sample_weight, **self.options
-        )
-
-    def extra_repr(self) -> str:
-        """Describe the settings."""
-        return f"margin={self.margin}" + super().extra_repr()
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(pairwise_squared_hinge, {"margin": margin}, options)

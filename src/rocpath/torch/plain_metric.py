@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 class Metric(nn.Module):
     """Keep the state of a metric, and combine it over batches and processes.
 
-    A state is a list of tensors, which are concatenated, or a tensor, which is summed.
+    A state is a list of tensors, which are concatenated, or a tensor, which is summed. A
+    subclass defines ``update`` and ``compute``.
     """
+
+    update: Callable[..., None]
+    compute: Any
 
     def __init__(self) -> None:
         super().__init__()
         self._defaults: dict[str, Any] = {}
-        # As in torchmetrics, the result of all processes; a subclass defines `update`
-        # and `compute` for its own.
+        # As in torchmetrics, the result of all processes.
         compute = self.compute
 
         def compute_all() -> Any:
             with self.sync_context():
                 return compute()
 
-        self.compute = compute_all  # type: ignore[method-assign]
+        self.compute = compute_all
 
     def add_state(self, name: str, default: Any, dist_reduce_fx: str) -> None:
         """Add a state: an empty list, or a tensor of zeros."""
@@ -52,14 +55,6 @@ class Metric(nn.Module):
         """Forget all batches."""
         for name, default in self._defaults.items():
             setattr(self, name, _copy(default))
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Add a batch."""
-        raise NotImplementedError
-
-    def compute(self) -> Any:
-        """Compute the metric of all batches."""
-        raise NotImplementedError
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add a batch, and return the metric of this batch alone."""
@@ -92,14 +87,14 @@ class Metric(nn.Module):
         for name, state in own.items():
             setattr(self, name, state)
 
-    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+    def get_extra_state(self) -> dict[str, Any]:
         """Return the states, so that an interrupted evaluation can be resumed."""
-        return dict(super().state_dict(*args, **kwargs), **self.metric_state)
+        return self.metric_state
 
-    def load_state_dict(self, state_dict: Any, *_: Any, **__: Any) -> Any:
-        """Restore the states."""
-        for name in self._defaults:
-            setattr(self, name, state_dict[name])
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Restore the states of a ``state_dict``."""
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         # The device changes, but not the dtype: a score in float16 would be rounded.

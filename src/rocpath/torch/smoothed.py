@@ -13,15 +13,13 @@ from torch.nn import functional
 
 from rocpath.arguments import finite_number
 from rocpath.torch.batch import (
+    Batch,
     LabelLoss,
     LabelOptions,
     Reduction,
-    checked_batch,
     class_shares,
-    has_both_classes,
-    like_scores,
+    loss_of_labels,
     nan_unless_finite,
-    reduce_labels,
 )
 
 _FEW = 256  # rows up to which a sum over pairs is faster than a grid
@@ -89,18 +87,18 @@ def smoothed_auc_loss(
     if max_fpr is not None and _positive("max_fpr", max_fpr) > 1:
         raise ValueError(f"max_fpr must be at most 1, got {max_fpr}.")
     options = LabelOptions(label_weight, ignore_index, reduction)
-    batch = checked_batch(scores, target, sample_weight, options)
-    wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW else _wrong_on_grid
-    columns = batch.score, *class_shares(batch)
-    if batch.score.ndim == 1:
-        loss = wrong(*columns, width, max_fpr)
-    else:
-        labels = zip(*columns, strict=True)
-        loss = torch.stack([wrong(*one, width, max_fpr) for one in labels])
-    loss = nan_unless_finite(loss, batch.score)
-    if loss.ndim:
-        loss = reduce_labels(loss, options, has_both_classes(batch))
-    return like_scores(loss, scores)
+
+    def compute(batch: Batch) -> Tensor:
+        wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW else _wrong_on_grid
+        columns = batch.score, *class_shares(batch)
+        if batch.score.ndim == 1:
+            loss = wrong(*columns, width, max_fpr)
+        else:
+            labels = zip(*columns, strict=True)
+            loss = torch.stack([wrong(*one, width, max_fpr) for one in labels])
+        return nan_unless_finite(loss, batch.score)
+
+    return loss_of_labels(compute, scores, target, sample_weight, options)
 
 
 class SmoothedAUCLoss(LabelLoss):
@@ -133,27 +131,8 @@ class SmoothedAUCLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(label_weight, ignore_index, reduction)
-        self.width = width
-        self.max_fpr = max_fpr
-
-    def forward(
-        self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
-    ) -> Tensor:
-        """Compute the loss of a batch."""
-        return smoothed_auc_loss(
-            scores,
-            target,
-            self.width,
-            max_fpr=self.max_fpr,
-            sample_weight=sample_weight,
-            **self.options,
-        )
-
-    def extra_repr(self) -> str:
-        """Describe the settings."""
-        settings = f"width={self.width}, max_fpr={self.max_fpr}"
-        return settings + super().extra_repr()
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(smoothed_auc_loss, {"width": width, "max_fpr": max_fpr}, options)
 
 
 def _positive(name: str, number: float) -> float:
