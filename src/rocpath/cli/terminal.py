@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ def ask(question: str) -> bool | None:
     # A question into a pipe would wait forever, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
+    # Polars handles interrupts with system calls that go on; a pending read must end.
+    signal.siginterrupt(signal.SIGINT, True)
     while True:
         sys.stderr.write(f"{_printable(question)} [y/n] ")
         sys.stderr.flush()
