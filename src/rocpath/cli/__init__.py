@@ -55,7 +55,7 @@ def _run(argv: Sequence[str] | None) -> int:
                 None if argv is None else list(argv), prog_name="rocpath", standalone_mode=False
             )
         if code == _INTERRUPTED:  # typer has caught the interrupt
-            say("\nrocpath: interrupted.")
+            say("rocpath: interrupted.")
         # Here and not at exit, where a closed pipe could only be an error.
         sys.stdout.flush()
     except SystemExit as end:
