@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -84,6 +87,20 @@ def test_weights_and_groups_are_passed_on(rows):
         model = rp.ThresholdClassifier(inner, min_tpr=0.8, cv=GroupKFold(3))
         model.fit(X, y, sample_weight=weight, groups=np.arange(y.size) % 7)
         np.testing.assert_allclose(model.estimator_.coef_, kept.coef_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_groups_are_routed_to_folds_and_threshold(rows, confidence):
+    X, y = rows
+    group = np.arange(y.size) // 3
+    settings = {"max_fpr": 0.2, "confidence": confidence, "random_state": 0}
+    expected = rp.ThresholdClassifier(LogisticRegression(), **settings).fit(X, y, groups=group)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = rp.ThresholdClassifier(LogisticRegression(), **settings)
+        assert model.fit(X, y, groups=group).threshold_ == expected.threshold_
+        same = StandardScaler(with_mean=False, with_std=False)
+        pipeline = make_pipeline(same, clone(model))
+        assert pipeline.fit(X, y, groups=group)[-1].threshold_ == expected.threshold_
 
 
 def test_errors_are_clear(rows):

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Scored = tuple[Any, NDArray[np.float64]]
     Excluded = tuple[str, Exception]
 
-_FOLDS_OF_SCORES = 5  # to evaluate weights of fitted models, the default of ``cv``
 # Number of rows up to which a kernel machine takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
 # Number of columns up to which splines are not the slowest member.
@@ -173,7 +172,7 @@ def split_folds(
     Raises if a row is not in exactly one test fold, or if a training set lacks a class.
     """
     # Of models that have been fitted only the weights are cross-validated.
-    cv = _FOLDS_OF_SCORES if isinstance(cv, str) else cv
+    cv = 5 if isinstance(cv, str) else cv
     if isinstance(cv, numbers.Integral):
         # Every fold needs rows of every class to be evaluated.
         rarest = int(np.unique(y, return_counts=True)[1].min())

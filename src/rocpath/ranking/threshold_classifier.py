@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GroupShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedShuffleSplit,
     check_cv,
     cross_val_predict,
@@ -132,9 +133,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         y : array-like, shape (n_samples,)
             Labels of two classes.
         groups : array-like, shape (n_samples,), optional
-            Group of each row. Folds keep groups together if ``cv`` does, the split for
-            ``confidence`` always does, and the threshold is chosen as
-            :func:`choose_threshold` does for groups.
+            Group of each row. Folds keep groups together if ``cv`` is a number or a
+            splitter that does, and the threshold is chosen as :func:`choose_threshold`
+            does for groups.
         **params : dict
             Parameters of ``fit`` of the classifier, such as ``sample_weight``, which
             also weights the rows that choose the threshold. With metadata routing,
@@ -201,8 +202,11 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         router.add(estimator=self.estimator, method_mapping=to_fit)
         if not isinstance(self.cv, str):
             to_split = MethodMapping().add(caller="fit", callee="split")
-            router.add(splitter=check_cv(self.cv), method_mapping=to_split)
+            router.add(splitter=check_cv(self._grouped_cv()), method_mapping=to_split)
         return router
+
+    def _grouped_cv(self) -> Any:
+        return StratifiedGroupKFold(self.cv) if isinstance(self.cv, int) else self.cv
 
     def __sklearn_tags__(self) -> Any:
         """Accept what the classifier accepts, but two classes only."""
@@ -223,6 +227,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         together = {} if groups is None else {"groups": groups}
         to_fit, passed = params, {"params": params, **together}
         if sklearn.get_config()["enable_metadata_routing"]:
+            # Groups choose the threshold, whether a splitter requests them or not.
+            if not self.get_metadata_routing().consumes("fit", together):
+                together = {}
             # cross_val_predict routes for its own fits, but not for the last one below.
             to_fit = process_routing(self, "fit", **params, **together).estimator.fit
             passed = {"params": {**params, **together}}
@@ -239,8 +246,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             self.estimator_.fit(_safe_indexing(X, train), label[train], **fit_params)
             return test, class_scores(self.estimator_, _safe_indexing(X, test), MARGIN_FIRST)
         method = score_method(self.estimator, MARGIN_FIRST)
+        cv = self.cv if groups is None else self._grouped_cv()
         score = cross_val_predict(
-            self.estimator, X, label, cv=self.cv, n_jobs=self.n_jobs, method=method, **passed
+            self.estimator, X, label, cv=cv, n_jobs=self.n_jobs, method=method, **passed
         )
         self.estimator_ = clone(self.estimator).fit(X, label, **to_fit)
         return every, score_columns(score)
