@@ -158,4 +158,5 @@ def _rate(value: float, ends: tuple[float, float]) -> str:
     low, high = (100 * end for end in ends)
     # Not a number where no row is predicted positive.
     shown = "-" if value != value else f"{100 * value:.1f}%"
-    return f"{shown} ({low:.0f}-{high:.0f}%)"
+    # Without bounds, as for the precision of grouped rows, the rate stands alone.
+    return shown if low != low else f"{shown} ({low:.0f}-{high:.0f}%)"
