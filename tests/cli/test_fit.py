@@ -1,5 +1,6 @@
 """The command fit: notes, progress, targets, and results on interruption."""
 
+import contextlib
 import io
 import json
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 
 from rocpath.cli import main, table_output, terminal
 from tests.cli.command_tables import fails, labeled_table, read
@@ -110,6 +112,26 @@ def test_a_person_at_a_terminal_is_asked(monkeypatch, capsys):
     assert capsys.readouterr().err == "Is it? [y/n] Is it? [y/n] "
     assert terminal.ask("Is it?") is False
     assert terminal.ask("Is it?") is None
+
+
+def test_control_c_at_the_question_ends_the_command(tmp_path):
+    pty = pytest.importorskip("pty")
+    table = str(tmp_path / "t.csv")
+    labeled_table().with_columns(y=pl.col("y").replace({"no": "z"})).write_csv(table)
+    child, terminal_file = pty.fork()
+    if child == 0:
+        call = "import sys; from rocpath.cli import main; sys.exit(main())"
+        argv = ["fit", table, "--label", "y", "--out", str(tmp_path / "model")]
+        os.execv(sys.executable, [sys.executable, "-c", call, *argv])
+    shown = b""
+    # At the end of the child, Linux reports an error instead of an empty read.
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal_file, 1000):
+            shown += part
+            if shown.endswith(b"[y/n] "):
+                os.write(terminal_file, b"\x03")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + signal.SIGINT
+    assert shown.endswith(b"rocpath: interrupted.\r\n")
 
 
 def test_the_answer_no_exchanges_the_labels(monkeypatch):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _SIGNALED = 128  # plus the number of the signal, as in shells
-# Of libraries that cannot allocate memory.
+# Parts of messages of libraries that cannot allocate memory.
 _NOISE = (
     "memory allocation of",
     "OpenBLAS",
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    # Called with arguments it is a function, and must not change its caller's signals.
+    # Called with arguments, it must not change the signal handlers of its caller.
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _terminate)
@@ -54,8 +54,9 @@ def _run(argv: Sequence[str] | None) -> int:
             code = app(
                 None if argv is None else list(argv), prog_name="rocpath", standalone_mode=False
             )
-        if code == _INTERRUPTED:  # typer has caught the interrupt
-            say("rocpath: interrupted.")
+        # Typer converts an interrupt to an exit code.
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
         # Here and not at exit, where a closed pipe could only be an error.
         sys.stdout.flush()
     except SystemExit as end:
@@ -91,7 +92,7 @@ def _has_memory_limit() -> bool:
 def _run_in_child() -> int:
     """Run the command in a child process that compiled libraries may abort.
 
-    Where memory is limited they end the process with messages of their own, which are
+    If memory is limited, they may end the process with messages of their own, which are
     replaced by one line.
     """
     # Each thread reserves memory.
@@ -107,7 +108,7 @@ def _run_in_child() -> int:
         sys.stderr.flush()
         os._exit(code)
     os.close(writing)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child has it too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child receives it too
     signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
     with open(reading, encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -121,7 +122,7 @@ def _run_in_child() -> int:
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Interrupt the command; an import ends at once, as half of one raises errors."""
+    """Interrupt the command; end at once during an import, which would raise other errors."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             say("rocpath: interrupted.")
@@ -132,7 +133,7 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
-    """Exit in order, so that nothing half-written remains."""
+    """Raise SystemExit, so that half-written files are removed."""
     say("rocpath: terminated.")
     sys.exit(_SIGNALED + number)
 
@@ -145,7 +146,7 @@ def _open_missing_streams() -> None:
 
 
 def _leave_pipe() -> int:
-    """Discard the remaining output: its reader has what it wants."""
+    """Discard the remaining output, as its reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

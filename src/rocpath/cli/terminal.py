@@ -28,8 +28,8 @@ def ask(question: str) -> bool | None:
     # A question into a pipe would wait forever, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    # Polars handles interrupts with system calls that go on; a pending read must end.
-    signal.siginterrupt(signal.SIGINT, True)
+    # Polars lets Ctrl-C restart a read; the handler of Python interrupts it.
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     while True:
         sys.stderr.write(f"{_printable(question)} [y/n] ")
         sys.stderr.flush()
@@ -108,6 +108,6 @@ def progress_bar(
 
 
 def _printable(text: str) -> str:
-    """Show control characters instead of obeying them."""
+    """Escape control characters."""
     # A name in a table could move the cursor, or clear the screen.
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
