@@ -321,7 +321,7 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 """
     done = subprocess.run(
-        [sys.executable, "-c", interrupt + CALL, "evaluate", "none", "-"],
+        [sys.executable, "-c", interrupt + CALL, "evaluate", ".", "-"],
         capture_output=True,
         check=False,
     )

@@ -9,6 +9,7 @@ import typer
 
 from rocpath.cli import changepoint_options as own
 from rocpath.cli import options
+from rocpath.cli.early_checks import STANDARD_STREAM, check_exists, check_file, check_folder
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
@@ -40,13 +41,13 @@ def segment(
     with changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows
     segmentations with up to --max-changes changes.
     """
+    check_exists(sequences.sequences)
+    check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
-    from rocpath.cli.early_checks import check_folder
     from rocpath.cli.files import write_folder
     from rocpath.cli.sequence_files import detection_files, detection_summary, open_sequences
     from rocpath.cli.terminal import progress_bar, say
 
-    check_folder(to.out, force=to.force)
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
         how = {"weights": table.weights, **segmenting.search}
@@ -84,13 +85,13 @@ def label(
     shows which segmentations agree with the labels, and which sequence to label next.
     It works offline, and saves the labels as a table for changepoint fit.
     """
+    check_exists(sequences.sequences)
+    check_file(to.out, force=to.force)
     from rocpath import changepoint as cp
-    from rocpath.cli.early_checks import STANDARD_STREAM, check_file
     from rocpath.cli.files import write_text
     from rocpath.cli.sequence_files import open_labels, open_sequences
     from rocpath.cli.terminal import say
 
-    check_file(to.out, force=to.force)
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     known = None if labels is None else open_labels(own.LabelFile(labels), table, quiet=to.quiet)
     page = cp.labeling_page(
@@ -130,13 +131,13 @@ def fit(
     weights are lengths of runs of equal values. A sequence that cannot be read is
     skipped with a warning. Writes model.skops, metrics.json and report.html.
     """
+    check_exists(sequences.sequences, labels.labels)
+    check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
-    from rocpath.cli.early_checks import check_folder
     from rocpath.cli.files import write_folder
     from rocpath.cli.sequence_files import detector_files, open_labels, open_sequences
     from rocpath.cli.terminal import progress_bar, say, show_table
 
-    check_folder(to.out, force=to.force)
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     known = open_labels(labels, table, group, quiet=to.quiet)
     detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
@@ -170,13 +171,13 @@ def predict(
     written in the table. By default, columns have the same names as in the fit. A
     sequence that cannot be read has a row with a note instead of changes.
     """
+    check_exists(model, sequences.sequences)
+    check_file(out, force=force, is_table=True)
     from rocpath.changepoint.saved_detector import SavedDetector
-    from rocpath.cli.early_checks import check_file
     from rocpath.cli.files import write_table
     from rocpath.cli.sequence_files import open_sequences
     from rocpath.model_file import read_saved
 
-    check_file(out, force=force, is_table=True)
     detector = read_saved(model, SavedDetector).detector()
     table = open_sequences(sequences, detector.cost, saved=detector.metadata_)
     found = detector.segment(table.values, weights=table.weights, names=table.names)

@@ -5,11 +5,20 @@ Commands import what they need when they run, so that help is shown at once.
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import Annotated, Any
 
 import typer
 
 from rocpath.cli import changepoint_commands, options
+from rocpath.cli.early_checks import (
+    check_columns_exist,
+    check_exists,
+    check_file,
+    check_folder,
+    parsed_types,
+)
 from rocpath.cli.options import command, examples
 
 # `main` reports errors in one line; markup would act on brackets in help texts.
@@ -69,8 +78,6 @@ def fit(
     categories and missing values. Writes model.skops, metrics.json and report.html into
     the folder.
     """
-    from rocpath.cli.early_checks import check_columns_exist, check_folder, parsed_types
-
     targets.check()
     check_folder(to.out, force=to.force)
     dropped, kinds = tuple(drop or ()), parsed_types(types or ())
@@ -116,8 +123,7 @@ def predict(
     Writes the log-odds, the probability and the predicted label of each row. For
     several tables, --out is a folder with one file of scores for each.
     """
-    from rocpath.cli.early_checks import check_columns_exist, check_file
-
+    check_exists(model)
     check_columns_exist(table, {"id": [id_column]})
     from rocpath.cli import many_files
     from rocpath.cli.files import opened, write_table
@@ -160,11 +166,8 @@ def evaluate(
     The interval has 95% confidence; with groups, its standard error is cluster-robust.
     With --max-fpr, --min-precision or --top, also shows thresholds that reach them.
     """
-    import json
-
-    from rocpath.cli.early_checks import check_columns_exist
-
     targets.check()
+    check_exists(model)
     roles = {"label": label, "group": group, "weight": weight}
     check_columns_exist(table, {role: [name] for role, name in roles.items()})
     from rocpath.cli.many_files import evaluate_tables
@@ -205,10 +208,6 @@ def compare(
     All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
     With groups, tests and intervals are cluster-robust.
     """
-    import json
-
-    from rocpath.cli.early_checks import check_columns_exist, check_file
-
     options.Targets(max_fpr).check()
     if out is not None:
         check_file(out, force=force)
@@ -254,8 +253,6 @@ def blend(
     weights.csv, model.skops, which predict uses with a table of such scores,
     metrics.json and report.html.
     """
-    from rocpath.cli.early_checks import check_columns_exist, check_folder
-
     check_folder(to.out, force=to.force)
     names = options.split_names(scores)
     check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
@@ -308,17 +305,19 @@ def path(
 
     The best steps are those with the smallest AUM and with the largest AUC.
     """
-    from rocpath.cli import step_search
-    from rocpath.cli.early_checks import check_file
-
+    columns = {"label": label, "predictions": predictions, "direction": direction}
+    check_columns_exist(table, {role: [name] for role, name in columns.items()})
+    if model is not None:
+        check_exists(model)
     if out is not None:
         check_file(out, force=force)
+    from rocpath.cli import step_search
+
     # Either way gives lines; a mixture would be ambiguous.
     if model is not None and predictions is None and direction is None:
         lines = step_search.model_lines(model, table, label, positive)
     elif model is None and predictions is not None and direction is not None:
-        columns = (predictions, direction)
-        lines = step_search.column_lines(table, label, positive, *columns)
+        lines = step_search.column_lines(table, label, positive, predictions, direction)
     else:
         raise ValueError("give either --predictions and --direction, or --model.")
     step_search.show_steps(lines, table, out, force=force)
@@ -332,8 +331,6 @@ def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
     which 6% of rows are positive, and response times of six servers. Shows each command
     before running it, so that you can repeat it.
     """
-    import shlex
-
     from rocpath.cli.demo_table import customer_table, server_table
     from rocpath.cli.files import write_folder
     from rocpath.cli.terminal import say

@@ -21,7 +21,7 @@ KINDS = ("number", "category", "date", "drop")
 _SEPARATORS = ",;\t|"
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _WRITABLE = (".csv", ".tsv", ".tab", ".parquet", ".pq")
-_MAX_HEADER = 1_000_000  # characters; of a longer one only the full reading can tell
+_MAX_HEADER = 1_000_000  # characters; longer headers are checked when the table is read
 _MAX_LISTED = 20  # column names in a message
 
 
@@ -39,6 +39,13 @@ def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
     return types
 
 
+def check_exists(*names: str) -> None:
+    """Raise if a file or folder does not exist."""
+    for name in names:
+        if name != STANDARD_STREAM and not os.path.exists(name):
+            raise ValueError(f"{name!r} does not exist.")
+
+
 def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
@@ -49,8 +56,7 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]
     names = sorted(glob(table, recursive=True)) if has_magic(table) else [table]
     if not names:
         raise ValueError(f"{table!r} matches no file.")
-    if not os.path.exists(names[0]):
-        raise ValueError(f"{names[0]!r} does not exist.")
+    check_exists(names[0])
     headers = _possible_headers(names[0])
     for role, wanted in columns.items() if headers else ():
         for name in wanted:
@@ -94,7 +100,7 @@ def _check_target(target: Path, *, force: bool) -> None:
             f"{str(target)!r} already exists: choose another with --out, or "
             "overwrite it with --force."
         )
-    # Before the work, which may take long.
+    # Before the results are computed, which may take long.
     parent = target if target.is_dir() else target.absolute().parent
     if not parent.is_dir():
         raise ValueError(

@@ -16,7 +16,7 @@ from rocpath.tables.model import TableModel
 
 def model_lines(model: str, table: str, label: str | None, positive: str | None) -> Lines:
     """Return the lines of a model's predictions along minus its gradient of AUM."""
-    # A model ranks one label high: the other would turn it upside down.
+    # The positive label of a model is fixed: the other would reverse its ranking.
     if positive is not None:
         raise ValueError("--positive is for --predictions; a model has its own.")
     fitted = read_saved(model, TableModel)
@@ -32,7 +32,7 @@ def column_lines(
         raise ValueError("name the column of labels with --label.")
     rows = read_tables(table)
     truth = binary_label(column(rows, label, "label"), positive)
-    # True is positive, whatever label it stands for.
+    # True is the positive class, whatever its label.
     bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
     roles = {"predictions": predictions, "direction": direction}
     series = [column(rows, name, role) for role, name in roles.items()]

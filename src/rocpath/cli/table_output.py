@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocpath.tables.labels import KnownLabels
     from rocpath.tables.preparation import TableWarning
 
-# Options that act on a warning; the library knows none of them.
+# Options that address a warning; the library does not know options.
 _REMEDIES = {
     "leak": "--drop {!r}",
     "groups": "--group {!r} evaluates by group, --drop {!r} drops the column",
@@ -33,8 +33,8 @@ def chosen_positive(
 ) -> KnownLabels:
     """Return the classes; ask if the positive one is more frequent and was not given.
 
-    Usually the rarer class is of interest; a ranking of the other is upside down, and
-    its AUC is just as large.
+    Usually the rarer class is of interest; a ranking for the other class is reversed,
+    and has the same AUC.
     """
     series = column(rows, label, "label")
     found = binary_label(series.filter(text_of(series).is_not_null()), positive)
@@ -46,7 +46,7 @@ def chosen_positive(
         f"{found.n_positive + found.n_negative:,} rows)"
     )
     answer = ask(f"{chosen}. Is it the positive label?")
-    # A script has nobody to ask: it must say which, and fails until it does.
+    # In a script nobody can answer: the positive label must be given.
     if answer is None:
         raise ValueError(
             f"{chosen}: name the positive label, as --positive {found.negative!r}, or "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rocpath.arguments import describe, finite_vector
+from rocpath.arguments import check_increase, describe, finite_vector
 from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
 
@@ -151,7 +151,7 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
     # Text is of a fixed width or objects; anything else must be numbers.
     if given.dtype.kind not in "USO":
         number = finite_vector(f"positions of {name!r}", given)
-        _check_order(name, number)
+        check_increase(f"positions of {name!r} must increase", number)
         return {"kind": "number", **_coded_places(number)}
     text = [str(one) for one in given]
     # Numbers first, as 2024 is a number and a year; positions that do not increase as
@@ -161,16 +161,6 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
         if place is not None and (place[1:] > place[:-1]).all():
             return {"kind": kind, "text": text, **_coded_places(place.astype("f8") / unit)}
     return {"kind": "order", "text": text, "first": 0.0, "step": 1.0, "n": n}
-
-
-def _check_order(name: str, place: NDArray[np.float64]) -> None:
-    is_bad = np.diff(place) <= 0
-    if is_bad.any():
-        at = int(is_bad.argmax()) + 1
-        raise ValueError(
-            f"positions of {name!r} must increase, got {place[at]} at index {at} after "
-            f"{place[at - 1]}."
-        )
 
 
 def _coded_places(place: NDArray[np.float64]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def page_html(
     The policy in its head allows plotly.js and the named scripts of this package by
     their hashes, and nothing else. All text in the values is escaped.
     """
-    # Plotly is first, with what all charts share, as the other scripts use it.
+    # Plotly and the functions of all charts come first, as the other scripts use them.
     texts = {name: web_file(f"{name}.js") for name in scripts}
     if needs_plotly:
         texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
@@ -55,25 +55,25 @@ def web_file(name: str) -> str:
 def plotly_script() -> str:
     """Return the text of plotly.js."""
     text = str(_needed("plotly.offline").get_plotlyjs())
-    # Browsers read line ends in this way, and the policy holds a hash of the text.
+    # Browsers normalize line endings in this way before they compute the hash.
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @cache
 def environment() -> Any:
-    """Return where templates come from, and how they show numbers and data."""
+    """Return the environment of all templates, with their filters and encoding of data."""
     jinja2 = _needed("jinja2")
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("rocpath.pages"),
         autoescape=True,
-        # A name that is wrong is a fault here, and not a gap in somebody's page.
+        # An undefined name is an error, and not a gap in a page.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     templates.filters.update(count="{:,}".format, number=_number)
     templates.globals.update(zip=zip)
-    # NaN and infinity are no JSON: a browser would refuse all of the data for one.
+    # NaN and infinity are not valid JSON: a browser would reject all of the data.
     templates.policies["json.dumps_kwargs"] = {
         "allow_nan": False,
         "default": np.ndarray.tolist,

@@ -24,7 +24,7 @@
   function penaltyText({ minPenalty, maxPenalty }) {
     const round = (one) => String(Number(one.toPrecision(3)));
     if (minPenalty === 0 && maxPenalty === Infinity) return "any penalty";
-    if (maxPenalty === Infinity) return `penalties from ${round(minPenalty)} up`;
+    if (maxPenalty === Infinity) return `penalties of at least ${round(minPenalty)}`;
     if (minPenalty === 0) return `penalties below ${round(maxPenalty)}`;
     return `penalties ${round(minPenalty)} to ${round(maxPenalty)}`;
   }
