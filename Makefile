@@ -111,8 +111,8 @@ build/fuzz/libfuzzer: $(CPP)
 	$(CLANGXX) -O1 -g $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined tests/fuzz/libfuzzer.cpp -o $@
 
-# The core for ARM, Windows, WebAssembly and another C++ library: the answers must be those of GCC on
-# x86-64, bit by bit; compiled only for macOS. The script names the packages that it needs.
+# The core for ARM, Windows and another C++ library: the answers must be those of GCC on x86-64, bit
+# by bit; compiled only for macOS and WebAssembly. The script names the packages that it needs.
 platforms: $(VENV)/installed
 	$(BIN)/pip install --quiet ziglang
 	$(BIN)/python .ci/platforms.py
