@@ -218,12 +218,11 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         self, X: Matrix, label: NDArray[Any], groups: Any, params: dict[str, Any]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Fit the classifier; return rows that it was not fitted to, with scores."""
-        every = np.arange(label.size)
         if isinstance(self.cv, str) and self.cv == "prefit":
             # Not cloned: what it has learned would be lost.
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
-            return every, class_scores(self.estimator, X, MARGIN_FIRST)
+            return np.arange(label.size), class_scores(self.estimator, X, MARGIN_FIRST)
         together = {} if groups is None else {"groups": groups}
         to_fit, passed = params, {"params": params, **together}
         if sklearn.get_config()["enable_metadata_routing"]:
@@ -251,4 +250,4 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             self.estimator, X, label, cv=cv, n_jobs=self.n_jobs, method=method, **passed
         )
         self.estimator_ = clone(self.estimator).fit(X, label, **to_fit)
-        return every, score_columns(score)
+        return np.arange(label.size), score_columns(score)
