@@ -53,7 +53,8 @@ numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "SS05"}
 # Functions return these results; their fields are documented as attributes.
 numpydoc_validation_exclude = {
     r"\.(ROCCurve|StepPath|AUMPath|BestStep|Descent)$",
-    r"\.(AUCInterval|AUCComparisons?|MetricInterval|OperatingPoint|ChangeWorth)$",
+    r"\.(AUCInterval|AUCComparisons?|MetricInterval|OperatingPoint)$",
+    r"\.(CalibrationCurve|ChangeWorth)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
     r"\.(SequencePieces|Piece)$",
     # The class of a display documents the parameters of all its methods.
