@@ -32,7 +32,8 @@ def simulate():
 
 
 # %%
-# The optimal segmentations with 0 to 12 changes. Lists of ruptures end with the length.
+# The optimal segmentations with 0 to 12 changes. The lists that ruptures returns end with
+# the length of the sequence.
 def errors_by_penalty(x, labels):
     search = ruptures.KernelCPD(kernel="linear").fit(x)
     models = [[], *(search.predict(n_bkps=k)[:-1] for k in range(1, 13))]

@@ -2,10 +2,10 @@
 Changes of a distribution, by ranks
 ===================================
 
-A change of the mean is not the only change. Here the level changes twice and the spread
-once, under noise so heavy-tailed that its mean does not exist. Columns of indicators, whether an
-observation is below each of a few quantiles, turn every change of the distribution into a change
-of means, which the cost of several columns finds exactly.
+Not every change is a change of the mean. Here the level changes twice and the spread once, under
+noise so heavy-tailed that its mean does not exist. Each of a few indicator columns records whether
+an observation is below a quantile. They turn every change of the distribution into a change of
+means, which the cost of several columns finds exactly.
 """
 
 # %%
@@ -22,16 +22,16 @@ spread = np.repeat([1.0, 1.0, 1.0, 5.0], 300)
 x = level + spread * rng.standard_cauchy(size=1200)
 
 # %%
-# Squares follow the outliers, and a robust cost finds the changes of the level, but not that of the
-# spread.
+# The squared-error cost follows the outliers. A robust cost finds the changes of the level, but not
+# that of the spread.
 
 for cost in ("normal", "biweight"):
     (found,) = cp.detect_changes([x], cost=cost)
     print(f"{cost}: {found.n_changes} changes, {found.changes[:6].tolist()}")
 
 # %%
-# An observation's rank decides which quantiles it is below. Indicators depend on nothing else, so
-# the changes are the same for every increasing function of the data.
+# The indicators depend only on the ranks of the observations, so the changes are the same for every
+# increasing function of the data.
 
 quantile = np.quantile(x, [0.1, 0.25, 0.5, 0.75, 0.9])
 columns = (x[:, None] <= quantile).astype(float)
