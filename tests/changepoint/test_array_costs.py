@@ -35,7 +35,9 @@ def assert_best(x, cost_of, least_length, rows, **settings):
     if rows:
         settings["labels"] = cp.Labels(*zip(*rows, strict=True))
     if not np.isfinite(expected).any():
-        with pytest.raises(ValueError, match="must leave a segmentation, got none with max"):
+        with pytest.raises(
+            ValueError, match="must allow at least one segmentation, got none with max"
+        ):
             cp.segment(x, n - 1, **settings)
         return
     models = cp.segment(x, n - 1, **settings)

@@ -108,7 +108,7 @@ def test_by_hand():
     # Nor may it lie from 2 to 4 and be less than five from both ends.
     label = cp.Labels([1], [4], ["no_change"])
     assert cp.segment(x, 1, labels=label).changes[1].tolist() == [1]
-    with pytest.raises(ValueError, match="must leave a segmentation, got none"):
+    with pytest.raises(ValueError, match="must allow at least one segmentation, got none"):
         cp.segment_penalty(x, 1, labels=cp.Labels([0], [2], ["one_change"]), min_length=3)
 
 

@@ -103,7 +103,7 @@ def test_changes_do_not_depend_on_the_unit_of_the_data():
     # A penalty in the units of the data has no such invariance.
     raw = cp.LearnedDetector(max_changes=8, unit=None).fit(x[:30], labels[:30])
     with (
-        pytest.warns(UserWarning, match="more than 10% of points"),
+        pytest.warns(UserWarning, match="more than 10% of observations"),
         pytest.warns(UserWarning, match="outside the training range"),
     ):
         assert raw.predict([1e6 * new[2]])[0].size > 15
@@ -160,7 +160,7 @@ def test_a_saved_detector_predicts_the_same(tmp_path):
     assert loaded.get_params() == detector.get_params()
     for one, other in zip(loaded.predict(x), detector.predict(x), strict=True):
         assert one.tolist() == other.tolist()
-    with pytest.raises(AttributeError, match="needs the training data"):
+    with pytest.raises(AttributeError, match="requires the training data"):
         _ = loaded.comparison_
     assert loaded.fit(x, labels).comparison_.n_folds == 5
 
@@ -179,7 +179,7 @@ def test_a_report_is_written(tmp_path):
     ("x", "labels", "message"),
     [
         ([[1.0, 2.0]], [], "labels must have an entry for each of the 1 sequences"),
-        ([[1.0, 2.0]], [None], "labels must have a sequence with labeled regions"),
+        ([[1.0, 2.0]], [None], "labels must contain at least one sequence with labeled regions"),
         ([[1.0, 2.0]], ["one"], "labels must be a list of Labels or None, got 'one'"),
     ],
 )

@@ -271,7 +271,7 @@ def test_bad_input_is_refused(given_x, settings, message):
 
 
 def test_models_that_do_not_fit_into_memory_are_refused():
-    with pytest.raises(MemoryError, match=r"may take 400,000\.\d GB, more than the mem"):
+    with pytest.raises(MemoryError, match=r"may take 400,000\.\d GB, more than the avail"):
         cp.segment(np.arange(3_200_000.0) % 7, 3_162_277)
 
 

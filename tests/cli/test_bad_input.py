@@ -23,7 +23,7 @@ from tests.cli.command_tables import fails, labeled_table, long_tables, read, wr
         ("00,0,15,peaks", "constraint='up_down'"),
         ("00,15,0,no_change", "must be below end, got 15.0 and 0.0 in row 1"),
         ("00,,15,no_change", "column 'start' has missing values in row 1"),
-        ("00,0,15,no_change", "label both regions with changes and regions"),
+        ("00,0,15,no_change", "label regions with and without changes"),
         ("00,0,15,no_change\n00,15,25,one_change", "at least two sequences for cross-validation"),
     ],
 )

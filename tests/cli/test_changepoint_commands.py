@@ -203,7 +203,7 @@ def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, ca
         patch.setattr("rocpath.changepoint.segmentation.available_memory", lambda: 10**9)
         message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
     # 40,001 models with up to 40,000 changes: 8e8 changes of 80 bytes.
-    assert "may take 64.0 GB, more than the memory at hand" in message
+    assert "may take 64.0 GB, more than the available memory" in message
 
 
 def test_segments_have_the_minimum_length_of_the_option(tmp_path):

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     Changes = NDArray[np.int64]
 
-_FIRST_PENALTY = 1.0  # arbitrary; others are multiples by powers of ten
+_FIRST_PENALTY = 1.0  # arbitrary; the search continues with multiples by powers of ten
 _WIDEST = 1e12  # ratio of the largest to the smallest penalty
 _NARROWEST = 1.001  # ratio at which bisection of penalties stops
-_MOST_HALVINGS = 20  # of a factor of ten, which gives five digits
+_MOST_HALVINGS = 20  # bisections of a factor of ten, which give five digits
 
 
 class _Search(NamedTuple):
     """A detector that is fitted to a sequence.
 
-    ``find`` returns the changes for a penalty, and ``cost`` the cost of changes; None
-    if it is not available or not what the search minimizes.
+    ``find`` returns the changes for a penalty, and ``cost`` returns the cost of changes.
+    ``cost`` is None if it is not available or is not what the search minimizes.
     """
 
     find: Callable[[float], Changes]
@@ -53,9 +53,10 @@ def detector_errors(
 ) -> PenaltyErrors:
     """Count the label errors of another package's detector for every penalty.
 
-    The counterpart of `errors_by_penalty` for other searches. Models that penalties
-    select are found by CROPS [1]_, with about two searches for each; those of a
-    detector with a penalty but no cost by bisection, with about ten for each.
+    This is the counterpart of `errors_by_penalty` for other searches. The models that
+    penalties select are found by CROPS [1]_, with about two searches per model. For
+    detectors with a penalty but no cost, penalties are bisected, with about ten
+    searches per model.
 
     Parameters
     ----------
@@ -67,8 +68,8 @@ def detector_errors(
     labels : Labels
         Its labeled regions.
     max_changes : int
-        Approximate maximum number of changes; smaller penalties have the errors of the
-        smallest one that was tried.
+        Approximate maximum number of changes. Penalties below the smallest one that was
+        tried have the same errors as that one.
     position : array-like, shape (n,), optional
         As for `label_errors`.
 
@@ -108,21 +109,21 @@ def detector_errors(
 
 
 def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmentation:
-    """Segment a sequence by another package's detector with a penalty.
+    """Segment a sequence with a penalty and another package's detector.
 
     Parameters
     ----------
     detector : object
-        As for `detector_errors`, but with a penalty. It is copied.
+        Detector as for `detector_errors`. It is copied.
     x : array-like, shape (n,)
         The sequence.
     penalty : float
-        The penalty of a change; settings that scale it are set to 1.
+        Penalty per change; settings that scale it are set to 1.
 
     Returns
     -------
     Segmentation
-        Its cost is that of the detector, or NaN.
+        The segmentation; its cost is that of the detector, or NaN if not available.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
     search = copy.deepcopy(detector).fit(x)  # fit modifies the detector
     if "pen" not in inspect.signature(search.predict).parameters:
         raise TypeError(
-            f"detector must have a penalty, got {describe(detector)}: of ruptures, "
+            f"detector must have a penalty, got {describe(detector)}: for example, "
             "use Pelt or KernelCPD."
         )
 
@@ -203,9 +204,10 @@ def _whole(changes: ArrayLike) -> Changes:
 
 
 def _models_by_penalty(search: _Search, max_changes: int) -> dict[float, Changes]:
-    """Find the models that penalties select: exactly, or to a relative error of .001.
+    """Find the models that penalties select.
 
-    With a cost this is CROPS; without one, penalties are bisected.
+    With a cost, this is CROPS, which is exact. Without one, penalties are bisected to a
+    relative error of .001.
     """
     known = _ends(search.find, max_changes)
     unseen = [tuple(known)]
@@ -284,7 +286,7 @@ def sktime_detector(learned: LearnedDetector) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    # Subclasses of optional packages, which pickle finds here.
+    # Subclasses of classes from optional packages; pickle looks them up here.
     if name == "SkchangeDetector":
         return _skchange_class()
     if name == "SktimeDetector":

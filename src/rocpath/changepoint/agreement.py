@@ -1,4 +1,4 @@
-"""Agreement of detected changes with the changes that people have annotated."""
+"""Agreement between detected and annotated changes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int) -> float:
     """Return how well the detected segments cover the annotated ones.
 
-    The covering of one annotation is the mean over its segments, weighted by their
-    lengths, of the largest Jaccard index with a detected segment; that of several is
-    the mean over annotators.
+    For one annotator, the covering is the mean over annotated segments, weighted by
+    their lengths, of the largest Jaccard index with a detected segment. For several
+    annotators, it is the mean of their coverings.
 
     Parameters
     ----------
     changes : array-like of int
         Indices from 1 to n - 1 where detected segments start.
     annotations : array-like of int, or list of such
-        Annotated changes, of one annotator or of several.
+        Annotated changes of one annotator, or a list with those of each annotator.
     n : int
         Length of the sequence.
 
     Returns
     -------
     float
-        Between 0 and 1, which is perfect agreement.
+        Covering between 0 and 1 (perfect agreement).
 
     Examples
     --------
@@ -61,9 +61,9 @@ def f1_score(
     """Return the F1 score of detected changes, with a margin of error.
 
     A detected change is correct if it is within the margin of an annotated one, and
-    each change counts once. Precision is with respect to the changes of all annotators
-    together; recall is the mean over annotators. The start of the sequence, index 0,
-    counts as a change of everyone, so that the score is defined without changes.
+    each change counts once. Precision is computed for the union of the annotators'
+    changes; recall is the mean over annotators. The start of the sequence, index 0,
+    counts as a detected and annotated change, so that the score is always defined.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def f1_score(
     Returns
     -------
     float
-        Between 0 and 1.
+        F1 score between 0 and 1.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def f1_score(
 def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: int) -> int:
     """Return the largest number of pairs within the margin, each change used once."""
     n_matched = first = 0
-    # In order, the earliest change that is near enough leaves the most for the rest.
+    # Matching the earliest change within the margin leaves the most for later ones.
     for place in annotated:
         while first < found.size and found[first] < place - margin:
             first += 1

@@ -1,4 +1,4 @@
-"""Cross-validation that chooses among nested models, with folds of whole groups."""
+"""Choose among nested models by cross-validation, with folds of whole groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CandidateChoice(NamedTuple):
-    """The cross-validated losses of candidates, and which one was chosen."""
+    """Cross-validated losses of the candidates, and the chosen one."""
 
     chosen: int  # the simplest within the allowed standard errors of the best
     mean: NDArray[np.float64]  # loss of each candidate
@@ -33,7 +33,7 @@ def choose_candidate(
     *,
     n_errors: float,
 ) -> CandidateChoice | None:
-    """Choose the simplest candidate within some standard errors of the best.
+    """Choose the simplest candidate within ``n_errors`` standard errors of the best.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def choose_candidate(
     # Paired by fold: folds differ more than candidates do within a fold.
     difference = table - table[:, [mean.argmin()]]
     n_folds = len(table)
-    # A single fold has no spread; then only the best itself is chosen.
+    # The standard error of a single fold is 0, so that the best candidate is chosen.
     error = difference.std(axis=0, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds)
     # argmax returns the first, which is the simplest.
     is_as_good = difference.mean(axis=0) <= n_errors * error
@@ -66,10 +66,10 @@ def choose_candidate(
 
 
 def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = None) -> list[Split]:
-    """Split rows into folds of whole groups, or of neighboring rows without groups.
+    """Split rows into folds of whole groups or, without groups, of neighboring rows.
 
-    Neighboring rows of a file are often alike; folds of scattered rows would then
-    overestimate how well a model generalizes.
+    Neighboring rows of a file are often similar, so shuffled folds would overestimate
+    how well a model generalizes.
     """
     if groups is None:
         if n_rows < 2:
@@ -88,12 +88,12 @@ def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = Non
 
 
 def _balanced(size: NDArray[np.intp], n_folds: int, random_state: Any) -> NDArray[np.intp]:
-    """Assign each group to a fold, such that folds have about equal size."""
+    """Assign groups to folds of about equal size."""
     if size.size <= n_folds:
         return np.arange(size.size)
     fold, total = np.zeros(size.size, dtype=np.intp), np.zeros(n_folds)
     order = check_random_state(random_state).permutation(size.size)
-    # Largest first, each to the smallest fold: small groups balance the sizes.
+    # Largest groups first, each to the smallest fold; small groups then balance the sizes.
     for group in order[np.argsort(-size[order], kind="stable")]:
         fold[group] = total.argmin()
         total[fold[group]] += size[group]

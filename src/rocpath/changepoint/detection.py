@@ -1,4 +1,4 @@
-"""Changes of sequences without labels, with given or estimated penalties."""
+"""Detect changes in unlabeled sequences, with given or estimated penalties."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def detect_changes(
     Parameters
     ----------
     sequences : list of array-like
-        The sequences, each of shape (n,) or (n, d). With several columns the cost is
-        computed in units of the noise of each column.
+        The sequences, each of shape (n,) or (n, d). If there are several columns, each
+        is scaled by its noise.
     penalty : float or list of float, optional
-        The penalty of a change, one for all sequences or one for each; by default
+        Penalty per change, for all sequences or for each of them; by default, the
         `default_penalty` of each sequence.
     cost, constraint, min_length
         As for `segment`.
     weights : list of array-like or None, optional
         Weights of the observations of each sequence.
     progress : callable, optional
-        Function that is called with the number of segmented sequences and the number
-        of all sequences.
+        Function that is called with the number of segmented sequences and the total
+        number of sequences.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def detect_changes(
     ):
         if progress is not None:
             progress(done, n)
-        # Costs are in units of the noise of each column, but not the means.
+        # Columns are scaled by their noise for the search; means are in the original units.
         scaled, median, unit = noise_scaled(np.asarray(x, dtype=np.float64), weight)
         if own is None:
             own = default_penalty(scaled, cost=cost, weights=weight)
@@ -84,7 +84,7 @@ def detect_changes(
 
 
 def one_for_each(name: str, given: Any, n: int) -> list[Any]:
-    """Return a list with one entry for each sequence, by default None, or raise."""
+    """Return a list with one entry per sequence, None by default, or raise."""
     if given is None:
         return [None] * n
     entries = list(given)

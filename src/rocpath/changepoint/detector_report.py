@@ -1,4 +1,4 @@
-"""The page about a fitted LearnedDetector."""
+"""HTML report of a fitted LearnedDetector."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def detector_report(
     is_time: bool,
     notes: Sequence[str],
 ) -> str:
-    """Return the HTML page about a fit."""
+    """Return the HTML report of a fitted detector."""
     evaluation, regressor = detector.evaluation_, detector.regressor_
     X = evaluation.problem.X
     coefficients = _coefficients(detector)
@@ -85,7 +85,7 @@ def _settings(detector: LearnedDetector) -> dict[str, str]:
 
 
 def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
-    """Return the selected features, and the effect of a standard deviation of each."""
+    """Return the selected features and their coefficients per standard deviation."""
     coef = detector.regressor_.coef_
     # Standardized as in the fit, where values up to 1e300 do not overflow.
     scale = Columns.from_matrix(detector.evaluation_.problem.X).scale
@@ -95,7 +95,7 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
 
 def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[ReportedSequence]:
     evaluation = detector.evaluation_
-    # The cross-validated penalty: the page shows the errors that the comparison counts.
+    # With cross-validated penalties, the page shows the errors that the comparison counts.
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
     final = detector.regressor_.predict(evaluation.problem.X)
     reported = []
@@ -132,8 +132,8 @@ def _segmentation(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the segmentation whose errors the comparison counts.
 
-    A small penalty may select more changes than were computed in the fit; then the
-    largest of these models counts.
+    A small penalty may select more than ``max_changes`` changes. In that case the
+    largest model of the fit is used.
     """
     (best,) = detector._segmentations([one.value], [penalty], [one.weight])
     if best.n_changes <= detector.max_changes or detector.search is not None:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class PenaltyErrors:
     """Hold the label errors of one sequence as a function of the penalty.
 
-    Row j applies to penalties from ``min_penalty[j]`` to the next one, exclusive. Rows
-    with equal errors are merged. Neither FP nor FN need be monotone.
+    Row j applies to penalties p with ``min_penalty[j] <= p < min_penalty[j + 1]``. Rows
+    with equal errors are merged. FP and FN need not be monotone.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class PenaltyErrors:
             raise ValueError(f"min_penalty must increase from 0, got {describe(penalty.tolist())}.")
         refuse_any(fp < 0, "fp must be non-negative", fp)
         refuse_any(fn < 0, "fn must be non-negative", fn)
-        # Models with the same errors are the same to a learner.
+        # Models with the same errors are equivalent for learning.
         is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
         set_fields(
             self,
@@ -102,7 +102,7 @@ class PenaltyErrors:
         Parameters
         ----------
         log_penalty : float or array-like
-            Any number.
+            Log penalties, possibly infinite.
 
         Returns
         -------
@@ -111,8 +111,8 @@ class PenaltyErrors:
         at = np.asarray(log_penalty, dtype=np.float64)
         if np.isnan(at).any():
             raise ValueError("log_penalty must be numbers, got nan.")
-        # A penalty at a jump belongs to the row that begins there, as `model_selection`
-        # has it.
+        # A penalty at a jump belongs to the row that begins there, as in
+        # `model_selection`.
         row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
         return (self.fp + self.fn)[row][()]
 
@@ -141,7 +141,7 @@ def errors_by_penalty(
     labels : Labels
         Its labeled regions.
     max_changes : int
-        Maximum number of changes; at most one less than the observations.
+        Maximum number of changes; reduced to n - 1 if the sequence is shorter.
     cost, weights, constraint, min_length
         As for `segment`.
     position : array-like, shape (n,), optional
@@ -176,14 +176,14 @@ def errors_by_penalty(
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:
-    """Compose the selection of models by penalties with their label errors.
+    """Combine the models that penalties select with their label errors.
 
     Parameters
     ----------
     selection : ModelSelection
-        From `model_selection` of all models of the sequence.
+        Result of `model_selection` for all models of the sequence.
     errors : LabelErrors
-        From `label_errors` of the same models, in the same order.
+        Result of `label_errors` for the same models, in the same order.
 
     Returns
     -------
@@ -218,14 +218,14 @@ def error_breakpoints(
 
     The prediction of a sequence is minus its log penalty. Breakpoints start without
     false positives at large penalties and end without false negatives at small ones,
-    so errors at every penalty do not count. If false negatives increase again below
-    the penalties with the fewest, as when max_changes is too small, the smallest number
-    is used there; likewise for false positives at the largest penalties.
+    so errors that occur at every penalty do not count. If false negatives increase again
+    below the penalties that minimize them, which may happen if max_changes is too small,
+    their minimum is used there; likewise for false positives at the largest penalties.
 
     Parameters
     ----------
     functions : list of PenaltyErrors
-        One for each sequence.
+        Label errors of each sequence.
     denominator : {"count", "rate"}
         As for `ErrorBreakpoints.from_penalty_errors`.
 
@@ -246,8 +246,8 @@ def error_breakpoints(
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
-        # In the paper FP starts at 0 and FN ends at 0; here the smallest numbers take
-        # the place of 0.
+        # In the paper, FP starts at 0 and FN ends at 0; here, their minima take the
+        # place of 0.
         np.concatenate([_fewest_first(f.fp[::-1])[::-1] for f in functions]),
         np.concatenate([_fewest_first(f.fn) for f in functions]),
         denominator=denominator,
@@ -272,10 +272,10 @@ def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
 
 
 def target_interval(function: PenaltyErrors) -> tuple[float, float]:
-    """Return the log penalties with the fewest label errors.
+    """Return the interval of log penalties with the fewest label errors.
 
-    Of several separate intervals, the longest; of two infinite ones, that of larger
-    penalties and so of fewer changes.
+    If there are several such intervals, the longest is returned; of two infinite ones,
+    the one with larger penalties and thus fewer changes.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
 
 
 def checked_functions(name: str, functions: Any, *, n: int | None = None) -> list[PenaltyErrors]:
-    """Return a list of at least one error function, of n if given, or raise."""
+    """Return a non-empty list of error functions, of length n if given, or raise."""
     listed: list[PenaltyErrors] = list(functions)
     if not listed:
         raise ValueError(f"{name} must have at least one sequence, got none.")

@@ -1,4 +1,4 @@
-"""Statistics of a sequence as features for its penalty."""
+"""Summary statistics of sequences, used as features to predict penalties."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")
 
 
-# Transformations of a sequence, and the power of its unit.
+# Transformations of a sequence, and the power to which they raise its unit.
 _SERIES: dict[str, tuple[Callable[[Any], Any], int]] = {
     "data": (lambda x: x, 1),
     "abs_data": (np.abs, 1),
@@ -36,8 +36,8 @@ FEATURE_NAMES = tuple(
     for transform in _TRANSFORMS
     for name in _BASE_NAMES
 )
-# Logarithms treat sizes below this fraction of the largest value as 0: far below the
-# noise of measurements, far above the rounding of float64.
+# Absolute values below this fraction of the largest are clipped before logarithms are
+# taken. It is far below measurement noise and far above the rounding errors of float64.
 _SMALLEST_PART = 1e-9
 _LARGEST = 1e300  # so that sums over sequences do not overflow
 
@@ -51,8 +51,8 @@ class SequenceFeatures:
     value : array, shape (n_features,) or (n_sequences, n_features)
         The features, all finite.
     name : tuple of str
-        Name of each feature: ``length``, then ``series.statistic``, with the transform
-        in front of it, such as ``log.abs_diff.mean``.
+        Name of each feature: ``length`` or ``series.statistic``, with the
+        transformation as a prefix, as in ``log.abs_diff.mean``.
     """
 
     value: NDArray[np.float64]
@@ -71,21 +71,21 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     both. Each statistic v is used untransformed and with four transformations, which
     are defined for every number:
 
-    - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 of the largest
-      absolute value of the sequence (of 1 if that is 0), to the power of v's unit;
+    - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 times the largest
+      absolute value of the sequence (1 if that is 0), raised to the power of v's unit;
     - ``log1p``: sign(v) log(1 + abs(v));
-    - ``loglog``: log u where u is at least 1, and u - 1, its tangent there, below;
-    - ``sqrt``: sign(v) times the root of abs(v).
+    - ``loglog``: log u if u is at least 1, otherwise u - 1, the tangent of log at 1;
+    - ``sqrt``: sign(v) sqrt(abs(v)).
 
-    A single observation has differences of 0, and sizes are limited to 1e300, so every
-    sequence has finite features.
+    All features are finite: the differences of a single observation are defined as 0,
+    and absolute values are limited to 1e300.
 
     Parameters
     ----------
     x : array-like, shape (n,), or list of such
-        One sequence, or many; NaN marks missing observations. An array of shape (n, d)
-        is one sequence, whose features are means over its columns. Repeat run-length
-        coded values (``np.repeat``) first.
+        One sequence, or a list of sequences; NaN marks missing observations. An array
+        of shape (n, d) is one sequence, whose features are averaged over its columns.
+        Run-length encoded values must first be expanded with ``np.repeat``.
 
     Returns
     -------

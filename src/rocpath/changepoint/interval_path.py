@@ -110,7 +110,7 @@ def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> f
 def _limits_within_margin(
     interval: NDArray[np.float64], margin: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # In an interval shorter than twice the margin the limits cross, and the loss is
+    # If an interval is shorter than twice the margin, the limits cross, and the loss is
     # smallest in the middle.
     return interval[:, 0] + margin, interval[:, 1] - margin
 
@@ -118,9 +118,10 @@ def _limits_within_margin(
 class FeatureRanges(NamedTuple):
     """Range, median and scale of every column in training.
 
-    Outside the range of the training data the error of a linear model is unbounded: in
-    new regions of a genome it made nine times the errors of a constant, half of them
-    outside the range. So values are clipped to the range, infinite ones too.
+    Values, including infinite ones, are clipped to the range of the training data,
+    because the error of a linear model is unbounded outside of it: in new regions of a
+    genome, a linear model made nine times as many errors as a constant, half of them
+    outside the range.
     """
 
     low: NDArray[np.float64]  # smallest and largest finite value; 0 if there is none
@@ -134,7 +135,7 @@ class FeatureRanges(NamedTuple):
         is_finite = np.isfinite(X)
         is_empty = ~is_finite.any(axis=0)
         known = np.where(is_finite, X, np.nan)
-        # A column without finite values becomes constant, and so has no weight.
+        # A column without finite values becomes constant, so that it has no weight.
         known[:, is_empty] = 0.0
         low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
         median = np.nanmedian(known, axis=0)
@@ -157,7 +158,7 @@ def _clipped(
 
 
 class LinearModels(NamedTuple):
-    """Linear models of scaled columns, one row a model, the simplest first."""
+    """Linear models of scaled columns, one model per row, the simplest first."""
 
     features: FeatureRanges
     coef: NDArray[np.float64]
@@ -181,8 +182,9 @@ def interval_models(
 ) -> tuple[LinearModels, float]:
     """Fit interval regression for fractions of the largest useful L1 weight.
 
-    Fractions of each training set's own largest weight: a fraction of 1 is a constant
-    in every fold, and the same fraction selects about as many features.
+    Fractions are relative to the largest weight of the training set, so that a fraction
+    of 1 gives a constant in every fold, and a given fraction selects about the same
+    number of features in all of them.
 
     Returns
     -------
@@ -192,7 +194,7 @@ def interval_models(
     features = FeatureRanges.from_rows(X)
     scaled = features.scaled(X)
     largest = largest_alpha(scaled, interval, margin=margin)
-    # If a constant is best for every weight, any weight gives it.
+    # If a constant is optimal for every weight, any weight can be used.
     path = interval_path(
         scaled, interval, (largest or 1.0) * fraction, margin=margin, tol=tol, max_steps=max_steps
     )
@@ -209,7 +211,7 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        """Check features, of which some may be infinite or missing."""
+        """Validate features, which may be infinite or missing."""
         checked: NDArray[np.float64] = validate_data(
             self, X, ensure_all_finite=False, dtype=np.float64, reset=reset
         )

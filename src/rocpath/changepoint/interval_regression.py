@@ -30,7 +30,7 @@ _FOLD_TOLERANCE = 1e-4
 
 
 class IntervalRegression(LogPenaltyModel):
-    """Predict log penalties inside target intervals, with few features.
+    """Predict log penalties by L1-regularized interval regression.
 
     The loss is a squared hinge at both limits of the interval, with an L1 penalty on
     the coefficients of standardized features. Features are clipped to the range of the
@@ -40,18 +40,19 @@ class IntervalRegression(LogPenaltyModel):
     Parameters
     ----------
     alpha : float, optional
-        L1 weight; by default the one of a geometric sequence with the smallest
+        L1 weight; by default, the value from a geometric sequence with the smallest
         cross-validated loss.
     margin : float
-        Distance from the limits of the interval at which a prediction has no loss.
+        Minimum distance from the limits, inside the interval, of predictions without
+        loss.
     n_alphas : int
         Number of L1 weights in the sequence.
     alpha_ratio : float
-        Smallest alpha of the sequence, divided by the smallest one for which all
-        coefficients are zero.
+        Ratio of the smallest to the largest alpha of the sequence; the largest is just
+        large enough to make all coefficients zero.
     cv : int, splitter or iterable
-        Cross-validation folds, as in scikit-learn; an integer is the maximum number of
-        folds of whole groups, or of neighboring rows if ``fit`` is given no groups.
+        Cross-validation folds, as in scikit-learn. An integer is the maximum number of
+        folds, which consist of whole groups or, without groups, of neighboring rows.
     tol : float
         Largest violation of the optimality conditions, relative to the largest alpha.
     max_steps : int
@@ -115,11 +116,11 @@ class IntervalRegression(LogPenaltyModel):
             Features.
         y : array-like, shape (n_samples, 2), or list of PenaltyErrors
             Lower and upper limit of each target interval of the log penalty, possibly
-            infinite, or error functions with target intervals. A vector is used as
-            both limits.
+            infinite, or error functions with target intervals. The values of a vector
+            are used as both limits.
         groups : array-like, shape (n_samples,), optional
-            Groups that cross-validation keeps together, such as regions of the genome
-            or persons.
+            Groups that cross-validation keeps together, such as genomic regions or
+            subjects.
         """
         if y is None:
             # Raises the message that scikit-learn's estimator checks expect.
@@ -132,8 +133,8 @@ class IntervalRegression(LogPenaltyModel):
         models, largest = interval_models(X, interval, fraction, tol=self.tol, **settings)
         if models.violation > self.tol:
             warnings.warn(
-                f"Interval regression did not reach tol={self.tol} in {self.max_steps} "
-                f"steps, but {models.violation:.2g}; increase max_steps.",
+                f"Interval regression did not converge to tol={self.tol} in "
+                f"{self.max_steps} steps, got {models.violation:.2g}; increase max_steps.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -142,7 +143,7 @@ class IntervalRegression(LogPenaltyModel):
                 largest * np.geomspace(1.0, self.alpha_ratio, self.n_alphas)[: self.cv_loss_.size]
             )
         self.alpha_ = float(largest * fraction[-1]) if largest else self.alpha or 0.0
-        # scikit-learn requires at least one iteration, also for a constant.
+        # scikit-learn requires at least one iteration, even for a constant.
         self.n_iter_ = max(1, int(models.n_iter.sum()))
         self._set_model(models, len(fraction) - 1)
         return self
@@ -163,12 +164,12 @@ class IntervalRegression(LogPenaltyModel):
     def _fractions(
         self, X: NDArray[np.float64], interval: NDArray[np.float64], groups: Any
     ) -> NDArray[np.float64]:
-        """Return the path of L1 weights, relative to the largest, to the chosen one."""
+        """Return the L1 weights from the largest to the chosen one, relative to the largest."""
         if self.alpha is not None:
             scaled = FeatureRanges.from_rows(X).scaled(X)
             largest = largest_alpha(scaled, interval, margin=self.margin)
             fraction = self.alpha / largest if largest else 1.0
-            # From the constant model, whose solution is known.
+            # The path starts at the constant model, whose solution is known.
             return np.array([max(1.0, fraction), fraction])
         path = np.geomspace(1.0, self.alpha_ratio, self.n_alphas)
 
@@ -191,7 +192,7 @@ class IntervalRegression(LogPenaltyModel):
         return path[: choice.chosen + 1]
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that a vector target is not a fair test."""
+        """Declare that scores are poor if the target is a vector."""
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # intervals of length 0
         return tags
@@ -226,7 +227,7 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
             f"samples of X, got an array of shape {interval.shape}."
         )
     lower, upper = interval.T
-    # NaN fails the first comparison; the others reject intervals without a number.
+    # NaN fails the first comparison; the others reject intervals without finite numbers.
     is_good = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
     if not is_good.all():
         row = is_good.argmin()
@@ -234,7 +235,7 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
             "y must have lower limits that do not exceed the upper ones, got "
             f"[{lower[row]}, {upper[row]}] in row {row}."
         )
-    # With infinite limits alone every prediction is equally good.
+    # If all limits are infinite, all predictions are equally good.
     if not np.isfinite(interval).any():
         raise ValueError("y must have at least one finite limit, got none.")
     return interval

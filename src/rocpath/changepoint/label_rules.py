@@ -1,4 +1,4 @@
-"""Labels as constraints of a search: the changes that are allowed at each index."""
+"""Labels as constraints on a search: the changes that are allowed at each index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocpath.changepoint.segmentation import Constraint
 
 
-# Labels as ranges of changes, or of observations for peaks: first, last and kind.
+# The first and last change of each label (or observation, for peaks), and its kind.
 LabelRules: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]"
 
 
@@ -35,7 +35,7 @@ class LabelPlaces:
         self.count = np.zeros((3, n_labels), dtype=np.int64)
 
     def add(self, piece: Piece, offset: int) -> None:
-        """Count the positions of a piece that starts at an index."""
+        """Count the positions of a piece that starts at index ``offset``."""
         position = piece.position
         if position is not None:
             rule = "position must be finite and increase"
@@ -53,7 +53,7 @@ class LabelPlaces:
         self.count[2] += np.searchsorted(position, end, side="right")
 
     def rules(self, n: int) -> LabelRules:
-        """Return the rules for labels, after all n positions are counted."""
+        """Return the constraints, once all n positions have been counted."""
         labels = self.labels
         if labels is None:
             none = np.empty(0, dtype=np.int32)
@@ -77,7 +77,7 @@ class LabelPlaces:
                     f"({labels.start[row]}, {labels.end[row]}]."
                 )
         kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
-        # In the order of the search; an empty region that requires nothing is dropped.
+        # Sorted as the search reads them; empty regions that require no change are dropped.
         order = np.argsort(labels.start, kind="stable")
         kept = order[(first <= last)[order]]
         return tuple(column[kept].astype(np.int32) for column in (first, last, kind))  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""The page to label sequences in a browser."""
+"""HTML page for labeling sequences in a browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def labeling_page(
     penalties: Sequence[float] | None = None,
     title: str = TITLE,
 ) -> str:
-    """Return a page to mark regions with and without changes in a browser.
+    """Return an HTML page for labeling regions with and without changes.
 
     The page shows all sequences, the segmentations that penalties select, and the label
     errors of each. Labels are saved as CSV with the columns sequence, start, end and
@@ -48,13 +48,13 @@ def labeling_page(
     sequences : list of array-like
         The sequences.
     names : list of str, optional
-        Names of the sequences, without repetition; by default their numbers.
+        Unique names of the sequences; by default their indices.
     positions : list of array-like, optional
         Increasing positions of the observations: numbers, or text such as times; by
         default indices.
     labels : list of tuple, optional
-        Initial labels: name of the sequence, start, end, and kind as for `Labels`;
-        start and end in the form of the positions.
+        Initial labels: name of the sequence, start, end, and kind as for `Labels`.
+        Starts and ends have the same form as the positions.
     max_changes : int
         Maximum number of changes of the segmentations.
     cost, constraint, min_length
@@ -62,10 +62,10 @@ def labeling_page(
     weights : list of array-like or None, optional
         Weights of the observations; the values are then drawn as runs.
     penalties : list of float, optional
-        The penalty of the segmentation that is shown first; by default
-        `default_penalty`.
+        Penalty of the segmentation that is initially shown for each sequence; by
+        default its `default_penalty`.
     title : str
-        Plain text.
+        Title of the page, as plain text.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _page_sequence(
         for k, lowest in zip(selection.n_changes[::-1], selection.min_penalty[::-1], strict=True)
     ]
     n_larger = sum(one.min_penalty > float(penalty) for one in models)
-    # The model with the most changes stands for all penalties below its own.
+    # The model with the most changes is shown for all smaller penalties.
     note = ""
     if n_larger >= len(models) - 1 and models[-1].changes.size == most < max_changes + 1:
         best = segment_penalty(value, float(penalty), weights=weight, **settings)
@@ -147,13 +147,13 @@ def _page_sequence(
 def _checked_labels(
     labels: Sequence[tuple[str, Any, Any, str]], names: Sequence[str]
 ) -> list[tuple[str, Any, Any, str]]:
-    """Return labels with one name for each kind; the page checks the regions."""
+    """Return labels with aliases of kinds replaced; the page checks the regions."""
     if not labels:
         return []
     known = set(names)
     for row, (name, *_) in enumerate(labels):
         if name not in known:
-            raise ValueError(f"labels must be of sequences in names, got {name!r} in row {row}.")
+            raise ValueError(f"labels must refer to sequences in names, got {name!r} in row {row}.")
     # Only the kinds are checked here, since limits may be times.
     place = np.arange(float(len(labels)))
     kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """What is counted in a region, and how many are correct."""
+    """What is counted in a region, and the range of correct counts."""
 
     counts: str
     least: int
@@ -44,7 +44,7 @@ KINDS = {
     "peak_start": _Kind("peak_start", 1, 1),
     "peak_end": _Kind("peak_end", 1, 1),
 }
-# Names that published label sets use.
+# Names used in published label sets.
 _ALIASES = {
     "normal": "no_change",
     "0breakpoints": "no_change",
@@ -68,7 +68,7 @@ class Labels:
     """Hold the labeled regions of one sequence.
 
     Region i is (start, end]: a change at t, where ``x[t]`` begins a new segment, lies
-    in it if start < t <= end. Each label counts at most one error:
+    in it if start < t <= end. Each label contributes at most one error:
 
     ===================  =========================  ===================
     kind                 false positive             false negative
@@ -82,21 +82,21 @@ class Labels:
     peak_end             two or more peak ends      no peak end inside
     ===================  =========================  ===================
 
-    Other names: ``normal``, ``0breakpoints``, ``0changes``, ``noChange`` for no change;
-    ``1breakpoint``, ``1change``, ``oneChange`` for one; ``breakpoint``,
-    ``>0breakpoints``, ``>0changes`` for at least one; ``noPeaks``, ``peakStart``,
-    ``peakEnd``.
+    These aliases are also accepted: ``normal``, ``0breakpoints``, ``0changes`` and
+    ``noChange`` for no change; ``1breakpoint``, ``1change`` and ``oneChange`` for one;
+    ``breakpoint``, ``>0breakpoints`` and ``>0changes`` for at least one; ``noPeaks``,
+    ``peakStart`` and ``peakEnd``.
 
     Parameters
     ----------
     start, end : array-like, shape (n_labels,)
-        The regions, which must not overlap.
+        Limits of the regions, which must not overlap.
     kind : array-like of str, shape (n_labels,)
-        The correct number of changes or peaks in each region.
+        Kind of each label, which determines the correct number of changes or peaks.
     sequence : str, optional
-        Name of the sequence, for messages.
+        Name of the sequence, for error messages.
     row : array-like of int, shape (n_labels,), optional
-        Row of each label in messages; by default its index.
+        Row number of each label, for error messages; by default its index.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Labels:
         where = self._where()
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
-        # As objects: NumPy would convert numbers among the strings.
+        # As objects, because NumPy would convert numbers to strings.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
         row = whole_numbers("row", np.arange(start.size) if self.row is None else self.row)
         same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
@@ -133,7 +133,7 @@ class Labels:
                 f"start{where} must be below end, got {start[worst]} and {end[worst]} "
                 f"in row {row[worst]}."
             )
-        # Sorted by start, some neighbors overlap if any labels do.
+        # If any labels overlap, some neighbors in this order do.
         order = np.argsort(start, kind="stable")
         # Regions are open on the left, so one may start where another ends.
         overlaps = end[order][:-1] > start[order][1:]
@@ -199,8 +199,8 @@ def label_errors(
     """Count the label errors of every model.
 
     For labels of peaks, segments 1, 3, ... are the peaks, as `segment` finds them with
-    ``constraint="up_down"``: a peak starts at a change and ends at the next one, or
-    with the sequence. It overlaps a region if they have a common point.
+    ``constraint="up_down"``: a peak starts at a change and ends at the next one, or at
+    the end of the sequence. It overlaps a region if they have a common point.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def label_errors(
     labels : Labels
         The labeled regions.
     n : int, optional
-        Length of the sequence; optional with `Segmentations` or ``position``.
+        Length of the sequence; not needed with `Segmentations` or ``position``.
     position : array-like, shape (n,), optional
         Increasing positions of the observations in the units of the labels; by default
         their indices. For run-length encoded data, the start of each run.
@@ -256,14 +256,14 @@ def _wrong(
 
 def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np.int64]]:
     """Count changes, peak starts, peak ends and overlapping peaks in every region."""
-    # Means go up first: segments 1, 3, ... are the peaks.
+    # The first change is up, so segments 1, 3, ... are the peaks.
     peak_start, peak_end = change[::2], change[1::2]
     inside = {
         name: np.searchsorted(places, labels.end, side="right")
         - np.searchsorted(places, labels.start, side="right")
         for name, places in (("change", change), ("peak_start", peak_start), ("peak_end", peak_end))
     }
-    # Peaks that start before the end of the region, minus those that end before it.
+    # Peaks that start before the end of the region, minus those that end before its start.
     inside["peak"] = np.searchsorted(peak_start, labels.end, side="left") - np.searchsorted(
         peak_end, labels.start, side="right"
     )
@@ -275,7 +275,7 @@ def _places(n: int | None, position: ArrayLike | None, labels: Labels) -> NDArra
     where = labels._where()
     if position is None:
         if n is None:
-            raise ValueError("n must be given with lists of changes, got None.")
+            raise ValueError("n must be given if changes are lists, got None.")
         n = whole_number("n", n, least=1)
         place = np.arange(float(n))
         refuse_outside(labels, 0.0, float(n), has_position=False)
@@ -311,7 +311,7 @@ def _checked_changes(changes: ArrayLike, k: int, n: int, labels: Labels) -> NDAr
     change = whole_numbers(name, np.asarray(changes))
     if change.size and not (change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()):
         raise ValueError(
-            f"{name} must increase and lie from 1 to {n - 1}, the starts of new "
-            f"segments, got {describe(change.tolist())}."
+            f"{name} must be increasing indices from 1 to {n - 1}, where new segments "
+            f"start, got {describe(change.tolist())}."
         )
     return change

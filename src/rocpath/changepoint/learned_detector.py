@@ -1,4 +1,4 @@
-"""Learn penalties from labeled sequences, and detect the changes of new ones."""
+"""Learn penalties from labeled sequences, and detect changes in new ones."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
     ``fit`` segments every labeled sequence, counts its label errors for every penalty,
     computes its features, and learns to predict the penalty from them. ``predict``
-    segments new sequences with their predicted penalties. Sequences are a list, so that
-    cross-validation can split them, also by ``groups``.
+    segments new sequences with their predicted penalties. Sequences are passed as a
+    list, so that cross-validation can split them, optionally by ``groups``.
 
-    Penalties and features are in units of the noise, so that a model that was learned
-    from percentages applies to byte counts.
+    Penalties and features are in units of the noise, so that a model learned from
+    percentages can be applied to byte counts.
 
     Parameters
     ----------
     max_changes : int
-        Maximum number of changes of a labeled sequence.
+        Maximum number of changes in the segmentations of a labeled sequence.
     cost, constraint, min_length
         As for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional
@@ -74,10 +74,10 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         :func:`~rocpath.changepoint.adapters.detector_errors`. It has its own cost,
         constraint and minimum length.
     unit : {"noise", "free", None}
-        Unit of the penalty: the noise variance of each sequence (``"noise"``); none
-        (``None``); or none, with the log noise variance as a feature, whose coefficient
-        is learned (``"free"``). Always None for Poisson cost, whose penalties have no
-        unit, and with ``search``.
+        Unit of the penalty. ``"noise"`` uses the noise variance of each sequence.
+        ``None`` uses no unit. ``"free"`` also uses no unit, but adds the log noise
+        variance as a feature, whose coefficient is learned. The unit is always None for
+        Poisson cost, whose penalties have no unit, and with ``search``.
     random_state : int, RandomState or None
         Seed of the assignment of groups to folds.
 
@@ -88,7 +88,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     n_labeled_, n_labels_ : int
         Number of labeled sequences, and of their labeled regions.
     has_runs_ : bool
-        Whether all weights are whole numbers and so lengths of runs of equal values.
+        Whether all weights are whole numbers, which are treated as run lengths.
     metadata_ : dict
         The metadata that was saved with a loaded model; empty otherwise.
 
@@ -141,7 +141,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         groups: ArrayLike | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Self:
-        """Learn the penalty.
+        """Learn to predict the penalty.
 
         Parameters
         ----------
@@ -150,8 +150,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         labels : list of Labels or None
             The labeled regions of each sequence; None for unlabeled sequences.
         weights : list of array-like or None, optional
-            Weights of the observations. Whole weights are lengths of runs, which count
-            in the features.
+            Weights of the observations. If all are whole numbers, they are treated as
+            run lengths in the computation of features.
         positions : list of array-like or None, optional
             Positions of the observations in the units of the labels; by default their
             indices.
@@ -159,7 +159,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             Groups of sequences that cross-validation keeps together, as for
             :meth:`PenaltyRegressor.fit`.
         progress : callable, optional
-            Function of the numbers of segmented and of all labeled sequences.
+            Function that is called with the number of segmented sequences and the total
+            number of labeled sequences.
         """
         training = training_sequences(
             sequences, labels, weights=weights, positions=positions, groups=groups
@@ -172,8 +173,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             functions.append(self._errors(one))
         if not can_be_learned(functions):
             raise ValueError(
-                "labels must trade false positives for false negatives: label both "
-                "regions with changes and regions without, in sequences that change."
+                "labels must allow both false positives and false negatives: label "
+                "regions with and without changes, in sequences that change."
             )
         self.has_runs_ = all(one.has_runs for one in training)
         problem = self._problem_of(training, functions)
@@ -224,7 +225,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, value: Sequence[NDArray[np.float64]], weights: Weights
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return features of observations or runs, and the unit of each penalty."""
-        # Counts have no unit, and other searches have penalties of their own.
+        # Counts have no unit, and other searches have their own penalties.
         has_unit = self.cost != "poisson" and self.search is None
         X, unit = features_and_units(
             value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
@@ -268,7 +269,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         title : str
             Title of the page.
         names : list of str, optional
-            Names of all sequences of ``fit``; by default their numbers.
+            Names of all sequences passed to ``fit``; by default their indices.
         is_time : bool
             Whether positions are times, in microseconds since 1970.
         notes : list of str
@@ -286,14 +287,15 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Save the fitted model, without its training data.
 
-        :func:`rocpath.load_model` returns it fitted.
+        :func:`rocpath.load_model` returns the fitted detector.
 
         Parameters
         ----------
         path : path
-            A file that ends in ``.skops``, or a folder, which gets a ``model.skops``.
+            A file that ends in ``.skops``, or a folder, in which ``model.skops`` is
+            written.
         metadata : dict, optional
-            Text and numbers to store with the model, such as names of columns.
+            Strings and numbers to store with the model, such as names of columns.
         """
         from rocpath.model_file import MODEL_FILE, model_bytes
 
@@ -326,7 +328,10 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         weights: Weights = None,
         names: Sequence[str] | None = None,
     ) -> list[Segmentation]:
-        """Segment each sequence with its predicted penalty; warnings have the names."""
+        """Segment each sequence with its predicted penalty.
+
+        Warnings refer to sequences by ``names``, by default their indices.
+        """
         check_is_fitted(self)
         penalty, X = self._predicted(sequences, weights)
         found = self._segmentations(sequences, penalty.tolist(), weights)
@@ -349,15 +354,15 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         *,
         weights: Weights = None,
     ) -> list[ChangeWorth]:
-        """Compute the worth of the changes of `segment`, as `change_worth` does."""
+        """Compute `change_worth` for the segmentations returned by `segment`."""
         if self.search is not None:
-            raise ValueError("search must be None for the worth of changes.")
+            raise ValueError("search must be None to compute the worth of changes.")
         return changes_worth(sequences, found, weights=weights, **self._settings)
 
     def predict(
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None
     ) -> list[NDArray[np.int64]]:
-        """Detect the changes of each sequence: indices where new segments start."""
+        """Detect changes, as indices where new segments start in each sequence."""
         return [found.changes for found in self.segment(sequences, weights=weights)]
 
     def score(self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]) -> float:
@@ -377,5 +382,5 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not hasattr(self, "_training"):
             raise AttributeError(
-                f"{name} needs the training data, which a saved model does not hold: fit it again."
+                f"{name} requires the training data, which is not saved: fit the model again."
             )

@@ -1,4 +1,4 @@
-"""Variance of the noise of a sequence, from differences of neighbors, and what it limits."""
+"""Noise variance of a sequence, from differences of neighbors, and limits that depend on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _BLOCKS = (1, 2, 4)
-_KEPT = 0.75  # smallest fraction of squared differences, which few changes affect
+# Fraction of the squared differences that is used: the smallest, which few changes affect.
+_KEPT = 0.75
 # Mean of the smallest 75% of squares of standard normal variables.
 _KEPT_MEAN = 0.368
 # Thresholds in standard deviations of the noise: 3 as Fearnhead and Rigaill recommend,
@@ -24,7 +25,7 @@ _SMALLEST_VARIANCE = 1e-6
 
 
 def variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the variance around the mean of an observation of weight 1."""
+    """Return the variance of an observation of weight 1 around the mean."""
     mean = np.average(x, weights=weight)
     return float(weight @ (x - mean) ** 2) / x.size
 
@@ -32,11 +33,12 @@ def variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 def difference_variance(
     x: NDArray[np.float64], weight: NDArray[np.float64], *, least: float = 1 / 8
 ) -> float:
-    """Return the largest variance from differences of neighboring block means.
+    """Estimate the noise variance from differences of neighboring block means.
 
-    At least a fraction of the variance, for values that seldom differ from the next.
+    The largest estimate over several block sizes is returned. It is at least ``least``
+    times the total variance, because neighboring values may rarely differ.
     """
-    x = x - np.median(x)  # so that products with weights lose no digits
+    x = x - np.median(x)  # so that products with weights do not lose digits
     largest = least * variance(x, weight)
     for size in _BLOCKS:
         n_blocks = x.size // size
@@ -56,9 +58,9 @@ def difference_variance(
 def noise_scaled(
     x: NDArray[np.float64], weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return columns in units of their noise, their medians and these units.
+    """Return columns centered and scaled by their noise, their medians and their scales.
 
-    A sequence with one column is returned as it is.
+    A one-dimensional sequence is returned unchanged.
     """
     if x.ndim == 1:
         return x, np.zeros(1), np.ones(1)
@@ -72,18 +74,18 @@ def noise_scaled(
 def robust_threshold(
     x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, threshold: float | None = None
 ) -> float:
-    """Return the given threshold of a robust cost, or that of the noise."""
+    """Return the threshold of a robust cost, by default estimated from the noise."""
     if threshold is not None:
         if not finite_number("threshold", threshold) > 0:
             raise ValueError(f"threshold must be positive, got {threshold}.")
         return float(threshold)
-    # Outliers must not raise the threshold, so no fraction of the variance here.
+    # Outliers must not raise the threshold, so the total variance gives no lower bound here.
     noise = difference_variance(x, weight, least=0.0) or difference_variance(x, weight)
     return ROBUST[cost] * float(np.sqrt(noise)) or 1.0
 
 
 def variance_floor(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the smallest variance of a segment: that of rounding, if values repeat."""
+    """Return a lower bound for segment variances, at least that of rounding if values repeat."""
     distinct = np.unique(x)
     step = float(np.diff(distinct).min()) if 1 < distinct.size < x.size else 0.0
     noise = _SMALLEST_VARIANCE * difference_variance(x, weight)

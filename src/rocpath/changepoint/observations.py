@@ -1,4 +1,4 @@
-"""Observations of a sequence as arrays: several columns, and missing values as NaN."""
+"""Validate observations, which may have several columns and NaN for missing values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return float64 observations in which NaN marks missing ones, or raise."""
+    """Return observations as float64, with NaN for missing values, or raise."""
     given = np.asanyarray(values)
     if given.ndim != 2 and (given.dtype.kind != "f" or not np.isnan(given).any()):
         return finite_vector(name, values)
@@ -27,9 +27,9 @@ def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
 def drawn_values(
     x: NDArray[np.float64], mean: Sequence[NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Return one column to draw and the means of models in its units.
+    """Return one column to plot, and the means of models in the same units.
 
-    Of several columns the mean is drawn, in units of their ranges.
+    Several columns are scaled by their ranges and averaged.
     """
     if x.ndim == 1:
         return x, list(mean)
@@ -53,7 +53,7 @@ def possible_changes(x: ArrayLike, max_changes: int) -> int:
 def observed(
     name: str, values: ArrayLike, weights: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the observations that are not missing, and their positive weights."""
+    """Return the observations that are not missing, and their weights."""
     x = observations(name, values)
     weight = np.ones(len(x))
     if weights is not None:

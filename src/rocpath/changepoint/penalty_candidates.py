@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rocpath.step_choice import StepChoice
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
-# data sets (benchmarks/constants.py) label errors were the same with 1e-4, but not with
-# .01 on three of them; nearly collinear columns make higher accuracy slow.
+# data sets (benchmarks/constants.py) label errors were the same with 1e-4, but on three
+# of them not with .01; higher accuracy is slow if columns are nearly collinear.
 _PATH_TOLERANCE = 1e-3
 # Errors are averaged over penalties from half to twice the predicted one. The minimum
 # of a sum of steps depends on a few sequences; the average is nearly as steep and less
@@ -40,18 +40,18 @@ BLUR = float(np.log(2.0))
 
 
 class LabeledSequences(NamedTuple):
-    """Features of sequences, as given, and their label errors."""
+    """Features of sequences, in their original units, and label errors."""
 
     X: NDArray[np.float64]
     functions: list[PenaltyErrors]
 
     def take(self, rows: NDArray[np.intp]) -> LabeledSequences:
-        """Return some of the sequences."""
+        """Return the sequences of the given rows."""
         return LabeledSequences(self.X[rows], [self.functions[row] for row in rows])
 
 
 class ErrorSteps:
-    """The label errors of several sequences as steps, in one array."""
+    """Label errors of several sequences, as steps in flat arrays."""
 
     def __init__(self, functions: Sequence[PenaltyErrors]) -> None:
         errors = [(f.fp + f.fn).astype(np.float64) for f in functions]
@@ -62,7 +62,7 @@ class ErrorSteps:
 
     def blurred(self, log_penalty: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum the averaged errors over sequences (rows) for each model (column)."""
-        # A step counts by the fraction of the neighborhood that lies above it.
+        # A step is weighted by the fraction of the averaging interval that lies above it.
         total = np.full(log_penalty.shape[1], self.first)
         for column, predicted in enumerate(log_penalty.T):
             above = (predicted[self.example] + BLUR - self.value) / (2 * BLUR)
@@ -70,7 +70,7 @@ class ErrorSteps:
         return total
 
     def best_shift(self, log_penalty: NDArray[np.float64]) -> float:
-        """Find the constant whose addition gives the fewest averaged errors."""
+        """Find the constant that, added to the log penalties, minimizes averaged errors."""
         if not self.value.size:
             return 0.0
         step = self.value - log_penalty[self.example]
@@ -80,7 +80,7 @@ class ErrorSteps:
         order = np.argsort(kink, kind="stable")
         kink, slope = kink[order], np.cumsum(bend[order])
         rise = np.concatenate(([0.0], np.cumsum(slope[:-1] * np.diff(kink))))
-        # Rounding of sums must not split the flat minimum.
+        # The tolerance prevents rounding errors from splitting a flat minimum.
         is_best = rise <= rise.min() + 1e-9 * (1.0 + self.first)
         start = np.flatnonzero(is_best & ~np.append(False, is_best[:-1]))
         end = np.flatnonzero(is_best & ~np.append(is_best[1:], False))
@@ -119,12 +119,12 @@ class Candidates:
         """
         path = self.path(sequences)
         scaled = path.features.scaled(sequences.X)
-        # Interval regression predicts log penalties, breakpoints use minus them.
+        # Interval regression predicts log penalties; breakpoints use their negatives.
         coef, taken = -path.coef[chosen], 0
         coefs, counts = [], []
         for most in n_steps:
-            # One descent: each number of steps continues the one before, and stops
-            # once it has converged.
+            # A single descent, which continues from the previous number of steps until
+            # it has converged.
             if most > taken and can_be_learned(sequences.functions):
                 descent = minimize_aum(
                     scaled,
@@ -146,10 +146,10 @@ class Candidates:
         coef: NDArray[np.float64],
         n_steps: NDArray[np.int64],
     ) -> LinearModels:
-        """Add intercepts, halfway between the best by interval loss and by errors.
+        """Add intercepts halfway between the minimizers of interval loss and of errors.
 
-        The loss measures the distance of every sequence from its target, the errors
-        are what counts; either alone was worse on some of five data sets.
+        The loss measures how far each sequence is from its target; the errors are the
+        objective. Either alone was worse on some of five data sets.
         """
         steps, interval = ErrorSteps(sequences.functions), _intervals(sequences)
         intercept = []

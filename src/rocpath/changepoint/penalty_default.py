@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation_passes import CheckedSequence
 
-_FEWEST = 20  # observations, below which residuals do not show autocorrelation
-_STEP = 1.25  # largest growth of the penalty between two segmentations
-# Far below the penalty of its residuals two steps are one, as the residuals of the model
-# between would ask for at least as much: 9 instead of 15 segmentations of noise with
-# correlation .9.
+_FEWEST = 20  # observations needed to estimate the autocorrelation of the residuals
+_STEP = 1.25  # largest factor between the penalties of two consecutive segmentations
+# If the residuals imply a penalty more than this factor larger, two steps are taken at
+# once, because the model in between would imply at least as large a penalty: 9 instead
+# of 15 segmentations of noise with correlation .9.
 _FAR = 2.0
 _LARGEST_CORRELATION = 0.98
-_GUARD = 10.0  # differences of the criterion, in units of log n, that count
+_GUARD = 10.0  # smallest relevant difference of the criterion, in units of log n
 
 
 def default_penalty(
@@ -32,18 +32,18 @@ def default_penalty(
 ) -> float:
     """Estimate a penalty from the noise of a sequence, which may be autocorrelated.
 
-    For normal cost the penalty is 2 σ² log n, where σ² is the long-run variance of the
-    noise: that of the residuals, times (1 + ρ) / (1 - ρ) if ρ is their correlation
-    with the next one. Residuals depend on the changes, so the penalty grows from a
-    small value, the sequence is segmented again, and so on until the penalty is at
-    least that of its own residuals. A previous model is preferred if a criterion for
-    first-order autoregressive noise shows that the last one misses changes. For Poisson
-    cost the penalty is φ log n, where φ is the dispersion of the residuals, estimated
-    in the same way and at least 1. For robust costs residuals are clipped at the
-    threshold of the cost. Below 20 observations the penalty is three times the variance
-    times log n.
+    For normal cost, the penalty is 2 σ² log n, where σ² is the long-run variance of the
+    noise: the variance of the residuals times (1 + ρ) / (1 - ρ), where ρ is their
+    lag-one autocorrelation. Because residuals depend on the changes, the penalty starts
+    at a small value, and is increased and the sequence segmented again until it is at
+    least as large as the penalty that the residuals imply. An earlier model is used if
+    a criterion for first-order autoregressive noise shows that the last one misses
+    changes. For Poisson cost, the penalty is φ log n, where φ is the dispersion of the
+    residuals, estimated in the same way and at least 1. For robust costs, residuals are
+    clipped at the threshold of the cost. With fewer than 20 observations, the penalty
+    is three times the variance times log n.
 
-    With d columns the penalty is (d + 1) log n times the mean noise variance of the
+    With d columns, the penalty is (d + 1) log n times the mean noise variance of the
     columns, which should have about the same noise; for ``cost="mean_variance"``,
     which has no unit, it is (2 d + 1) log n.
 
@@ -59,7 +59,8 @@ def default_penalty(
     Returns
     -------
     float
-        0 for a constant sequence, which has no changes at any penalty.
+        Penalty per change; 0 for a constant sequence, which has no changes at any
+        penalty.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def default_penalty(
         return max(1.5 * factor * variance(values, weight) / unit, least) * log_n
     start = difference_variance(values, weight) / unit
     if cost in ROBUST:
-        # Outliers do not add to robust costs, and so not to the penalty.
+        # Outliers do not increase robust costs, so they must not increase the penalty.
         start = difference_variance(values, weight, least=0.0) or start
     penalty = max(start, least) * factor * log_n
     sequence = checked_sequence(values, weight, cost=cost)
@@ -108,8 +109,8 @@ def default_penalty(
 def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the long-run variance of the noise, as `default_penalty` estimates it.
 
-    Below 20 observations it is the variance from differences of neighbors, but at least
-    an eighth of the variance.
+    With fewer than 20 observations, it is estimated from differences of neighbors, and
+    is at least an eighth of the total variance.
     """
     values, weight = observed("x", x, weights)
     n = values.size
@@ -130,7 +131,7 @@ def _penalty_of_columns(x: NDArray[np.float64], cost: str, weights: ArrayLike | 
 
 
 class _Model(NamedTuple):
-    """A segmentation, by its penalty, and the noise of its residuals."""
+    """The penalty of a segmentation, and the noise of its residuals."""
 
     penalty: float
     long_run_variance: float

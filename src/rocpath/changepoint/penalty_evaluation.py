@@ -1,4 +1,4 @@
-"""Cross-validated label errors of several rules that choose the penalty."""
+"""Cross-validated label errors of several rules for choosing the penalty."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CONSTANT, LOG_N = "constant penalty", "log n"
 DEFAULT, INTERVAL = "default penalty, no labels", "interval regression"
-_N_FOLDS = 5  # more take longer, as each fits every rule again
+_N_FOLDS = 5  # more folds take longer, because every rule is fitted in each of them
 _TWO_SIDED_95 = float(ndtri(0.975))
 
 
@@ -44,7 +44,7 @@ class PenaltyProblem(NamedTuple):
 
     @property
     def sample_size(self) -> str:
-        """The number of independent units, for sentences."""
+        """The number of independent units, as text."""
         if self.n_groups is None:
             return f"{len(self.X):,} sequences"
         return f"{self.n_groups:,} groups"
@@ -55,7 +55,7 @@ class PenaltyProblem(NamedTuple):
         return None if self.groups is None else int(np.unique(self.groups).size)
 
     def take(self, rows: NDArray[np.intp]) -> PenaltyProblem:
-        """Return the problem of some rows."""
+        """Return the problem restricted to the given rows."""
         return PenaltyProblem(
             self.X[rows],
             self.log_length[rows],
@@ -89,7 +89,7 @@ class PenaltyEvaluation:
 
     @cached_property
     def comparison(self) -> ModelComparison:
-        """The total label errors of all rules, the fewest first."""
+        """The total label errors of all rules, in increasing order."""
         ours = self.errors(self.fitted_rule)
         scores = []
         for rule in self.log_penalty:
@@ -114,7 +114,7 @@ class PenaltyEvaluation:
 
     @cached_property
     def roc(self) -> dict[str, ROCCurve]:
-        """The ROC curve of each rule; small penalties are large predictions."""
+        """The ROC curve of each rule, whose predictions are minus the log penalties."""
         bp = error_breakpoints(self.problem.functions)
         predicted = self.log_penalty.items()
         return {rule: roc_curve(bp, -one) for rule, one in predicted}
@@ -132,14 +132,14 @@ class PenaltyEvaluation:
 
     @property
     def fewest_errors(self) -> int:
-        """The label errors that remain with the best penalty of every sequence."""
+        """The number of label errors with the best penalty for each sequence."""
         return int(sum((f.fp + f.fn).min() for f in self.problem.functions))
 
     def _standard_error(self, errors: NDArray[np.int64]) -> float:
         """Return the standard error of a sum over sequences or groups."""
         total = errors.astype(float)
         if self.problem.groups is not None:
-            # Errors of one group are correlated; sums of groups are independent.
+            # Errors within a group are correlated; totals of groups are independent.
             _, group = np.unique(self.problem.groups, return_inverse=True)
             total = np.bincount(group, weights=errors)
         return float(total.std(ddof=1) * np.sqrt(total.size))
@@ -176,7 +176,7 @@ def evaluate_penalties(
         CONSTANT: None,
     }
     log_penalty = {rule: np.zeros(n_rows) for rule in rules}
-    # Every rule sees the same folds, so that their errors are paired.
+    # All rules use the same folds, so that their errors are paired.
     for train, test in splits:
         known, new = problem.take(train), problem.take(test)
         for rule, model in rules.items():
@@ -201,7 +201,7 @@ def _predicted(
 
 
 def _best_constant(functions: Sequence[PenaltyErrors]) -> float:
-    """Return a log penalty with the fewest errors of all sequences together."""
+    """Return a log penalty that minimizes the total errors of all sequences."""
     # The sum of errors changes only where the errors of some sequence change.
     penalty = np.unique(np.concatenate([f.min_penalty for f in functions]))
     rows = [np.searchsorted(f.min_penalty, penalty, "right") - 1 for f in functions]

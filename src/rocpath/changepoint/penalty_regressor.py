@@ -62,8 +62,8 @@ class PenaltyRegressor(LogPenaltyModel):
         Rule for the step size, as in :func:`minimize_aum`, except rules that need
         validation data.
     n_folds : int
-        Maximum number of cross-validation folds of whole groups; without groups, folds
-        of neighboring rows.
+        Maximum number of cross-validation folds, which consist of whole groups or,
+        without groups, of neighboring rows.
     n_alphas : int
         Number of L1 weights to try.
     alpha_ratio, margin
@@ -141,9 +141,9 @@ class PenaltyRegressor(LogPenaltyModel):
         y : list of PenaltyErrors
             Label errors of each sequence, as functions of the penalty.
         groups : array-like, shape (n_samples,), optional
-            Groups of sequences that folds keep together, such as regions of the genome
-            or persons. Group by the unit you want to generalize to: the groups decide
-            how many features are selected.
+            Groups of sequences that are kept together in a fold, such as genomic
+            regions or subjects. Group by the unit you want to generalize to: the groups
+            determine how many features are selected.
         """
         X = self._checked(X, reset=True)
         sequences = LabeledSequences(X, checked_functions("y", y, n=len(X)))
@@ -193,8 +193,8 @@ class PenaltyRegressor(LogPenaltyModel):
 
     def _check_parameters(self) -> None:
         one_of("start", self.start, ("interval_regression", "zero"))
-        # The folds choose the number of steps; there are no validation rows for their
-        # sizes.
+        # Cross-validation chooses the number of steps; there are no validation rows to
+        # choose their sizes.
         one_of("step", self.step, tuple(c for c in STEP_CHOICES if "valid" not in c))
         whole_number("n_folds", self.n_folds, least=2)
         whole_number("n_alphas", self.n_alphas, least=2)

@@ -35,9 +35,9 @@ class Piece(NamedTuple):
     x : array
         The observations.
     weights : array or None
-        Their weights; None for ones.
+        Weights of the observations; None if all weights are 1.
     position : array or None
-        Start of each observation; None for its index.
+        Start of each observation; None if it is the index.
     """
 
     x: NDArray[np.float64]
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        """The weights, also if they are ones."""
+        """The weights as an array, even if all are 1."""
         return np.ones(len(self.x)) if self.weights is None else self.weights
 
 
@@ -70,13 +70,13 @@ def array_pieces(
     position: ArrayLike | None = None,
     size: int = PIECE_SIZE,
 ) -> SequencePieces:
-    """Split arrays into pieces without copying them, also memory-mapped arrays.
+    """Split arrays, including memory-mapped ones, into pieces without copying them.
 
     Parameters
     ----------
     x : array-like, shape (n,) or (n, d)
-        The sequence, of any numeric type; ``np.load(path, mmap_mode="r")`` stays on
-        disk.
+        The sequence, of any numeric type; an array from
+        ``np.load(path, mmap_mode="r")`` stays on disk.
     weights, position : array-like, shape (n,), optional
         As for `segment`.
     size : int
@@ -107,20 +107,20 @@ def bedgraph_pieces(
 ) -> SequencePieces:
     r"""Read a bedGraph file in pieces: every run of equal values is one observation.
 
-    The weight of a run is its length, and the position its start. Each pass reads the
-    file again, so that it may be of any size.
+    The weight of a run is its length, and its position is its start. Each pass reads
+    the file again, so that files of any size can be used.
 
     Parameters
     ----------
     path : str or path
-        Text of four columns: chromosome, start, end and value, ordered by start;
-        compressed if it ends with ``.gz``. Lines that begin with ``#``, ``track`` or
-        ``browser`` are skipped.
+        Text file with four columns: chromosome, start, end and value, sorted by start;
+        gzip-compressed if the name ends with ``.gz``. Lines that begin with ``#``,
+        ``track`` or ``browser`` are skipped.
     chrom : str, optional
         The chromosome to read; optional if the file has only one.
     fill : float, optional
-        Value of positions between runs, such as 0 for coverage without zeros. By
-        default a gap is an error.
+        Value for gaps between runs, such as 0 if zeros are not stored. By default, a
+        gap is an error.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def bedgraph_pieces(
 
 
 def bed_labels(path: str | os.PathLike[str], *, chrom: str | None = None) -> Labels:
-    r"""Read labels from a BED file with the kind of each in its fourth column.
+    r"""Read labels from a BED file whose fourth column is the kind of label.
 
     Parameters
     ----------
     path, chrom
-        As for `bedgraph_pieces`, with a kind of `Labels` instead of the value.
+        As for `bedgraph_pieces`, with the kind of label instead of the value.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
     end = None
     for table in _tables(path, chrom):
         start, stop, value = table.T
-        # Continues after the last run of the previous piece.
+        # The first run must continue the last run of the previous piece.
         before = np.append(start[0] if end is None else end, stop[:-1])
         is_bad = (start < before) | (stop <= start)
         if fill is None:
@@ -239,8 +239,8 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
         if is_bad.any():
             row = int(is_bad.argmax())
             raise ValueError(
-                f"{path.name} must have runs in order, without overlap"
-                + (" or gap (set fill=0 for a gap of zeros)" if fill is None else "")
+                f"{path.name} must have sorted runs without overlaps"
+                + (" or gaps (set fill=0 to fill gaps with zeros)" if fill is None else "")
                 + f", got {start[row]:.0f} to {stop[row]:.0f} after {before[row]:.0f}."
             )
         end = stop[-1]
@@ -254,18 +254,18 @@ def _runs(path: Path, chrom: str | None, fill: float | None) -> Iterator[Piece]:
 
 
 def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
-    """Read rows of start, end and value of the one chromosome."""
+    """Read rows of start, end and value for one chromosome."""
     names: set[str] = set()
     only = chrom
     with _opened(path) as file:
-        # Complete lines: the last one is read to its end.
+        # readline completes the last line.
         while text := file.read(_TEXT_SIZE) + file.readline():
             # Most blocks contain a single chromosome.
             rows = None if only is None else _all_rows(text, only.encode() + b"\t")
             if rows is None:
                 split = [line.split(None, 1) for line in text.splitlines() if not _is_comment(line)]
                 names |= {row[0].decode() for row in split}
-                # The only chromosome; a second one later is an error.
+                # Without chrom, a second chromosome in a later block is an error.
                 if chrom is None and split:
                     only = _the_chromosome(path, names, None)
                 rows = b"\n".join(row[-1] for row in split if row[0].decode() == only)
@@ -276,9 +276,9 @@ def _tables(path: Path, chrom: str | None) -> Iterator[NDArray[np.float64]]:
 
 
 def _all_rows(text: bytes, prefix: bytes) -> bytes | None:
-    """Return the lines without the prefix, if all begin with it: ten times faster."""
-    # Two passes in C instead of a loop over lines; the lengths show whether every line
-    # had the prefix.
+    """Return the lines without their prefix, or None if some line does not have it."""
+    # Two passes in C, ten times faster than a loop over lines. The lengths show whether
+    # every line had the prefix.
     rest = text.replace(b"\n" + prefix, b"\n")
     n_removed = (len(text) - len(rest)) // len(prefix)
     n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -308,7 +308,7 @@ def _the_chromosome(path: Path, names: set[str], chrom: str | None) -> str:
         return next(iter(names))
     if chrom is None or chrom not in names:
         listed = ", ".join(sorted(names)[:10])
-        raise ValueError(f"chrom must be one of {path.name}, which has {listed}, got {chrom!r}.")
+        raise ValueError(f"chrom must be in {path.name}, which has {listed}, got {chrom!r}.")
     return chrom
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation_results import Segmentation
 
-_EXTRAPOLATION = 0.5  # of the training range, beyond which features are unusual
+_EXTRAPOLATION = 0.5  # tolerated distance from the training range, relative to its width
 _DENSE = 0.1  # changes per observation that suggest a wrong penalty
 _MOST_NAMED = 5
 
@@ -29,7 +29,7 @@ def warn_of_unusual(
         is_far = is_far[:, model.coef_ != 0].any(axis=1)
         _warn(is_far, names, "have features outside the training range")
     is_dense = np.array([one.n_changes > _DENSE * one.n for one in found], dtype=bool)
-    _warn(is_dense, names, f"have changes in more than {_DENSE:.0%} of points")
+    _warn(is_dense, names, f"have changes at more than {_DENSE:.0%} of observations")
 
 
 def _warn(is_bad: NDArray[np.bool_], names: Sequence[str], what: str) -> None:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from rocpath.changepoint.learned_detector import LearnedDetector
 
 
-# What `fit` learns and predictions need, apart from the model of the penalty.
+# Fitted attributes that predictions need, besides the penalty model.
 _LEARNED = ("has_runs_", "n_labeled_", "n_labels_")
 _NOT_SAVED = ("search", "regressor", "random_state")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedDetector:
-    """Hold a fitted model of the penalty, and the settings of its segmentations."""
+    """Hold a fitted penalty model and the segmentation settings."""
 
     kind: ClassVar = "changepoint"
     regressor: PenaltyRegressor | IntervalRegression
@@ -30,7 +30,7 @@ class SavedDetector:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reject estimators that are not of this package."""
+        """Reject estimators from other packages."""
         if type(self.regressor) not in (PenaltyRegressor, IntervalRegression):
             raise ValueError(
                 "regressor must be a PenaltyRegressor or an IntervalRegression to be "
@@ -39,11 +39,11 @@ class SavedDetector:
 
     @classmethod
     def from_detector(cls, detector: LearnedDetector, metadata: Mapping[str, Any]) -> SavedDetector:
-        """Collect what a fitted detector needs to predict."""
+        """Collect the settings and fitted attributes of a detector."""
         if detector.search is not None:
             raise ValueError(
-                "search must be None for a detector to be saved, got "
-                f"{type(detector.search).__name__}: save it with pickle."
+                "search must be None to save a detector, got "
+                f"{type(detector.search).__name__}: use pickle instead."
             )
         settings = detector.get_params(deep=False)
         settings = {k: v for k, v in settings.items() if k not in _NOT_SAVED}

@@ -1,4 +1,4 @@
-"""The best segmentations of a sequence: with 0..K changes, or for a penalty."""
+"""Optimal segmentations of a sequence, with 0 to K changes or for a penalty."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
 Constraint = Literal["up_down"] | None
 
-# Bytes for a change in a result and in the search (77 to 79 were measured with 1,000
-# and 2,000 changes), and for a function of a segment below the minimum length.
+# Bytes per change in the results and the search (77 to 79 were measured with 1,000 and
+# 2,000 changes), and per cost function of a segment below the minimum length.
 _CHANGE_BYTES = 80
 _WAITING_BYTES = 500
 
@@ -43,33 +43,38 @@ def segment(
 ) -> Segmentations:
     """Find the best segmentation for every number of changes up to a maximum.
 
-    Exact, by functional pruning: in practice O(K n log n) time for K changes of n
-    observations, and memory that does not grow with n. Several columns and
-    ``cost="mean_variance"`` use the pruning of PELT, which is quadratic in n if there
-    are few changes; robust costs are quadratic too. Consecutive segments may have equal
-    means.
+    The search is exact. It uses functional pruning, which in practice takes
+    O(K n log n) time for K changes and n observations, and memory that does not grow
+    with n. Several columns and ``cost="mean_variance"`` use PELT pruning, which takes
+    quadratic time if there are few changes; robust costs also take quadratic time.
+    Consecutive segments may have equal means.
 
     Parameters
     ----------
-    x : array-like, shape (n,), or SequencePieces
-        The sequence, also of shape (n, d); non-negative for ``cost="poisson"``. NaN
-        marks missing observations, which have weight 0. Memory-mapped arrays stay on
-        disk.
+    x : array-like, shape (n,) or (n, d), or SequencePieces
+        The sequence; values must be non-negative for ``cost="poisson"``. NaN marks
+        missing observations, which have weight 0. Memory-mapped arrays stay on disk.
     max_changes : int
         Maximum number of changes, below n.
     cost : {"normal", "poisson", "biweight", "huber", "mean_variance"}
-        Cost of observations x with weights w in a segment with center μ: Σ w (x - μ)²;
-        Σ w (μ - x log μ) with 0 log 0 = 0; Σ w min((x - μ)², c²); Σ w h(x - μ) with
-        h(r) = r² up to c and c (2 abs(r) - c) beyond; or W log σ² with the total weight
-        W and the variance σ² of the segment, of at least two observations. Costs of
+        Cost of a segment with center μ, of observations x with weights w. Costs of
         several columns are added.
+
+        - ``"normal"``: Σ w (x - μ)².
+        - ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0.
+        - ``"biweight"``: Σ w min((x - μ)², c²), with the ``threshold`` c.
+        - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and
+          c (2 abs(r) - c) otherwise.
+        - ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of
+          the segment, which has at least two observations.
     weights : array-like, shape (n,), optional
         Positive weights; 1 by default. For run-length encoded data, the lengths of the
-        runs; the best changes are always between runs.
+        runs; optimal changes are always between runs.
     constraint : {None, "up_down"}
         With ``"up_down"`` the means alternate: those of segments 1, 3, ... (peaks) are
         not lower than those of their neighbors 0, 2, ... (background). An even number
-        of changes gives complete peaks. For the normal and Poisson costs of one column.
+        of changes gives complete peaks. Available for the normal and Poisson costs of
+        one column.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
         ``constraint="up_down"``.
@@ -77,11 +82,11 @@ def segment(
         Positions of the observations in the units of the labels, as for
         `label_errors`; by default their indices.
     min_length : int
-        Minimum number of observations in a segment. Above 1 the search takes several
-        times as long.
+        Minimum number of observations in a segment. With values above 1, the search
+        takes several times as long.
     threshold : float, optional
-        The constant c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times
-        the standard deviation of the noise, from differences of neighbors.
+        Threshold c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times the
+        standard deviation of the noise, estimated from differences of neighbors.
 
     Returns
     -------
@@ -137,24 +142,24 @@ def segment_penalty(
     threshold: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
-    """Find the segmentation with the smallest cost plus penalty times changes.
+    """Find the segmentation that minimizes cost + penalty * number of changes.
 
-    Exact, by functional pruning, in practice in O(n log n) time, and in memory that
-    does not grow with n; see `segment` for other costs. It is the model that
-    `model_selection` selects for the penalty; of two equally good models it may be
-    either.
+    The search is exact. Functional pruning takes, in practice, O(n log n) time and
+    memory that does not grow with n; see `segment` for other costs. The result is the
+    model that `model_selection` selects for the penalty, except that ties between
+    equally good models may be broken differently.
 
     Parameters
     ----------
-    x : array-like, shape (n,), or SequencePieces
+    x : array-like, shape (n,) or (n, d), or SequencePieces
         The sequence, as for `segment`; `bedgraph_pieces` reads a file.
     penalty : float
-        Non-negative penalty of a change; infinity allows none.
+        Non-negative penalty per change; an infinite penalty allows no changes.
     cost, weights, constraint, labels, position, min_length, threshold
         As for `segment`.
     progress : callable, optional
-        Function that is called with the number of observations done and of all, a few
-        times a second.
+        Function that is called a few times per second with the number of processed
+        observations and the total number.
 
     Returns
     -------
@@ -193,7 +198,7 @@ def _best_models(
         raise ValueError(
             f"min_length must be at most the length of x, {sequence.n}, got {min_length}."
         )
-    # A variance requires two observations.
+    # Estimating a variance requires two observations.
     shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
     if shortest > 1:
         n_states = search_settings.get("max_changes", 1) + 1
@@ -204,8 +209,8 @@ def _best_models(
     if not is_model.any():
         given = next(f"{name}={search_settings[name]}" for name in search_settings)
         raise ValueError(
-            f"labels and min_length must leave a segmentation, got none with {given} "
-            f"and min_length={shortest}."
+            "labels and min_length must allow at least one segmentation, got none with "
+            f"{given} and min_length={shortest}."
         )
     n_changes = found["n_changes"][is_model]
     fits, place = fit(sequence, found["change"], found["is_tied"], n_changes)
@@ -227,5 +232,5 @@ def _refuse_too_large(n_bytes: int) -> None:
     if n_bytes > available_memory():
         raise MemoryError(
             f"the search and its models may take {n_bytes / 1e9:,.1f} GB, more than "
-            "the memory at hand. Set a smaller max_changes or min_length."
+            "the available memory: decrease max_changes or min_length."
         )

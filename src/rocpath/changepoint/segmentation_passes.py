@@ -1,7 +1,7 @@
 """The passes of a segmentation over its sequence: check, search and fit.
 
 A sequence is read in pieces and not kept, so that memory does not depend on its length.
-Robust costs and costs with a variance need an array, for the noise of the sequence.
+Robust costs and costs with a variance need an array, from which the noise is estimated.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from rocpath.changepoint.labels import Labels
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
-# Squares of such values, times such weights, can still be summed.
+# Sums of squares of values up to this limit, times weights up to it, do not overflow.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
 _FUNCTIONS_OF_A_MEAN = ("normal", "poisson")
-# Values of each piece that determine the center of the data.
+# Approximate number of values per piece from which the center of the data is computed.
 _SAMPLE_SIZE = 997
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedSequence:
-    """A valid sequence, and the units of the search.
+    """A validated sequence, and the units of the search.
 
-    The search uses (x - origin) / 2**exponent and weights / 2**weight_exponent, which
-    neither overflow nor cancel.
+    The search uses (x - origin) / 2**exponent and weights / 2**weight_exponent to avoid
+    overflow and cancellation.
     """
 
     source: SequencePieces
-    cost: str  # as the core names it
+    cost: str  # its name in the C++ core
     constraint: Constraint
     n: int
     low: float
@@ -53,17 +53,17 @@ class CheckedSequence:
     rules: LabelRules
     threshold: float  # of robust costs
     floor: NDArray[np.float64]  # smallest variance of each column
-    # Indices of the observations that are not missing, or None if all are there.
+    # Indices of the observations that are not missing, or None if no observation is missing.
     index: NDArray[np.intp] | None
     n_all: int
 
     def original(self, changes: NDArray[Any]) -> NDArray[np.int64]:
-        """Return changes as indices of the sequence with its missing observations."""
+        """Convert changes to indices of the sequence that includes missing observations."""
         found = changes if self.index is None else self.index[changes]
         return read_only(found.astype(np.int64))
 
     def penalty_in_units(self, penalty: float) -> float:
-        """Return the penalty for the search; a positive one stays positive."""
+        """Return the penalty in the units of the search; positive ones stay positive."""
         power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))
@@ -81,9 +81,9 @@ def checked_sequence(
     labels: Labels | None = None,
     threshold: float | None = None,
 ) -> CheckedSequence:
-    """Read the sequence once, and raise if it cannot be segmented."""
+    """Validate the sequence in a first pass; raise if it cannot be segmented."""
     core_cost = _core_cost(x, cost, constraint, threshold)
-    # This pass knows both the positions of labels and the indices of the search.
+    # In this pass, both the positions of labels and the indices of the search are known.
     places = LabelPlaces(labels, constraint)
     source, index = _source(x, weights, position, labels)
     n, lowest, highest, max_weight, sample = _first_pass(source, cost, places)
@@ -109,7 +109,7 @@ def checked_sequence(
 def _first_pass(
     source: SequencePieces, cost: SegmentCost, places: LabelPlaces
 ) -> tuple[int, NDArray[np.float64], NDArray[np.float64], float, NDArray[np.float64]]:
-    """Return the length, limits of each column, the largest weight, and some rows."""
+    """Return the length, limits of each column, the largest weight, and a sample of rows."""
     low, high, max_weight = np.array(np.inf), np.array(-np.inf), 0.0
     n, sample = 0, []
     for piece in source.read():
@@ -133,7 +133,7 @@ def _first_pass(
 
 
 def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
-    """Return the core's name of the cost, or raise if another setting excludes it."""
+    """Return the core's name of the cost, or raise if another setting is incompatible."""
     one_of("constraint", constraint, (None, "up_down"))
     is_table = not isinstance(x, SequencePieces) and np.ndim(x) == 2
     what = "several columns" if is_table and cost == "normal" else f"cost={cost!r}"
@@ -153,9 +153,9 @@ def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | Non
 def _source(
     x: Any, weights: Any, position: Any, labels: Labels | None
 ) -> tuple[SequencePieces, NDArray[np.intp] | None]:
-    """Return observations that are not missing, and their indices if some are.
+    """Return the observations that are not missing, and their indices if some are missing.
 
-    They keep their positions for labels.
+    Observations keep their positions, to which labels refer.
     """
     columns = {"weights": weights, "position": position}
     if isinstance(x, SequencePieces):
@@ -182,8 +182,8 @@ def _source(
 def _origin(sample: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
     """Return the values to subtract if the cost is invariant to shifts.
 
-    Far from zero, sums would cancel; values near one of the data are subtracted
-    exactly.
+    Sums of values far from zero would suffer from cancellation. The origin is a value
+    of the data, so that it is subtracted from nearby values without rounding.
     """
     if not COSTS[cost]["is_shift_invariant"]:
         return np.zeros(())
@@ -214,7 +214,7 @@ def search(
     min_length: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Read the sequence a second time, and return the changes of the best models."""
+    """Find the changes of the best models, in a second pass over the sequence."""
     exponent = sequence.exponent
     low, high = np.ldexp([sequence.low, sequence.high], -exponent)
     segmenter = _core.segmenter(
@@ -245,7 +245,7 @@ def fit(
     is_tied: NDArray[np.int32],
     n_changes: NDArray[np.int64],
 ) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
-    """Read the sequence a third time: costs, means, and positions of the changes."""
+    """Compute costs, means and positions of changes, in a third pass over the sequence."""
     fitter = _core.model_fitter(
         sequence.cost, sequence.threshold, sequence.floor, change, is_tied, n_changes
     )
@@ -264,7 +264,7 @@ def fit(
 def check_observations(
     name: str, x: NDArray[np.float64], cost: SegmentCost, *, offset: int = 0
 ) -> None:
-    """Raise unless the sequence, of which x begins at the offset, can be segmented."""
+    """Raise unless observations, which start at index ``offset``, can be segmented."""
     if x.size == 0:
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x, offset)
@@ -277,13 +277,13 @@ def check_observations(
 def _centered(
     sequence: CheckedSequence,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
-    """Return rows one after the other, their weights and their positions."""
+    """Yield the flattened observations of each piece, their weights and their positions."""
     for piece in sequence.source.read():
         yield (piece.x - sequence.origin).ravel(), piece.weight, piece.position
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    """Multiply by a power of two; a product is faster than ldexp."""
+    """Multiply by a power of two; multiplication is faster than ldexp."""
     if abs(exponent) < 1000:
         return values * float(np.ldexp(1.0, exponent))
     return np.ldexp(values, exponent)
@@ -293,7 +293,7 @@ def _refuse_huge(name: str, values: NDArray[np.float64], offset: int) -> None:
     # NaN fails this comparison too.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return
-    # Of several columns, the first bad row.
+    # If there are several columns, the first bad value of each row.
     rows = values.reshape(len(values), -1)
     worst = rows[np.arange(len(rows)), np.argmax(~(np.abs(rows) <= LARGEST_OBSERVATION), axis=1)]
     rule = f"{name} must be finite and at most {LARGEST_OBSERVATION:g} in size"

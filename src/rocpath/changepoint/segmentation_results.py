@@ -28,14 +28,14 @@ class Segmentations:
     ----------
     cost : array, shape (max_changes + 1,)
         Cost of the best model with k changes; infinite if no model satisfies the labels
-        and the minimum length. It does not increase with k, except with labels, a
-        minimum length or a constraint.
+        and the minimum length. Without labels, minimum length and constraint, it does
+        not increase with k.
     changes : tuple of arrays of int
-        ``changes[k]`` has the k increasing indices where new segments start, from 1 to
-        n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty if the model does not
-        exist.
+        ``changes[k]`` contains the k increasing indices where new segments start, from
+        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty if the model does
+        not exist.
     mean : tuple of arrays
-        ``mean[k]`` has the means of the k + 1 segments, one row each if there are
+        ``mean[k]`` contains the means of the k + 1 segments, one per row if there are
         several columns.
     n : int
         Length of the sequence.
@@ -51,7 +51,7 @@ class Segmentations:
         return len(self.changes)
 
     def selection(self) -> ModelSelection:
-        """Return the models that some penalty selects, as `model_selection` does."""
+        """Return the models that are selected by some penalty, as in `model_selection`."""
         possible = np.flatnonzero(np.isfinite(self.cost))
         selection = model_selection(self.cost[possible], possible)
         return replace(selection, model=selection.n_changes)
@@ -92,7 +92,7 @@ class Segmentation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelSelection:
-    """Hold the models that some penalty selects, by increasing penalty.
+    """Hold the models that are selected by some penalty, by increasing penalty.
 
     Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
     two equally good models, the one with fewer changes is selected. The first row
@@ -137,13 +137,13 @@ class ModelSelection:
             raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
         if not (at >= 0).all():
             raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
-        # Of two equally good models, the one with fewer changes.
+        # Ties are broken in favor of fewer changes.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
 
 def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> ModelSelection:
-    """Find the model with the least cost + penalty * changes, for every penalty.
+    """Find the model that minimizes cost + penalty * n_changes, for every penalty.
 
     The selected models are the vertices of the lower convex hull of cost against
     changes. They are found in linear time, and exactly: costs are compared as rational
@@ -155,7 +155,7 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
     cost : array-like, shape (n_models,)
         Cost of each model.
     n_changes : array-like of int, shape (n_models,), optional
-        Number of changes of each model, in any order, without repetition; by default
+        Number of changes of each model, in any order and without duplicates; by default
         0, 1, 2, ...
 
     Returns
@@ -203,8 +203,8 @@ def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], lis
 
     A model whose two penalties round to the same number is dropped.
     """
-    # Collinear models are common, as if two changes have the same gain: rounded slopes
-    # would select the middle one at random.
+    # Collinear models are common, for example if two changes have the same gain. With
+    # rounded slopes, the selection of the middle one would be arbitrary.
     whole, unit = _whole_numbers(cost)
 
     def drop(first: int, last: int) -> tuple[int, int]:
@@ -212,7 +212,7 @@ def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], lis
 
     hull: list[int] = []
     for new in range(len(cost)):
-        # More changes without a lower cost are never selected, not even at penalty 0.
+        # A model with more changes but no lower cost is never selected, even at penalty 0.
         if hull and whole[new] >= whole[hull[-1]]:
             continue
         # The last vertex is removed if the next slope is at least as steep.

@@ -1,4 +1,4 @@
-"""Labeled sequences as a LearnedDetector is fitted to them."""
+"""Labeled sequences to which a LearnedDetector is fitted, and their features."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Observations of a sequence once its runs are expanded for the features: 0.8 GB.
+# Maximum length of a sequence after its runs are expanded to compute features (0.8 GB).
 _MAX_EXPANDED = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSequence:
-    """One labeled sequence, and its index among all sequences that were passed."""
+    """A labeled sequence, and its index among all sequences that were passed."""
 
     index: int
     value: NDArray[np.float64]
@@ -52,7 +52,9 @@ def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[Traini
         if regions is not None
     ]
     if not training:
-        raise ValueError("labels must have a sequence with labeled regions, got none.")
+        raise ValueError(
+            "labels must contain at least one sequence with labeled regions, got none."
+        )
     return training
 
 
@@ -82,8 +84,9 @@ def features_and_units(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the features of sequences, and the units of their penalties.
 
-    With a unit, values are in units of the noise; with ``"free"``, its log variance is
-    a feature instead of the unit. Several columns are always in units of their noise.
+    If a unit is given, values are scaled by the noise. With ``"free"``, the log noise
+    variance is a feature instead of the unit of the penalty. Several columns are always
+    scaled by their noise.
     """
     every = one_for_each("weights", weights, len(value))
     noise = np.ones(len(value))
@@ -91,7 +94,7 @@ def features_and_units(
     for k, (x, weight) in enumerate(zip(value, every, strict=True)):
         scaled = noise_scaled(x, weight)[0]
         if x.ndim == 1 and unit is not None:
-            # A constant sequence has no noise, and no changes in any unit.
+            # A constant sequence has no noise, and no changes whatever the unit.
             noise[k] = noise_variance(x, weights=weight) or 1.0
             scaled = (x - np.nanmedian(x)) / np.sqrt(noise[k])
         rows.append(_expanded_runs(k, scaled, weight) if has_runs else scaled)
@@ -104,12 +107,12 @@ def features_and_units(
 def _expanded_runs(
     k: int, value: NDArray[np.float64], weight: ArrayLike | None
 ) -> NDArray[np.float64]:
-    """Repeat the values of runs as often as their lengths say."""
+    """Repeat the value of each run according to its length."""
     length = np.ones(len(value)) if weight is None else np.asarray(weight, dtype=float)
     if not (length % 1 == 0).all():
         raise ValueError(
-            f"weights[{k}] must be whole numbers, the lengths of runs, as when the "
-            f"model was fitted, got {length[length % 1 != 0][0]}."
+            f"weights[{k}] must be whole numbers (run lengths), as in the training "
+            f"data, got {length[length % 1 != 0][0]}."
         )
     if length.sum() > _MAX_EXPANDED:
         raise ValueError(

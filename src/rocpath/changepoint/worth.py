@@ -1,4 +1,4 @@
-"""The worth of each change: its gain in cost, and the penalties it survives."""
+"""The worth of each change: its gain in cost, and the penalties at which it persists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
     from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
-_MOST_WORK = 2 * 10**7  # changes times observations of models: about ten seconds
+_MOST_WORK = 2 * 10**7  # number of changes times length: about ten seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,11 +33,11 @@ class ChangeWorth:
     changes : array of int
         Indices where new segments start.
     gain : array
-        Increase of the cost if the change is removed and the others stay.
+        Increase in cost if only this change is removed.
     min_penalty, max_penalty : array
-        The interval of penalties around that of the segmentation in which the best
-        segmentation has the change. The lower limit is 0 if the change persists in all
-        models that were computed. NaN where the models would take too long.
+        Limits of the penalties, around that of the segmentation, for which the best
+        segmentation contains the change. The lower limit is 0 if the change persists in
+        all models that were computed. NaN if computing the models would take too long.
     """
 
     changes: NDArray[np.int64]
@@ -56,20 +56,20 @@ def change_worth(
     min_length: int = 1,
     max_changes: int | None = None,
 ) -> ChangeWorth:
-    """Compute what each change of a segmentation is worth.
+    """Compute the gain in cost and the penalty interval of each change.
 
     Parameters
     ----------
     x : array-like, shape (n,) or (n, d)
         The sequence.
     segmentation : Segmentation
-        From `segment_penalty` with the same settings.
+        Result of `segment_penalty` with the same settings.
     cost, weights, constraint, min_length
         As for `segment`.
     max_changes : int, optional
         Maximum number of changes of the models that determine the penalties; by default
-        twice the changes of the segmentation, and at least ten more, unless that times
-        the length of the sequence exceeds 20 million.
+        twice that of the segmentation, and at least ten more. If this default times the
+        length of the sequence exceeds 20 million, no models are computed.
 
     Returns
     -------
@@ -105,10 +105,10 @@ def change_gains(
     cost: SegmentCost,
     weights: ArrayLike | None,
 ) -> NDArray[np.float64]:
-    """Return the increase of the cost if each change is removed alone."""
+    """Return the increase in cost if each change is removed separately."""
     sequence = checked_sequence(x, weights, cost=cost)
     at = changes if sequence.index is None else np.searchsorted(sequence.index, changes)
-    # Without every second change, its two segments are one.
+    # Removing every second change merges the two segments on its sides.
     models = [at, at[1::2], at[::2]]
     change = np.concatenate(models).astype(np.int32)
     n_changes = np.array([one.size for one in models])
@@ -126,9 +126,9 @@ def changes_worth(
     weights: Sequence[ArrayLike | None] | None = None,
     **settings: Any,
 ) -> list[ChangeWorth]:
-    """Compute the worth of the changes of several sequences.
+    """Compute `change_worth` for several sequences.
 
-    Columns of a sequence with several are in units of their noise.
+    If a sequence has several columns, each is scaled by its noise.
     """
     every = [None] * len(found) if weights is None else weights
     worth = []
