@@ -124,7 +124,7 @@ def clustered_sample(rng, n_groups, icc, distance):
 
 
 @pytest.mark.parametrize("icc", [0.0, 0.6])
-def test_grouped_intervals_hold_the_truth_as_often_as_they_say(icc):
+def test_grouped_intervals_have_nominal_coverage(icc):
     rng = np.random.default_rng(3)
     held = 0
     for _ in range(400):
@@ -135,11 +135,11 @@ def test_grouped_intervals_hold_the_truth_as_often_as_they_say(icc):
     assert abs(held / 400 - 0.95) < 0.044
 
 
-def test_rows_treated_as_independent_would_cover_too_little():
+def test_intervals_that_ignore_groups_have_too_little_coverage():
     rng = np.random.default_rng(4)
     held = 0
     for _ in range(200):
-        # One class a group: the common effect does not cancel.
+        # One class per group: the common effect does not cancel.
         y, score, code = clustered_sample(rng, 40, 0.6, 0.0)
         y = code % 2 == 0
         score = score + np.sqrt(2) * ndtri(0.8) * y

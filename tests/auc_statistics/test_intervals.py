@@ -70,7 +70,7 @@ def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
 
 
 @given(labeled_scores(weights=(0.5, 1, 3)), rates, st.sampled_from([0.5, 0.95, 0.999]))
-def test_intervals_hold_the_value_within_the_possible(rows, max_fpr, confidence):
+def test_intervals_contain_the_value_and_stay_within_bounds(rows, max_fpr, confidence):
     y, score, weight = columns(rows)
     given_weight = {"sample_weight": weight, "max_fpr": max_fpr}
     area = rp.auc_interval(y, score, confidence=confidence, **given_weight)
@@ -119,25 +119,25 @@ def test_many_rows_give_delongs_normal_interval():
 
 
 @pytest.mark.parametrize("n_positive", [1, 5, 40])
-def test_a_perfect_score_leaves_room_that_shrinks_with_rows(n_positive):
+def test_intervals_of_perfect_scores_narrow_with_more_rows(n_positive):
     y = np.repeat([0, 1], [60, n_positive])
     area = rp.auc_interval(y, y)
     assert area.value == area.high == 1.0
     assert area.standard_error == 0
-    # With m positives all placed above all negatives, an AUC of 1 - 10/m is absurd,
-    # and one of 1 - 0.1/m is not.
+    # With m positives all placed above all negatives, an AUC of 1 - 10/m is
+    # implausible, and one of 1 - 0.1/m is not.
     assert 1 - 10 / n_positive < area.low < 1 - 0.1 / n_positive
 
 
-def test_one_positive_is_as_unsure_as_a_placement():
-    # At the median of the negatives. Were the AUC .8, it would stand 1.2 standard
-    # deviations below its mean, which refutes nothing.
+def test_one_positive_has_the_uncertainty_of_one_placement():
+    # At the median of the negatives. If the AUC were .8, it would be 1.2 standard
+    # deviations below its mean, which is not significant.
     area = rp.auc_interval([0] * 99 + [1], [*range(99), 48.5])
     assert area.low < 0.2
     assert area.high > 0.8
 
 
-def test_different_perfect_scores_are_not_surely_equal():
+def test_different_perfect_scores_need_not_have_equal_aucs():
     y = [0, 0, 0, 1, 1, 1]
     equal = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12])
     assert (equal.low, equal.high, equal.p_value) == (0, 0, 1)
@@ -150,7 +150,7 @@ def test_different_perfect_scores_are_not_surely_equal():
 
 
 def coverage(n_positive, n_negative, distance, n_tries=600):
-    """Share of intervals that hold the AUC of two normal distributions."""
+    """Return the share of intervals that contain the AUC of two normal distributions."""
     rng = np.random.default_rng(n_positive)
     y = np.repeat([1, 0], [n_positive, n_negative])
     # The difference of a positive and a negative is normal with variance 2.
@@ -166,7 +166,7 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     ("n_positive", "n_negative", "distance"),
     [(5, 20, 1.8), (10, 10, 2.3), (20, 400, 1.2), (50, 50, 3.3)],
 )
-def test_intervals_hold_the_truth_as_often_as_they_say(n_positive, n_negative, distance):
+def test_intervals_have_nominal_coverage(n_positive, n_negative, distance):
     # Four standard errors of a share of .95 among 600 are .036.
     assert abs(coverage(n_positive, n_negative, distance) - 0.95) < 0.036
 
@@ -203,7 +203,7 @@ def test_rows_are_sorted_from_the_largest_score_down(n):
         assert np.unique(order).size == n
 
 
-def test_areas_that_differ_by_rounding_alone_are_not_told_apart():
+def test_areas_that_differ_only_by_rounding_compare_as_equal():
     # Both AUCs are 3/4: rows of one class have changed places.
     y = [1, 1, 0, 0]
     for other in ([0, 1, 0, 0], [1, 0, 0, 0]):

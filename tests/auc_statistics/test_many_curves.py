@@ -116,7 +116,7 @@ def test_one_stratum_has_delongs_standard_error():
         rp.auc_interval(y, S[:, 0], strata=y)
 
 
-def test_stratified_intervals_hold_the_truth_as_often_as_they_say():
+def test_stratified_intervals_have_nominal_coverage():
     rng = np.random.default_rng(0)
     stratum = np.repeat(np.arange(40), 6)
     y = np.tile([1, 0, 0, 0, 1, 0], 40)

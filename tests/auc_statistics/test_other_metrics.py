@@ -1,4 +1,4 @@
-"""Metrics beside the AUC: against scikit-learn, derivatives and simulation."""
+"""Metrics other than the AUC: against scikit-learn, derivatives and simulation."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_the_influence_on_average_precision_is_its_derivative_in_a_weight():
         assert influence[k] == pytest.approx((moved[0] - moved[1]) / 2e-5, abs=1e-6)
 
 
-def test_average_precision_intervals_cover():
+def test_average_precision_intervals_have_nominal_coverage():
     rng = np.random.default_rng(1)
     big_y = rng.random(400_000) < 0.2
     truth = average_precision_score(big_y, rng.normal(size=big_y.size) + 1.5 * big_y)
@@ -48,7 +48,7 @@ def test_average_precision_intervals_cover():
     assert abs(held / 300 - 0.95) < 0.05
 
 
-def test_perfect_scores_leave_room():
+def test_intervals_of_perfect_scores_have_a_positive_width():
     y = np.repeat([0, 1], 20)
     found = rp.average_precision_interval(y, y)
     assert found.value == found.high == 1
@@ -56,7 +56,7 @@ def test_perfect_scores_leave_room():
 
 
 @pytest.mark.parametrize("fpr", [0.05, 0.2])
-def test_rates_at_rates_cover_with_the_uncertainty_of_the_threshold(fpr):
+def test_intervals_of_rates_include_the_uncertainty_of_the_threshold(fpr):
     rng = np.random.default_rng(2)
     truth = ndtr(1.5 + ndtri(fpr))
     held = plain = 0
@@ -72,7 +72,7 @@ def test_rates_at_rates_cover_with_the_uncertainty_of_the_threshold(fpr):
     assert plain / 400 < 0.88
 
 
-def test_the_reverse_is_that_of_exchanged_classes():
+def test_fpr_at_tpr_is_tpr_at_fpr_with_exchanged_classes():
     y, score = tied_scores()
     one = rp.fpr_at_tpr(y, score, 0.8)
     two = rp.tpr_at_fpr(1 - y, -score, 0.2)

@@ -23,11 +23,11 @@ def exact_interval(count, n_rows, confidence=0.95):
 
 
 def test_lift_by_hand():
-    # Of 20 rows the two highest are the tenth: one of them is one of 5 positives.
+    # The top 10% of 20 rows are two rows, one of which is one of the 5 positives.
     is_positive = np.arange(20) % 4 == 3
     lift = summarize_scores(is_positive, np.arange(20.0)).lift
     assert lift == (2, 1, pytest.approx(0.2), pytest.approx(2.0))
-    # All tied: the tenth holds a tenth.
+    # If all rows are tied, the top 10% contain 10% of the positives.
     lift = summarize_scores(is_positive, np.zeros(20)).lift
     assert lift.factor == pytest.approx(1.0)
 
@@ -46,7 +46,7 @@ def test_grid_counts_the_rows_at_or_above_their_threshold():
 def test_the_band_has_exact_bounds_at_each_threshold():
     is_positive, score = tied_rows()
     view = summarize_scores(is_positive, score)
-    # Two independent intervals of this confidence hold both rates in 95 of 100.
+    # Two independent intervals of this confidence contain both rates in 95% of samples.
     level = np.sqrt(0.95)
     ends = [
         (*exact_interval(int(tp), view.n_positive, level), tp / view.n_positive)
@@ -132,7 +132,7 @@ def test_bounds_of_grouped_rows_are_those_of_groups():
         width, narrow = (np.ptp(k.point.fpr_interval) for k in (one, other))
         assert width > narrow
         assert one.point.tp + one.point.fp == (score >= one.point.threshold).sum()
-    # All rows of a group are alike, so its bars are those of a fifth of the rows.
+    # All rows of a group are equal, so intervals are those of a fifth of the rows.
     bars = [np.array([(one.low, one.high) for one in k.calibration]) for k in (grouped, alone)]
     assert np.median(np.ptp(bars[0], axis=1) / np.ptp(bars[1], axis=1)) > 1.5
     band = [k.band.tpr_high[1:] - k.band.tpr_low[1:] for k in (grouped, alone)]

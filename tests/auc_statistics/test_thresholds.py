@@ -43,7 +43,7 @@ def rates(y, score, threshold):
 )
 def test_the_best_of_all_thresholds_that_satisfy_a_constraint(rows, name, rate):
     y, score = rows
-    # Every different way to cut the rows; "best" calls the most positive, or for
+    # Every distinct threshold; the best one predicts the most rows positive, or for
     # min_tpr the fewest.
     cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
     keeps = {
@@ -76,7 +76,7 @@ def test_the_cheapest_of_all_thresholds(rows, cost):
 
 
 @given(labeled_scores(), st.sampled_from(["max_fpr", "min_tpr"]))
-def test_intervals_hold_the_rates(rows, name):
+def test_intervals_contain_the_rates(rows, name):
     point = rp.choose_threshold(*rows, **{name: 0.5})
     for rate in ("tpr", "fpr"):
         low, high = getattr(point, f"{rate}_interval")
@@ -86,7 +86,7 @@ def test_intervals_hold_the_rates(rows, name):
 
 
 def test_bounds_are_clopper_and_pearsons():
-    # By their definition: at the bound, a count as extreme has the probability left.
+    # By definition: at the bound, a count as extreme has the error probability.
     for count in (0, 3, 19):
         high = highest_rate(count, 20, 0.95)
         assert binom.cdf(count, 20, high) == pytest.approx(0.05)
@@ -105,7 +105,7 @@ def test_simultaneous_rates_hold_together():
     n_rows, n_tries = 200, 2000
     low, high = simultaneous_rates(n_rows, 0.9)
     above = np.sort(rng.random((n_tries, n_rows)))  # share above the k-th largest
-    # With k rows above a threshold it stands between the k-th and the next largest.
+    # With k rows above a threshold, it is between the k-th and the next largest.
     too_high = (above > high[:-1]).any(axis=1).mean()
     too_low = (above < low[1:]).any(axis=1).mean()
     assert too_high < 0.1
@@ -277,7 +277,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
     n_groups, n_tries = 60, 300
     broken = {True: 0, False: 0}
     for _ in range(n_tries):
-        # Rows of a group are nearly alike, so that rows are far from independent.
+        # Rows of a group are nearly equal, so rows are far from independent.
         code = np.repeat(np.arange(n_groups), 8)
         y = (rng.random(code.size) < 0.5).astype(int)
         common = np.sqrt(0.9) * rng.normal(size=n_groups)[code]

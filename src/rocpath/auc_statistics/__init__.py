@@ -1,1 +1,1 @@
-"""How sure an AUC is, and thresholds that keep a promise."""
+"""Confidence intervals and tests for the AUC, and thresholds with guaranteed error rates."""

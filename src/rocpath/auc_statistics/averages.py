@@ -76,7 +76,7 @@ def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...
 def _contests(
     size: NDArray[np.float64], is_pairwise: bool, is_weighted: bool
 ) -> list[tuple[int, list[int], float]]:
-    """Return which class is compared with which others, and the share of its AUC."""
+    """Return each class, the classes it is compared with, and the weight of its AUC."""
     every = range(size.size)
     if is_pairwise:  # each ordered pair of classes (Hand and Till, 2001)
         pairs = [(i, [j]) for i, j in permutations(every, 2)]
@@ -97,7 +97,7 @@ def stratified_interval(
     is_weighted: bool,
     confidence: float,
 ) -> AUCInterval:
-    """Average the AUCs of the strata that have both classes, by their pairs or equally."""
+    """Average the AUCs of the strata that have both classes, weighted by pairs or equally."""
     blocks = place_rows(score, sample.is_positive, sample.weight, 1.0)
     inside = pairs_within_groups(code, blocks, score, sample.is_positive, sample.weight)
     is_used = inside.pairs > 0
@@ -143,7 +143,7 @@ def _within_variance(
         return unit_variance(influence, sample.groups)
     n_rows = total**2 / np.maximum(square, 1e-300)
     variance = np.bincount(key, influence**2, total.size) * n_rows / np.maximum(n_rows - 1.0, 1.0)
-    # A single row shows no variance: that of two normal distributions instead.
+    # A single row has no sample variance, so that of the normal model is used.
     table, shares = binormal_table(1.0), np.tile(share, 2)
     model = [np.interp(area, table.area, side) for side in (table.negative, table.positive)]
     variance = np.where(n_rows < 2.0, shares**2 * np.concatenate(model), variance)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.labeled_sample import RowGroups
 
-_MAX_BINS = 10  # more would be too narrow to see
-_POSITIVES_PER_BIN = 10  # expected; with fewer the observed share is hardly known
+_MAX_BINS = 10  # more bins would be too narrow to see
+_POSITIVES_PER_BIN = 10  # expected; with fewer, the observed share is too uncertain
 
 
 class CalibrationBin(NamedTuple):
-    """Rows of similar probability: its mean, and the observed share of positives."""
+    """Mean probability and observed share of positives of rows with similar probabilities."""
 
     probability: float
     share: float
@@ -83,8 +83,8 @@ def calibration_curve(
     probabilities : array-like, shape (n_rows,)
         Predicted probabilities of the positive class.
     groups : array-like, shape (n_rows,), optional
-        Group of each row, as for :func:`auc_interval`. The intervals are then those
-        of effective numbers of rows (Korn and Graubard, 1998).
+        Group of each row, as for :func:`auc_interval`. The intervals then
+        use effective numbers of rows (Korn and Graubard, 1998).
     confidence : float
         Nominal coverage of each interval.
     positive : label, optional
@@ -120,7 +120,7 @@ def calibration_bins(
     groups: RowGroups | None = None,
 ) -> list[CalibrationBin]:
     """Divide rows by probability, with equal expected numbers of positives."""
-    # Bins of equal numbers of rows would mostly hold no positive of a rare class.
+    # Most bins with equal numbers of rows would contain no positive of a rare class.
     order = np.argsort(probability, kind="stable")
     expected = np.cumsum(probability[order])
     n_bins = int(expected[-1] // _POSITIVES_PER_BIN)

@@ -55,8 +55,8 @@ class ScoreCurve:
     def write_influence(self, out: NDArray[np.float64]) -> None:
         """Write the influence of each row, such that squares sum to DeLong's variance."""
         sample = self.sample
-        # A row has its share in the weight of its class, and sums of squares are divided
-        # by the part of the variance that deviations from the mean show.
+        # Each weight is divided by the total of its class, and each sum of squares by
+        # 1 - 1/n (Bessel's correction).
         factors = [
             1.0 / total / np.sqrt(part)
             for total, part in zip(sample.weight_sums, sample.unbiased_parts, strict=True)
@@ -81,7 +81,7 @@ class ScoreCurve:
         """The variances of the components of positives and of negatives."""
         blocks = self.blocks
         columns = zip(
-            # As a share of the largest area, as in the model's tables.
+            # Divided by the largest possible area, as in the model's tables.
             (blocks.positive / self.max_fpr, blocks.negative / self.max_fpr),
             (blocks.tp, blocks.fp),
             self.square_sums,
@@ -133,7 +133,7 @@ class ScoreCurve:
 
     @cached_property
     def center(self) -> float:
-        """The area, of pairs of different groups if rows are grouped."""
+        """The area; if rows are grouped, that of pairs of different groups."""
         return self.blocks.area if self.sample.groups is None else self.jackknife.center
 
     @cached_property
@@ -177,7 +177,7 @@ class ScoreCurve:
         variance = self.jackknife.variance / self.max_fpr**2
         if min(independent, variance) > 1e-24:
             return variance / independent
-        # A perfect ranking shows no variance: rows of a group may all be alike.
+        # The variance of a perfect ranking is zero: assume that rows of a group are equal.
         share = self.group_sums.weight / self.group_sums.total
         n_rows = [spread.n_rows for spread in reversed(self.spreads)]
         return float((n_rows * (share**2).sum(axis=1)).max())

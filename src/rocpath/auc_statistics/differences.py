@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # Below this ratio to the variance of either AUC, the variance of a difference is the
 # rounding error of two equal rankings. One exchanged pair among 10^6 rows gives 1e-17.
 _EQUAL_RANKINGS = 1e-22
-_EQUAL_AREAS = 1e-14  # differences of equal areas by rounding
+_EQUAL_AREAS = 1e-14  # largest difference of equal areas due to rounding
 
 
 def compared(
     one: ScoreCurve, two: ScoreCurve, margin: float | None = None, variance: float | None = None
 ) -> AUCComparison:
-    """Compare two scores of the same rows; DeLong's variance may be known already."""
+    """Compare two scores of the same rows; ``variance`` is DeLong's, if already computed."""
     stable, freedom = None, np.inf
     if one.sample.groups is not None:
         variance = (one.group_sums - two.group_sums).variance
@@ -38,7 +38,7 @@ def compared(
         and variance <= _EQUAL_RANKINGS * scale
         and (scale > 0 or _ranks_alike(one.score, two.score, one.blocks.order))
     ):
-        # Scores of one order have nothing to compare; a test would divide by rounding.
+        # Equal rankings have no difference to test; a test would divide by rounding error.
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         p_values = (None, None) if margin is None else (0.0, 0.0)
         return AUCComparison(*same, one.confidence, margin, *p_values)
@@ -48,7 +48,7 @@ def compared(
 def _ranks_alike(
     score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.unsignedinteger]
 ) -> bool:
-    """Return whether both scores rank all rows alike; ``order`` sorts the first."""
+    """Return whether both scores rank all rows equally; ``order`` sorts the first."""
     fall = -np.diff(score[order])
     other_fall = -np.diff(other[order])
     return bool((other_fall >= 0).all() and ((fall > 0) == (other_fall > 0)).all())
@@ -77,8 +77,8 @@ def difference_of(
 ) -> AUCComparison:
     """Test a difference with a known variance, and combine both intervals.
 
-    ``stable`` is the variance of the test, if it is another, with ``freedom`` degrees
-    of freedom.
+    ``stable`` is the variance used by the test, if it differs from ``variance``, and
+    ``freedom`` is its degrees of freedom.
     """
     center = one.center - two.center
     below, above = _distances(one, two, variance)
@@ -87,9 +87,9 @@ def difference_of(
     def upper_tail(excess: float) -> float:
         if scale > 0:
             return float(special.stdtr(freedom, -excess / scale))
-        # Both AUCs are at an end, where the variance is zero but the interval has a
-        # positive width: the test uses its width towards the hypothesis. Without any
-        # width both rank alike, and the difference is rounding.
+        # Both AUCs are 0 or 1, where the variance is zero but the interval has a positive
+        # width: the test uses the width on the side of the hypothesis. If it is zero
+        # too, the rankings are equal, and the difference is rounding error.
         width = below if excess > 0 else above
         quantile = float(special.ndtri(0.5 + 0.5 * one.confidence))
         return float(special.ndtr(-excess / width * quantile)) if width > 0 else 0.5
@@ -114,7 +114,7 @@ def difference_of(
 
 
 def _distances(one: ScoreCurve, two: ScoreCurve, variance: float) -> tuple[float, float]:
-    """Return how far the interval of a difference reaches, by the square-and-add rule."""
+    """Return the distances to both limits of a difference, by the square-and-add rule."""
     first, second = one.interval, two.interval
     both = first.standard_error * second.standard_error
     # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b), solved for the covariance.

@@ -1,10 +1,10 @@
-"""Rows that belong together: variances of clustered ROC data.
+"""Variances of clustered ROC data.
 
 The structural components of the rows of one group are correlated, but groups are
 independent of each other. So components are summed by group before they are squared
-(Obuchowski, 1997). With few or uneven groups that sum is too small, as in any sandwich
-variance: intervals and tests use the jackknife over groups instead, which tends to the
-same value, with Student's distribution.
+(Obuchowski, 1997). With few or uneven groups that sum is too small, like any sandwich
+variance: intervals and tests use the jackknife over groups instead, which converges to
+the same value, with Student's distribution.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _group_order(ranked_code: NDArray[np.intp]) -> NDArray[np.unsignedinteger]:
 def won_within_groups(
     ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Count correctly ordered pairs by group, where no classes are tied.
+    """Count correctly ordered pairs by group, if no rows of different classes are tied.
 
     Rows are given from the largest score down.
     """
@@ -134,8 +134,8 @@ def won_within_groups(
     n_rows = np.bincount(ranked_code)
     n_positive = np.bincount(ranked_code, ranked_label, n_rows.size)
     n_negative = (n_rows - n_positive).astype(np.intp)
-    # Positives above a negative in its own group are those above it in all minus those
-    # of the groups before.
+    # Positives of the same group above a negative: all positives above it in this
+    # order, minus those of the preceding groups.
     above = np.append(0, np.cumsum(np.cumsum(label)[~label]))
     last = np.cumsum(n_negative)
     before = np.cumsum(n_positive) - n_positive
@@ -161,7 +161,7 @@ def pairs_within_groups(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> WithinGroups:
-    """Count the pairs of each group, ties counting one half."""
+    """Count the pairs of each group, with ties counting one half."""
     order = blocks.order[_group_order(code[blocks.order])]
     ranked, group = score[order], code[order]
     is_new = (ranked[1:] != ranked[:-1]) | (group[1:] != group[:-1])
@@ -170,8 +170,8 @@ def pairs_within_groups(
     of_block = group[start]
     n_codes = int(code.max()) + 1
     total = [np.bincount(of_block, sums, n_codes) for sums in (tp, fp)]
-    # Rows above a block in its own group are those above it in all minus those of the
-    # groups before.
+    # Rows of the same group above a block: all rows above it in this order, minus those
+    # of the preceding groups.
     above, fp_above = (
         np.cumsum(sums) - sums - (np.cumsum(each) - each)[of_block]
         for sums, each in zip((tp, fp), total, strict=True)

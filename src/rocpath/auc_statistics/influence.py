@@ -55,8 +55,8 @@ def unit_variance(influence: NDArray[np.float64], groups: RowGroups | None = Non
 class ScoreBlocks(NamedTuple):
     """Class weights and structural components by block, from the largest score down.
 
-    A block is a set of rows that no ROC curve separates: ties, and neighbors of one
-    class. ``positive`` and ``negative`` are the centered structural components of a row
+    A block is a set of rows with equal structural components: tied rows, or consecutive
+    rows of one class. ``positive`` and ``negative`` are the centered structural components of a row
     of that class in the block; ``order`` sorts the rows by score, and ``start`` holds
     the first position of each block in it.
     """
@@ -98,7 +98,7 @@ def place_rows(
     weight: NDArray[np.float64] | None,
     max_fpr: float,
 ) -> ScoreBlocks:
-    """Compute the (partial) AUC and the structural components, ties counting half."""
+    """Compute the (partial) AUC and the structural components, with ties counting one half."""
     order = falling_order(score)
     # Rows of a block have equal components, so all sums are over blocks: far fewer than
     # rows where the classes hardly mix.
@@ -121,15 +121,15 @@ def block_components(
     # Distance to max_fpr at the start of a block; negative beyond it.
     room = max_fpr - (np.cumsum(fp) - fp) / n_negative
     counted = np.clip(room, 0.0, tied)
-    # Of negatives tied in a block, the fraction up to max_fpr counts; a block without
-    # any is before max_fpr or after it.
+    # Of the negatives tied in a block, the fraction up to max_fpr counts; a block
+    # without negatives is entirely before or after max_fpr.
     fraction = (room > 0).astype(np.float64)
     np.divide(counted, tied, out=fraction, where=tied > 0)
     of_positive = np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
-    # Rounding must not make a perfect ranking better than perfect.
+    # Rounding must not make the area exceed that of a perfect ranking.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
-    # Positives above a negative win against it, tied ones by half. Its component is
-    # that minus the mean, since the shares of a class sum to one.
+    # The share of positives above a negative, with ties counting one half. Its component
+    # is this share minus the mean, since the shares of a class sum to one.
     won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
     return area, of_positive - area, of_negative
@@ -137,8 +137,8 @@ def block_components(
 
 def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
     """Sort rows from the largest score down."""
-    # The core's sort takes a third of NumPy's time, which would be half of an
-    # interval's, but its indices have 32 bits.
+    # The core's sort takes a third of the time of NumPy's, which would take half of the
+    # time of an interval, but its indices have 32 bits.
     if score.size >= 2**32:
         return np.argsort(score)[::-1].astype(np.uint64)
     order: NDArray[np.unsignedinteger] = _core.sorted_order(score)
@@ -148,12 +148,12 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
 def _block_starts(
     score: NDArray[np.float64], is_positive: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
 ) -> NDArray[np.intp]:
-    """Start a block where the class changes, and before and after ties of both."""
+    """Start a block where the class changes, and before and after ties of both classes."""
     label = is_positive[order]
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
-    # In a tie of both classes the order is accidental, but the class changes in it
-    # somewhere; its two ends are found by binary search.
+    # Within a tie of both classes the order is arbitrary, but the class changes
+    # somewhere; both ends of the tie are found by binary search.
     is_tied = before == after
     if not is_tied.any():
         return np.append(0, change + 1)
@@ -163,7 +163,7 @@ def _block_starts(
     for side in ("left", "right"):
         edge = order.size - np.searchsorted(rising, tie, side=side)
         start.append(edge[edge < order.size])
-    # Not np.unique, which is slower: it hashes.
+    # np.unique is slower here, because it hashes.
     starts = np.sort(np.concatenate(start))
     return np.asarray(starts[np.append(True, starts[1:] != starts[:-1])])
 

@@ -35,7 +35,7 @@ def auc_interval(
     """Compute an AUC with its standard error and a confidence interval.
 
     The interval consists of the AUC values that the score test does not reject, with
-    the standard error expected at each value, as Wilson's interval for a proportion.
+    the standard error expected at each value, like Wilson's interval for a proportion.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def auc_interval(
         Group of each row, such as a patient. Rows of one group may depend on each
         other in any way; groups are independent. The AUC remains that of all pairs,
         and the standard error is Obuchowski's (1997). Without groups, all rows are
-        independent.
+        assumed to be independent.
     strata : array-like, shape (n_rows,), optional
         Stratum of each row, such as a user or a matched set. Only pairs within a
         stratum count, and strata with one class are skipped. With at least ten strata
@@ -170,7 +170,7 @@ def compare_auc_unpaired(
     margin: float | None = None,
     positive: Any = None,
 ) -> AUCComparison:
-    """Compare the AUCs of two independent samples by DeLong's variances.
+    """Compare the AUCs of two independent samples with DeLong's variances.
 
     Parameters
     ----------

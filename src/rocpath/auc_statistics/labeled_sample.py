@@ -32,7 +32,7 @@ class RowGroups(NamedTuple):
 
     @classmethod
     def of(cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> RowGroups:
-        """Encode labels of any type, or raise if there are fewer groups."""
+        """Encode labels of any type, or raise if there are fewer than ``least`` groups."""
         refuse_masked(name, labels)
         label = np.asarray(labels)
         if label.ndim != 1:
@@ -56,7 +56,7 @@ class RowGroups(NamedTuple):
 
 
 def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
-    """Return non-negative integers that are equal where labels are."""
+    """Return non-negative integers that are equal where the labels are equal."""
     if label.dtype.kind in "bui":
         low = int(label.min())
         if int(label.max()) - low <= 2 * label.size:
@@ -69,7 +69,7 @@ def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class LabeledSample:
-    """Hold checked labels, with weights and groups unless all rows count alike."""
+    """Hold checked labels with optional weights and groups."""
 
     is_positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
@@ -91,7 +91,7 @@ class LabeledSample:
         if groups is not None:
             together = RowGroups.of("groups", groups, is_positive.size)
             if together.n_groups == is_positive.size:
-                # A group for each row: independent rows.
+                # With one row in each group, rows are independent.
                 together = None
         return cls(is_positive, weight, together)
 
@@ -119,10 +119,10 @@ class LabeledSample:
 
     @cached_property
     def unbiased_parts(self) -> list[float]:
-        """The part of the variance of each class that deviations from the mean show."""
+        """Bessel's correction of each class: 1 - 1/n for its effective number of rows n."""
         weight = self.weight
         squares = np.bincount(self.is_positive, weight if weight is None else weight**2)[::-1]
-        # Kish's numbers of rows.
+        # Kish's effective numbers of rows.
         sizes = np.array(self.weight_sums) ** 2 / squares
         return [max(1.0 - 1.0 / float(size), 1e-9) for size in sizes]
 

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 
-# Below this ratio to the sum of two variances, that of the difference is summed by row.
+# A variance of a difference below this fraction of the sum of both variances is computed
+# by summing over rows.
 _CANCELLATION = 1e-6
 
 
 class PairComparison(NamedTuple):
-    """Two scores by name, their comparison, and its p-value adjusted by Holm."""
+    """Names of two scores, their comparison, and its Holm-adjusted p-value."""
 
     first: str
     second: str
@@ -85,7 +86,7 @@ class AUCComparisons(TextTable):
 
     def _below(self) -> list[str]:
         return [
-            f"All AUCs equal: statistic {self.statistic:.3g} on "
+            f"Test of equal AUCs: statistic {self.statistic:.3g} on "
             f"{self.degrees_of_freedom} degrees of freedom, {p_text(self.p_value)}"
         ]
 
@@ -132,7 +133,7 @@ def compare_aucs(
     pair   difference              95% CI      p  Holm's p
     a - b     +0.3125  -0.0626 to +0.6435  0.065     0.065
     <BLANKLINE>
-    All AUCs equal: statistic 3.41 on 1 degrees of freedom, p = 0.065
+    Test of equal AUCs: statistic 3.41 on 1 degrees of freedom, p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     confidence = share_between("confidence", confidence)
@@ -157,7 +158,7 @@ def compare_aucs(
 def _named_columns(
     sample: LabeledSample, S: Any, names: Sequence[str] | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return columns by name, or raise with the column that is wrong."""
+    """Return columns by name; errors name the invalid column."""
     if not isinstance(S, Mapping) and not hasattr(S, "columns"):
         table = np.asarray(S)
         if table.ndim != 2:
@@ -183,7 +184,7 @@ def _named_columns(
 
 
 def holm(p_value: Sequence[float]) -> list[float]:
-    """Adjust p-values such that the family-wise error rate is controlled (Holm)."""
+    """Adjust p-values by Holm's method, which controls the family-wise error rate."""
     # The k-th smallest of n is multiplied by n - k + 1; the results must not decrease.
     order = np.argsort(p_value, kind="stable")
     times = np.arange(order.size, 0, -1)
@@ -199,7 +200,7 @@ def _pair_variance(
     counts = sample.counts["n_positives"], sample.counts["n_negatives"]
     total = float(covariance[i, i] + covariance[j, j])
     variance = total - 2.0 * float(covariance[i, j])
-    # Nearly equal rankings would lose their digits in the subtraction.
+    # For nearly equal rankings, most digits would cancel in the subtraction.
     if sample.groups is not None or 1 in counts or variance < _CANCELLATION * total:
         return None
     return variance
@@ -208,13 +209,13 @@ def _pair_variance(
 def _overall_test(
     sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
-    """Test that all AUCs are equal, by their differences to the last one."""
+    """Test that all AUCs are equal, by their differences from the last one."""
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
     contrast = np.eye(len(curves))[:-1]
     contrast[:, -1] = -1.0
     apart = contrast @ covariance @ contrast.T
-    # Scores that rank alike make it singular: its rank is the degrees of freedom.
+    # Equal rankings make the matrix singular; its rank is the degrees of freedom.
     scale = max(float(np.abs(apart).max()), 1e-300)
     rank = int(np.linalg.matrix_rank(apart / scale, tol=1e-10, hermitian=True))
     if rank == 0:
@@ -223,7 +224,7 @@ def _overall_test(
     statistic = float(difference @ inverse @ difference)
     if sample.groups is None:
         return statistic, rank, float(special.chdtrc(rank, statistic))
-    # Hotelling's T squared on as many degrees of freedom as groups.
+    # Hotelling's T-squared test, with groups as the independent units.
     freedom = max(sample.groups.n_groups - rank, 1)
     statistic *= freedom / (rank * max(sample.groups.n_groups - 1, 1))
     return statistic, rank, float(special.fdtrc(rank, freedom, statistic))

@@ -29,12 +29,12 @@ _UNKNOWN = (float("nan"), float("nan"))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OperatingPoint(Sentence):
-    """Hold a threshold, and the error rates of the rows it was chosen by.
+    """Hold a threshold and its error rates on the rows from which it was chosen.
 
     Rows whose score is at least ``threshold`` are predicted positive. Each limit of an
     interval is a one-sided bound that holds for new rows with ``confidence``, with the
-    choice of the threshold taken into account. If rows are grouped, only the limits
-    that are targets of the choice take it into account.
+    choice of the threshold taken into account. If rows are grouped, only the bounds
+    of constrained rates take it into account.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class RankedRows(NamedTuple):
             weight = 1.0 / np.bincount(key)[key]
         order = falling_order(score)
         ranked = score[order]
-        # No threshold separates equal scores, so only the last of them is a place.
+        # No threshold separates equal scores, so only the last of them is a candidate.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         label = is_positive[order]
         tp = n_true = np.cumsum(label)[last]
@@ -155,7 +155,7 @@ class RankedRows(NamedTuple):
     @property
     def precision(self) -> NDArray[np.float64]:
         """Share of positives at or above each score."""
-        # A threshold that predicts nothing positive is never precise enough.
+        # Without predicted positives it is undefined; 0 satisfies no constraint.
         true, called = self.n_true_called, self.n_called
         if self.unit == "weight":
             true, called = self.tp, self.tp + self.fp
@@ -173,7 +173,7 @@ class RankedRows(NamedTuple):
             return score
         following = float(self.score[place + 1])
         middle = 0.5 * score + 0.5 * following
-        # Neighboring float64 numbers have no middle.
+        # There is no number between neighboring float64 numbers.
         return middle if middle > following else score
 
     def highest(self, loss: float, n_units: int, confidence: float) -> float:
@@ -183,7 +183,7 @@ class RankedRows(NamedTuple):
         return float(highest_rate(loss, n_units, confidence))
 
     def bounds(self, count: float, n_units: int, confidence: float) -> Interval:
-        """Return both bounds of a rate at a place that was chosen by other rows."""
+        """Return both bounds of a rate at a place that was chosen independently of the rows."""
         lowest = 1.0 - self.highest(n_units - count, n_units, confidence)
         return lowest, self.highest(count, n_units, confidence)
 
@@ -208,7 +208,7 @@ def bounds_of_any_place(rows: RankedRows, place: int, confidence: float) -> Rate
 def operating_point(
     rows: RankedRows, place: int, bounds: Callable[[float], RateBounds], confidence: float | None
 ) -> OperatingPoint:
-    """Predict the rows at this place and above positive; bound the rates of counted rows."""
+    """Return the operating point at a place, with bounds unless rows are weighted."""
     level = confidence or DEFAULT_CONFIDENCE
     tp = int(rows.n_true_called[place])
     point = OperatingPoint(

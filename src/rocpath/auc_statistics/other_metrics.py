@@ -1,4 +1,4 @@
-"""Intervals for the metrics that are reported beside the AUC."""
+"""Intervals for metrics that are reported alongside the AUC."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-_NODES = 64  # of the quadrature over the false positive rate of the threshold
-_LARGEST_SLOPE = 3.0  # of a ROC curve on probit scales, where it is hardly known
+_NODES = 64  # nodes of the quadrature over the false positive rate of the threshold
+_LARGEST_SLOPE = 3.0  # of a ROC curve on probit scales, where its estimate is uncertain
 
 
 def tpr_at_fpr(
@@ -108,7 +108,7 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
     n_above = int(np.floor(rows.n_negative * fpr * (1.0 + 1e-12)))
     place = int(np.searchsorted(rows.fp, n_above, side="right")) - 1
     count, n_positive = int(rows.tp[place]), rows.n_positive
-    # The false positive rate at the next negative, which the threshold is just above.
+    # The threshold is just above the next negative, whose FPR has a Beta distribution.
     node, weight = np.polynomial.legendre.leggauss(_NODES)
     at = special.betaincinv(n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0))
     away = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
@@ -116,7 +116,7 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
     def limit(probability: float) -> float:
         def exceeds(probit: float) -> bool:
             rate = special.ndtr(probit + away)
-            # A mid-p value: half of the probability of the observed count.
+            # Mid-p value: the observed count contributes half of its probability.
             tails = special.bdtrc(count - 1, n_positive, rate) if count else 1.0
             strict = special.bdtrc(count, n_positive, rate) if count < n_positive else 0.0
             return bool(weight @ (0.5 * (tails + strict) * np.ones(_NODES)) >= 2.0 * probability)
@@ -130,8 +130,8 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
 
 
 def _local_slope(rows: RankedRows, fpr: float) -> float:
-    """Return the slope of the ROC curve on probit scales around a rate."""
-    # Both counts moved away from 0 and their total, where probits are infinite.
+    """Return the slope of the ROC curve on probit scales near a false positive rate."""
+    # Counts are moved away from 0 and from their totals, where probits are infinite.
     x = special.ndtri((rows.fp + 0.5) / (rows.n_negative + 1.0))
     z = special.ndtri((rows.tp + 0.5) / (rows.n_positive + 1.0))
     near = np.abs(x - special.ndtri(fpr)) < 0.75
@@ -152,7 +152,7 @@ def average_precision_interval(
 ) -> MetricInterval:
     """Compute the average precision with an interval.
 
-    The value is scikit-learn's ``average_precision_score``, exact under ties. The
+    The value equals scikit-learn's ``average_precision_score``, also with ties. The
     variance is that of its influence function, and the interval is symmetric on the
     logit scale.
 
@@ -177,8 +177,8 @@ def average_precision_interval(
     value, influence = average_precision_influence(sample.is_positive, score)
     variance, freedom = unit_variance(influence, sample.groups)
     if variance <= 1e-24 or value >= 1:
-        # A perfect ranking shows no variance: the largest share of positives that may
-        # still score below negatives.
+        # The variance of a perfect ranking is zero: the limit is based on the largest
+        # share of positives that may still score below negatives.
         low, high = (1.0 - confidence) ** (1.0 / (sample.counts["n_positives"] or 1)), 1.0
     else:
         quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
@@ -196,8 +196,8 @@ def average_precision_influence(
     precision = rows.precision
     tp_here = np.diff(rows.tp, prepend=0)
     value = float(tp_here @ precision) / n_positive
-    # Positives of lower or equal score have this row among those above them: it adds
-    # to the denominator of their precision, and if positive to the numerator.
+    # A row counts in the precision of all positives with a lower or equal score: in the
+    # denominator and, if it is positive, in the numerator.
     called = np.maximum(rows.n_called, 1)
     numerator = np.cumsum((tp_here / called)[::-1])[::-1]
     denominator = np.cumsum((tp_here * rows.tp / called**2.0)[::-1])[::-1]
@@ -229,7 +229,7 @@ def bootstrap_interval(
     y : array-like, shape (n_rows,)
         Labels of exactly two values.
     scores : array-like, shape (n_rows,)
-        Scores.
+        Scores that are passed to ``metric``.
     groups : array-like, shape (n_rows,), optional
         Group of each row; groups are resampled as a whole.
     confidence : float

@@ -19,7 +19,7 @@ def n_positives_needed(
     correlation: float = 0.5,
     confidence: float = 0.95,
 ) -> int:
-    """Compute the number of positives for an interval or a test of AUCs.
+    """Compute the number of positives needed for an interval or a test of AUCs.
 
     Variances are those of two normal distributions of equal variance. Exactly one of
     ``width`` and ``power`` must be given.
@@ -31,13 +31,14 @@ def n_positives_needed(
     width : float, optional
         Largest expected width of the confidence interval.
     power : float, optional
-        Smallest probability that the test finds a difference to ``other_auc``.
+        Smallest probability that the test detects the difference from ``other_auc``.
     other_auc : float
-        AUC to compare with. For one half, the test is that of a useless score.
+        AUC to compare with. The default tests against chance, a fixed value.
     negatives_per_positive : float
         Number of negatives for each positive.
     correlation : float
-        Correlation of both estimates on the same rows; 0 for two samples of this size.
+        Correlation of both estimates on the same rows; 0 for two independent samples,
+        each of this size.
     confidence : float
         Confidence of the interval, or one minus the two-sided level of the test.
 
@@ -69,7 +70,7 @@ def n_positives_needed(
     if auc == other_auc:
         raise ValueError(f"other_auc must differ from auc, got {other_auc:g} for both.")
     if other_auc == 0.5:
-        # A useless score is a fixed value, not a second estimate.
+        # Chance is a fixed value, not a second estimate.
         null, difference = _unit_variance(0.5, ratio), variance
     else:
         rho = finite_number("correlation", correlation)

@@ -22,7 +22,7 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
     from any distribution (Wilks).
     """
     count, n_rows = np.asarray(count), np.asarray(n_rows)
-    # A binomial tail is an incomplete beta function of the rate, and this its inverse.
+    # A binomial tail is an incomplete beta function of the rate; this is its inverse.
     rate = special.betaincinv(count + 1.0, np.maximum(n_rows - count, 1), confidence)
     return np.where(count < n_rows, rate, 1.0)
 
@@ -43,18 +43,18 @@ def rate_bounds(count: Any, n_rows: Any, confidence: float) -> Interval:
 def effective_counts(
     is_case: NDArray[np.bool_], code: NDArray[np.intp] | None
 ) -> tuple[float, float]:
-    """Return the numbers of cases and rows for bounds of a rate, given groups by code.
+    """Return the effective numbers of cases and rows for bounds on a rate.
 
     The design effect of the rate is that of its clustered variance (Rao and Scott,
-    1992), and Clopper and Pearson's bounds are then those of the effective counts (Korn
-    and Graubard, 1998).
+    1992), and the bounds of Clopper and Pearson then use the effective counts (Korn
+    and Graubard, 1998). ``code`` is the group of each row.
     """
     n_rows, rate = is_case.size, float(is_case.mean())
     if code is None:
         return float(is_case.sum()), n_rows
     size, count = np.bincount(code), np.bincount(code, is_case)
     n_groups, simple = np.count_nonzero(size), rate * (1.0 - rate) * n_rows
-    # As if all rows of a group were alike where no variance is seen.
+    # If the observed variance is zero, all rows of a group are assumed to be equal.
     effect = float(size @ size) / n_rows
     if simple > 0 and n_groups > 1:
         square = float(((count - rate * size) ** 2).sum())
@@ -77,7 +77,7 @@ def highest_loss(total: float, n_groups: float, confidence: float) -> float:
     def is_rejected(limit: float) -> bool:
         # Relative entropy of two Bernoulli distributions; 0 log 0 is 0.
         entropy = special.rel_entr(mean, limit) + special.rel_entr(1.0 - mean, 1.0 - limit)
-        # A sum of losses may be rounded: without it, a mean of 0.1 of 10 would count 2.
+        # A tolerance for rounding: ten groups with a mean loss of 0.1 must not count as 2.
         tail = np.e * special.bdtr(np.ceil(total - 1e-9), n_groups, limit)
         return bool(min(np.exp(-n_groups * entropy), tail) <= 1.0 - confidence)
 
@@ -85,7 +85,7 @@ def highest_loss(total: float, n_groups: float, confidence: float) -> float:
 
 
 def smallest_root(is_above: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the number in a range from which on a monotone condition holds."""
+    """Return the smallest number in a range for which a monotone condition holds."""
     for _ in range(50):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_above(middle) else (middle, high)
@@ -94,8 +94,8 @@ def smallest_root(is_above: Callable[[float], bool], low: float, high: float) ->
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
     """Return ranks from ``least`` to ``n_rows``, each larger by about this ratio."""
-    # The error probability is divided among the ranks: few of them, evenly spaced on a
-    # logarithmic scale, lose little precision and leave more of it for each.
+    # The error probability is divided among the ranks. A few ranks, evenly spaced on a
+    # logarithmic scale, lose little precision and leave a larger share for each.
     ranks, rank = [n_rows], least
     while rank < n_rows:
         ranks.append(rank)
@@ -106,12 +106,12 @@ def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.i
 def simultaneous_rates(
     n_rows: int, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds by count from 0, each valid for all counts at once.
+    """Return lower and upper bounds for all counts from 0, each simultaneously valid.
 
-    Each is that of the nearest rank on the conservative side, with the error
+    Each bound is that of the nearest rank on the conservative side, with the error
     probability divided by the number of ranks (Bonferroni).
     """
-    # Close together at both ends, where relative differences matter.
+    # Ranks are close together at both ends, where relative differences matter.
     half = rising_ranks(0, n_rows // 2, ratio=1.25)
     rank = np.union1d(half, n_rows - half)
     each = 1.0 - (1.0 - confidence) / rank.size

@@ -112,10 +112,10 @@ class AUCInterval(Sentence):
         AUC, or partial AUC up to ``max_fpr``.
     standard_error : float
         DeLong's standard error, or Obuchowski's if rows are grouped. It is 0 at an AUC
-        of exactly 1 or 0, where the interval still has a positive width. The variance
-        of a class with a single row is that of two normal distributions.
+        of exactly 1 or 0, where the interval still has a positive width. For a class
+        with a single row, the variance of two normal distributions is used.
     low, high : float
-        Limits of the interval, within 0 and the largest possible area.
+        Limits of the interval, between 0 and the largest possible area.
     confidence : float
         Nominal coverage of the interval.
     n_positives, n_negatives : int
@@ -189,7 +189,8 @@ class AUCComparison(Sentence):
         One-sided p-value of the hypothesis that the first AUC is smaller than the
         second by ``margin`` or more.
     equivalence_p_value : float or None
-        P-value of the two one-sided tests that both AUCs differ by ``margin`` or more.
+        P-value of the two one-sided tests of the hypothesis that both AUCs differ by
+        ``margin`` or more.
     """
 
     value: float

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.labeled_sample import RowGroups
 
 _GRID_RATIO = 1.02  # ratio of the ranks of two neighboring thresholds
-_GROUP_GRID_RATIO = 1.15  # coarser: each threshold takes a pass over the rows
+_GROUP_GRID_RATIO = 1.15  # coarser: each threshold requires a pass over the rows
 
 
 class ROCBand(NamedTuple):
-    """Corners of the confidence band of a ROC curve, from no row positive to all."""
+    """Corners of the confidence band of a ROC curve, by increasing number of positives."""
 
     fpr_low: NDArray[np.float64]
     fpr_high: NDArray[np.float64]
@@ -41,9 +41,9 @@ def roc_band(
     is_simultaneous: bool = False,
     groups: RowGroups | None = None,
 ) -> ROCBand:
-    """Bound both rates at each threshold (Clopper and Pearson), or at all at once.
+    """Bound both rates at each threshold (Clopper and Pearson), or simultaneously at all.
 
-    With groups, bounds at each threshold are those of effective numbers of rows.
+    With groups, the bounds at each threshold use effective numbers of rows.
     """
     rows = RankedRows.of(is_positive, score)
     place = spread_places(rows, ratio=_GRID_RATIO if groups is None else _GROUP_GRID_RATIO)
@@ -60,7 +60,7 @@ def roc_band(
             code, own = groups.code[side], score[side]
             counts = [effective_counts(own >= rows.score[one], code) for one in place]
             count, n_rows = np.array(counts).T
-        # Of two independent rates, each has two bounds.
+        # Two independent rates, each with a two-sided interval.
         level = 0.5 * (1.0 + float(np.sqrt(confidence)))
         limits += [bound(count, n_rows, level) for bound in (lowest_rate, highest_rate)]
     return ROCBand(*limits)
@@ -68,7 +68,7 @@ def roc_band(
 
 def spread_places(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:
     """Choose distinct scores, close together at the top of the ranking."""
-    # There thresholds are chosen, and rates change most.
+    # Most thresholds are chosen there, and rates change fastest.
     ranks = rising_ranks(1, int(rows.n_called[-1]), ratio=ratio)
     place = np.searchsorted(rows.n_called, ranks, side="right") - 1
     return np.unique(np.append(0, place))

@@ -5,8 +5,8 @@ from it, with the standard error expected *at x*, as in Wilson's interval for a
 proportion. Its dependence on x is that of two normal distributions of equal variance;
 its size is DeLong's: for each class the ratio of the observed to the expected variance,
 shrunk as if ``_PRIOR_ROWS`` rows had been observed with a ratio of 1, or more for large
-AUCs, where heavy tails matter. So the interval stays within [0, 1], is not empty where
-DeLong's variance is zero, and becomes DeLong's as rows are added.
+AUCs, where heavy tails matter. So the interval stays within [0, 1], has a positive
+width where DeLong's variance is zero, and converges to DeLong's as rows are added.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from scipy import special
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Both by simulation (benchmarks/interval_coverage.py): fewer rows, or a normal
-# quantile, cover too little at 20 positives; more rows ignore DeLong's variance where
-# the model is wrong.
+# Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer rows or a
+# normal quantile, coverage is too low with 20 positives; with more rows, DeLong's variance
+# has too little influence where the model is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
-# The variance of an AUC of .9 may be 1.9 times that of the normal model, and that of an
-# AUC of 1, 2.5 times. Without it, coverage of Cauchy scores is .87 to .91 there.
+# Variances are shrunk towards 1.9 times that of the normal model at an AUC of .9, and
+# 2.5 times at an AUC of 1. Otherwise, coverage for Cauchy scores is .87 to .91 there.
 _HEAVY_TAILS = 3.0
-# Below this many rows of equal weight, one row has nearly all the weight.
+# Below this effective number of rows, one row has nearly all the weight.
 _TWO_ROWS = 1.0001
-# One pair in the wrong order among 10^6 rows of each class makes a variance of 1e-18.
+# One pair in the wrong order among 10^6 rows of each class gives a variance of 1e-18.
 _ROUNDING = 1e-24
 
 
@@ -67,8 +67,8 @@ class ClassSpread(NamedTuple):
         if n_rows < _TWO_ROWS or second < _ROUNDING:
             return cls(0.0, n_rows, 0.0)
         variance = float(square_sum @ square) / squares / (1.0 - 1.0 / n_rows)
-        # An estimated variance has itself a relative one of (kurtosis - 1) / n_rows,
-        # and a chi-squared variable has 2 / freedom.
+        # The relative variance of an estimated variance is (kurtosis - 1) / n_rows, and
+        # that of a chi-squared variable is 2 / freedom.
         kurtosis = float(weight_sum @ square**2) / total / second**2
         return cls(variance, n_rows, min(n_rows - 1.0, 2.0 * n_rows / max(kurtosis - 1.0, 1e-9)))
 
@@ -103,7 +103,7 @@ def expected_spread(
 
 
 class DesignEffect(NamedTuple):
-    """How clustered rows change an interval.
+    """Effect of clustered rows on an interval.
 
     ``factor`` is the ratio of the variance to that of independent rows, ``freedom`` the
     degrees of freedom of the clusters, and ``center`` the AUC of pairs of rows of
@@ -181,11 +181,11 @@ def _limits(
 def _nearest_rejected(
     area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
 ) -> float:
-    """Return the value below the area that is exactly its own distance away."""
+    """Return the lower limit, the value whose distance from the area is ``distance``."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
-    # The rejected value nearest to the area: the expected variance rises and falls, so
-    # that values farther away might not be rejected, but do not belong to an interval.
+    # The limit is next to the nearest rejected value. The expected variance rises and
+    # falls, so values farther away may not be rejected, but are not in the interval.
     excess = area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
     rejected = np.flatnonzero(excess > 0)
     if rejected.size == 0:
@@ -197,11 +197,11 @@ def _nearest_rejected(
 
 
 def _prior_ratio(area: float, max_fpr: float) -> float:
-    """Return the ratio to the normal model that few rows are shrunk towards."""
+    """Return the variance ratio towards which small samples are shrunk."""
     if max_fpr < 1:
         return 1.0
-    # Heavy tails put a few positives far below the others. They decide the variance of
-    # a large AUC, and most small samples have none of them.
+    # With heavy tails, a few positives score far below the others. They determine the
+    # variance of a large AUC, but most small samples contain none of them.
     return 1.0 + _HEAVY_TAILS * max(abs(2.0 * area - 1.0) - 0.5, 0.0)
 
 
@@ -209,8 +209,8 @@ def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return prior
     seen = spread.freedom * spread.variance / expected
-    # Few rows, or those of a perfect ranking, do not determine their variance: the
-    # model's has the weight of _PRIOR_ROWS rows.
+    # A few rows, or a perfect ranking, do not determine the variance: that of the model
+    # has the weight of _PRIOR_ROWS rows.
     return (seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
 
 
@@ -230,7 +230,7 @@ def _freedom(
 
 
 class _BinormalTable(NamedTuple):
-    """By area: variances of the components of both classes, and of a pair."""
+    """Variances of the components of both classes and of a pair, by area."""
 
     area: NDArray[np.float64]
     positive: NDArray[np.float64]
@@ -238,7 +238,7 @@ class _BinormalTable(NamedTuple):
     pair: NDArray[np.float64]
 
 
-# It depends on max_fpr alone, and a comparison of models needs it many times.
+# The table depends on max_fpr alone, and a comparison of models uses it many times.
 @lru_cache(maxsize=64)
 def binormal_table(max_fpr: float) -> _BinormalTable:
     """Integrate over thresholds, for a grid of distances between the two means."""
@@ -251,7 +251,7 @@ def binormal_table(max_fpr: float) -> _BinormalTable:
     weight = weight * 0.5 * (9.5 - lowest)
     weight *= np.exp(-0.5 * threshold**2) / np.sqrt(2.0 * np.pi)
     distance = np.linspace(-13.0, 13.0, 1041)
-    # FN rates, not TPR: near an area of 1 their small differences count.
+    # False negative rates, because small differences matter near an area of 1.
     fnr = special.ndtr(threshold - distance[:, None])
     last = special.ndtr(lowest - distance)
     loss = fnr @ weight
@@ -266,6 +266,6 @@ def binormal_table(max_fpr: float) -> _BinormalTable:
     )
     columns = [np.maximum(column, 0.0) / max_fpr**2 for column in (positive, negative, pair)]
     for column in columns:
-        # At areas of 0 and 1 nothing varies; rounding would leave a residue.
+        # Variances at areas of 0 and 1 are zero except for rounding error.
         column[[0, -1]] = 0.0
     return _BinormalTable(np.clip(area / max_fpr, 0.0, 1.0), *columns)

@@ -39,7 +39,7 @@ class ThresholdGrid(NamedTuple):
 
 
 class Lift(NamedTuple):
-    """How many of the positives have the largest scores."""
+    """Number of positives among the rows with the largest scores."""
 
     n_rows: int
     n_positive: int
@@ -113,15 +113,15 @@ def _common_points(
             if rate != getattr(targets, name):
                 one = replace(NO_TARGETS, **{name: rate})  # type: ignore[arg-type]
                 points += target_points(is_positive, score, one, **sample)[:1]
-    # A threshold that predicts no row positive teaches nothing.
+    # A threshold without predicted positives is not informative.
     return [one._replace(is_requested=False) for one in points if one.point.tp + one.point.fp > 0]
 
 
 def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
-    """Predict the rows positive whose probability is above one half."""
+    """Predict rows with a probability above one half as positive."""
     group = None if sample.groups is None else sample.groups.code
     rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
-    # Scores are log-odds: a probability above one half is one above 0.
+    # Scores are log-odds: a probability above one half is a score above 0.
     place = int(np.count_nonzero(rows.score[1:] > 0))
     point = operating_point(rows, place, partial(bounds_of_any_place, rows, place), None)
     return NamedPoint("probability above one half", replace(point, threshold=0.0))
@@ -132,7 +132,7 @@ def _n_top(n_rows: int) -> int:
 
 
 def _lift(rows: RankedRows) -> Lift:
-    # Of rows tied at the border their share counts.
+    # Rows tied at the boundary count in proportion.
     n_top = _n_top(rows.n_rows)
     found = float(np.interp(n_top, rows.n_called, rows.tp))
     share = found / rows.n_positive

@@ -52,9 +52,9 @@ def _few_errors(
     rate: float,
     confidence: float | None,
 ) -> FeasibleRegion:
-    """Allow places with at most a number of errors that only the number of rows decides."""
+    """Allow places with at most a number of errors that depends only on that of rows."""
     if confidence is None:
-        # A rate such as 1 - 0.9 has been rounded; whole numbers are farther apart.
+        # Rates such as 1 - 0.9 are rounded; the tolerance is far below one error.
         limit = rate * n_units * (1.0 + 1e-12)
         limit = np.floor(limit) if rows.unit == "row" else limit
         return FeasibleRegion(error <= limit, limit)
@@ -80,8 +80,8 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
             raise _out_of_reach("min_precision", rate, possible, rows, None)
         return FeasibleRegion(is_feasible)
     # Above the row of a given rank all rows are independent draws, and the positives
-    # among them are binomial. Ranks that could never be precise enough are not tested:
-    # were all rows of a rank positive, the bound would be (missing / n) ** (1 / rank).
+    # among them are binomial. Ranks that cannot reach the target are not tested: even
+    # if all of their rows were positive, the bound would be (missing / n) ** (1 / rank).
     missing = 1.0 - confidence
     rank = rising_ranks(1, rows.n_rows)
     tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]

@@ -61,11 +61,12 @@ def choose_threshold(
         Costs of a false positive and of a false negative.
     confidence : float, optional
         Probability with which all constraints on rates hold for new rows at once (the
-        confidence is divided among them by Bonferroni's inequality). The cost is then
+        error probability is divided among them by Bonferroni's inequality). The cost is then
         the largest one that new rows can have with this confidence. By default, rates
         and costs are those of the given rows.
     sample_weight : array-like, shape (n_rows,), optional
-        Non-negative weight of each row. Unequal weights exclude ``confidence``.
+        Non-negative weight of each row. With unequal weights, ``confidence`` must be
+        None.
     groups : array-like, shape (n_rows,), optional
         Group of each row; groups are independent. Rates are then means of the rates of
         the groups, and the guarantee is for a random row of a new group. With groups,
@@ -117,14 +118,14 @@ def _refuse_unbounded(
     if sample.weight is not None and confidence is not None:
         raise ValueError(
             "confidence must be None with unequal sample_weight, got "
-            f"{confidence:g}: the bounds on error rates need rows that count alike."
+            f"{confidence:g}: the bounds on error rates require equal weights."
         )
     unbounded = {"cost"} if confidence is None else {"cost", "min_precision"}
     for name in unbounded & targets.keys() if sample.groups is not None else ():
         raise ValueError(
             f"{name} must be None with groups: no bound is known that is valid for "
-            "correlated rows and every choice of the threshold. Give max_fpr, min_tpr "
-            "or top, or one row of each group."
+            "correlated rows and every choice of the threshold. Use max_fpr, min_tpr "
+            "or top, or keep one row of each group."
         )
 
 
@@ -144,7 +145,7 @@ def checked_target(name: str, target: Any) -> Any:
         return share_between(name, target)
     if not isinstance(target, (tuple, list)) or len(target) != 2:
         raise ValueError(
-            "cost must be a pair, of a false positive and of a false negative, got "
+            "cost must be a pair, the costs of a false positive and of a false negative, got "
             f"{describe(target)}."
         )
     pair = finite_number("cost", target[0]), finite_number("cost", target[1])
@@ -200,8 +201,8 @@ def _point(
     confidence: float | None,
 ) -> OperatingPoint:
     """Return the operating point at a place, with bounds on its rates."""
-    # A rank that is fixed before any score is seen needs no allowance for the choice,
-    # and rows of the other class had no part in it.
+    # A rank that is fixed before any score is seen needs no correction for selection,
+    # and rows of the other class have no influence on it.
     is_rank = set(targets) in ({"max_fpr"}, {"min_tpr"})
     n_guaranteed = max(sum(name != "top" for name in targets), 1)
 
@@ -227,7 +228,7 @@ def _point(
     point = operating_point(rows, place, bounds, confidence)
     if confidence is None or "min_precision" not in regions:
         return point
-    # The guarantee is for rows above the next score, which need not be at this one.
+    # The guarantee is for all rows above the next score, so the threshold is just above it.
     is_last = place + 1 == rows.score.size
     limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
     each = regions["min_precision"].limit
@@ -245,9 +246,6 @@ def _no_common_threshold(
     ranges = []
     for name, region in regions.items():
         high, low = rows.score[region.is_feasible][[0, -1]]
-        ranges.append(f"{name} = {targets[name]:g} allows {low:.4g} to {high:.4g}")
+        ranges.append(f"{name} = {targets[name]:g} allows scores from {low:.4g} to {high:.4g}")
     sure = "" if confidence is None else f" with confidence {confidence:g}"
-    return ValueError(
-        f"no threshold satisfies all constraints{sure}: of the scores at which rows "
-        f"are predicted positive, {', '.join(ranges)}."
-    )
+    return ValueError(f"no threshold satisfies all constraints{sure}: {', '.join(ranges)}.")
