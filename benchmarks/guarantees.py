@@ -4,10 +4,11 @@ Draws normal scores whose true rates are known, chooses a threshold with and wit
 confidence .95, and compares the true rates with the constraints; for costs, with the
 bound. ``ratings`` are the same scores rounded down, so that most are tied; ``grouped``
 are rows in groups of eight with an intraclass correlation of .9. ``tree`` fits a tree
-of depth 4 to 500 rows by ``ThresholdClassifier``, whose rates on 20,000 new rows count:
-with ``split`` as it does for a guarantee, and with ``cv`` by cross-validated scores, as
-a comparison. Prints a table and saves ``guarantees.csv`` beside this script. A share of
-violations of at most .05 is as guaranteed.
+of depth 4 to 500 rows and computes its rates on 20,000 new rows: ``split`` uses
+``ThresholdClassifier`` with a guarantee, and ``cv`` chooses the threshold on
+cross-validated scores, for comparison. Prints a table and saves ``guarantees.csv``
+beside this script. The guarantee is that at most .05 of the samples violate the
+constraints.
 """
 
 import argparse

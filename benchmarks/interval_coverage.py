@@ -1,9 +1,9 @@
-"""Count how often 95% intervals of an AUC contain the true one.
+"""Count how often 95% intervals of an AUC contain the true value.
 
 Draws scores from two distributions, computes ``auc_interval`` and counts. Prints, for
 each kind of distribution, the smallest and largest coverage by number of positives, and
-the cells below .93; saves every cell in ``interval_coverage.csv``. Beside it DeLong's
-own interval (normal, on the logit scale) of the same samples.
+the cells below .93; saves every cell in ``interval_coverage.csv``, with the coverage of
+DeLong's own interval (normal, on the logit scale) for the same samples.
 
 ``normal`` are two normal distributions of equal variance, the model of the interval;
 ``ratings`` are the same, rounded to five levels; ``wide`` has positives with twice the
@@ -56,7 +56,7 @@ def shift_for(kind, area):
 
 
 def draw(kind, area, y, rng):
-    """Scores of rows with labels y (0 or 1), whose AUC is ``area``."""
+    """Draw scores of rows with labels y (0 or 1), whose AUC is ``area``."""
     if kind in SHIFTED:
         return noise(kind, y.size, rng) + shift_for(kind, area) * y
     if kind == "exponential":
@@ -89,7 +89,7 @@ def delong_logit(area):
 
 
 def cell(kind, n_positive, n_negative, area, n_tries, rng):
-    """Count how often the interval, and DeLong's, contain the truth; mean width."""
+    """Return the coverage of the interval and of DeLong's, and the mean width."""
     y = np.repeat([1, 0], [n_positive, n_negative])
     true = truth(kind, area)
     held = held_delong = width = 0
@@ -147,7 +147,7 @@ def save(rows):
 
 
 def repeat(limit, n_tries):
-    """Draw new samples, more of them, for the saved cells with a coverage below a limit."""
+    """Repeat the saved cells with a coverage below a limit, with more samples."""
     with (HERE / "interval_coverage.csv").open() as file:
         saved = list(csv.reader(file))[1:]
     rows, rng = [], np.random.default_rng(1)

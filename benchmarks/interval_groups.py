@@ -5,8 +5,8 @@ positives are shifted. ``rows`` gives every row its own label, ``groups`` every 
 and ``mixed`` draws the share of positives of each group. At least ten groups have
 positives and ten have negatives. The true AUC is that of rows of different groups.
 Prints the settings outside .93 to .97 with their Monte Carlo standard error, and saves
-every setting in ``interval_groups.csv``; those of other numbers of groups than the given
-ones remain. Beside it the interval that ignores groups.
+every setting in ``interval_groups.csv``, with the coverage of the interval that ignores
+groups. Saved settings with other numbers of groups are kept.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def group_sizes(kind, n_groups, rng):
 
 
 def draw(n_groups, sizes, icc, labels, share, area, rng):
-    """Labels, scores and groups, or None if too few groups have both classes."""
+    """Draw labels, scores and groups, or None if a class is in too few groups."""
     for _ in range(300):
         code = np.repeat(np.arange(n_groups), group_sizes(sizes, n_groups, rng))
         if labels == "rows":

@@ -1,4 +1,4 @@
-"""Time intervals and tests of AUCs in units of sorting as many numbers.
+"""Time intervals and tests of AUCs relative to sorting as many numbers.
 
 Prints medians of five and their ratio to ``np.argsort`` of 10^6 numbers in the same
 run, and saves ``interval_speed.csv`` beside this script. Times are processor times:

@@ -1,10 +1,10 @@
 """Compare AUC statistics with those of the R package pROC.
 
 Draws samples with and without ties, computes each quantity that both packages define, and
-prints the largest difference by quantity. For partial AUCs pROC has bootstrapped standard
-errors only; the difference to ours is relative. pROC is used through its documented functions:
-``roc``, ``auc``, ``var``, ``cov``, ``roc.test`` and ``multiclass.roc``. Saves all numbers
-in ``proc_reference.csv``, which a test compares with the current results. Needs ``Rscript``
+prints the largest difference by quantity. For partial AUCs pROC has only bootstrapped
+standard errors; their differences from ours are relative. pROC is used through its documented
+functions: ``roc``, ``auc``, ``var``, ``cov``, ``roc.test`` and ``multiclass.roc``. Saves all
+numbers in ``proc_reference.csv``, which a test compares with the current results. Needs ``Rscript``
 and pROC (``apt-get install r-cran-proc``).
 """
 
