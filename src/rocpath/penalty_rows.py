@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PenaltyRows:
-    """Rows of penalty errors, by example, from the largest penalty to 0."""
+    """Errors for each interval of penalties, by example and by decreasing penalty."""
 
     example: NDArray[np.int64]
     min_penalty: NDArray[np.float64]
@@ -62,22 +62,22 @@ class PenaltyRows:
     def jumps(self) -> tuple[NDArray[Any], ...]:
         """Return the jumps of the errors: example, minus log penalty, FP and FN.
 
-        They are in order of example and prediction.
+        They are sorted by example and prediction.
         """
-        # Row k-1 has the next larger penalty of the same example, so a smaller
-        # prediction: from it to row k, the prediction passes -log(penalty of row k-1).
+        # Row k-1 has the next larger penalty of the same example, and thus a smaller
+        # prediction; from it to row k, the prediction crosses -log(penalty of row k-1).
         same_example = np.flatnonzero(self.example[1:] == self.example[:-1]) + 1
         fp_diff = self.fp[same_example] - self.fp[same_example - 1]
         fn_diff = self.fn[same_example] - self.fn[same_example - 1]
-        # A row that changes nothing would be a line that every search has to process.
+        # A row without a jump would add a line that every search has to process.
         has_jump = (fp_diff != 0) | (fn_diff != 0)
         before = same_example[has_jump] - 1
-        # Penalty 0 is in the last row of an example, which precedes no other.
+        # Penalty 0 is in the last row of an example, so its logarithm is never taken.
         value = -np.log(self.min_penalty[before])
         return self.example[before], value, fp_diff[has_jump], fn_diff[has_jump]
 
     def largest_errors(self) -> tuple[float, float]:
-        """Sum over examples the largest FP and FN that a prediction can cause."""
+        """Return the largest FP and FN that predictions can cause, summed over examples."""
         # Errors that remain at the largest penalty (FP) or at penalty 0 (FN) do not
         # depend on the prediction, so they are not part of a rate either.
         start = np.flatnonzero(np.append(True, self.example[1:] != self.example[:-1]))
@@ -104,7 +104,7 @@ def check_cumulative_errors(
         running = np.cumsum(diff)
         errors = running - np.repeat((running - diff)[start], n_own)
         if name == "fn_diff":
-            # FP starts at 0 but FN ends at 0, so it starts at minus the sum of jumps.
+            # FP starts at 0, but FN ends at 0, so FN starts at minus the sum of its jumps.
             final = np.repeat(np.add.reduceat(diff, start), n_own)
             errors = np.minimum(errors - final, -final)
         size = np.repeat(np.add.reduceat(np.abs(diff), start), n_own)

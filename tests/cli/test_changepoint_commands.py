@@ -102,8 +102,8 @@ def test_labels_of_sequences_that_are_not_there_are_named(tmp_path, capsys):
     write(labels, read(labels) + "\nelsewhere,0,9,no_change")
     assert main(fit_argv(sequences, labels, tmp_path / "model")) == 0
     notes = capsys.readouterr().err
-    assert "'elsewhere': the labels name it, but there is no such" in notes
-    assert "sequence in row 37." in notes
+    assert "'elsewhere': there is no such sequence, but it has a label" in notes
+    assert "has a label in row 37." in notes
 
 
 def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsys):
@@ -118,7 +118,7 @@ def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsy
     argv = fit_argv(sequences, labels, tmp_path / "other", "--group")
     assert "group column 'no' not found in the sequences or" in fails(capsys, [*argv, "no"])
     message = fails(capsys, [*argv, "kind"])
-    assert "one value in a sequence, got 'no_change' and, in row 2, 'one_cha" in message
+    assert "one value per sequence, got 'no_change' and, in row 2, 'one_cha" in message
     known.with_columns(person=pl.lit("me")).write_csv(labels)
     assert "at least two groups for cross-val" in fails(capsys, [*argv, "person"])
 

@@ -1,1 +1,1 @@
-"""Sequences and labels of tables, as other programs write them."""
+"""Read sequences and labels from tables written by other programs."""

@@ -1,4 +1,4 @@
-"""Labels of sequences, with one row per label, and groups of sequences."""
+"""Read labels of sequences, with one row per label, and groups of sequences."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class LabelTable(NamedTuple):
     groups : list of str or None
         Group of each sequence, if a column of groups was given.
     rows : list of tuple
-        Name of the sequence, start, end and kind of each label, as they are written.
+        Name of the sequence, start, end and kind of each label, as written in the
+        source.
     unknown : list of SkippedSequence
-        Sequences that labels name, but the table does not contain.
+        Sequences that have labels but are not in the table.
     """
 
     labels: list[Labels | None]
@@ -54,8 +55,8 @@ def read_labels(
 ) -> LabelTable:
     """Read labels of sequences from a table with one row per label.
 
-    The labeling page saves such tables. The column of names may have the same name as
-    in the table of sequences. Labels of a skipped sequence are skipped with it.
+    The labeling page saves such tables. The column with the names of sequences may have
+    the same name as in the table of sequences. Labels of skipped sequences are skipped.
 
     Parameters
     ----------
@@ -64,9 +65,10 @@ def read_labels(
     table : SequenceTable
         The sequences.
     start, end, kind : str, optional
-        Columns of limits and kinds; by default ``start``, ``end`` and ``kind``.
+        Names of the columns with the start, end and kind of each label; by default
+        ``start``, ``end`` and ``kind``.
     group : str, optional
-        Column, of either table, of groups of sequences.
+        Name of the column, in either table, with the group of each sequence.
 
     Returns
     -------
@@ -91,9 +93,9 @@ def read_labels(
         name = str(key)
         if name in usable:
             found[name] = _labels(part, usable[name], is_time=table.is_time)
-        # Skipped sequences are known already.
+        # Skipped sequences have already been reported.
         elif name not in skipped:
-            reason = "the labels name it, but there is no such sequence"
+            reason = "there is no such sequence, but it has a label"
             unknown.append(SkippedSequence(name, part["row"][0], reason))
     if not found:
         _refuse_all(unknown, table)
@@ -109,7 +111,7 @@ def read_labels(
 
 
 def _label_rows(rows: pl.DataFrame, columns: SequenceColumns, table: SequenceTable) -> pl.DataFrame:
-    """Return labels with the names of their sequences, and limits in both forms."""
+    """Return labels with sequence names, and limits as numbers and as written."""
     limits = [_limits(rows, columns, role, table.is_time) for role in ("start", "end")]
     kind = text_of(complete(needed_column(rows, columns, "kind"))).alias("kind")
     frame = pl.DataFrame([_names(rows, table), kind, *limits[0], *limits[1]])
@@ -119,7 +121,7 @@ def _label_rows(rows: pl.DataFrame, columns: SequenceColumns, table: SequenceTab
 def _read(source: Source, columns: SequenceColumns) -> pl.DataFrame:
     """Read a table of labels or a BED file, with positions as they are written."""
     if has_ending(source, (".bed",)):
-        # Columns after the fourth (scores, strands, colors) are not about changes.
+        # Columns after the fourth (scores, strands, colors) are not used.
         rows = [[word.decode() for word in row[:4]] for row in read_bed(str(source))]
         return pl.DataFrame(rows, schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
     given = (columns.sequence, columns.start, columns.end, columns.kind)
@@ -131,7 +133,7 @@ def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:
     columns = table.columns
     if columns.sequence not in rows.columns:
         columns = columns._replace(sequence=None)
-    # A table of one sequence need not name it, nor do its labels.
+    # If there is only one sequence, neither the table nor the labels need its name.
     if columns.sequence is None and "sequence" not in rows.columns:
         every = [*table.names, *(one.sequence for one in table.skipped)]
         if len(every) == 1:
@@ -165,7 +167,7 @@ def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> La
     except ValueError as error:
         if not is_time:
             raise
-        # The library shows times in microseconds, which are not in the table.
+        # The message shows times in microseconds, which are not in the table.
         numbers = [*start, *end, *sequence.position[[0, -1]]]
         written = [*part["written_start"], *part["written_end"], *sequence.written[[0, -1]]]
         message = with_written_positions(str(error), map(float, numbers), map(str, written))
@@ -178,7 +180,7 @@ def _groups(
 ) -> dict[str, str]:
     """Return the group of each sequence, from the first table with such a column.
 
-    Each table comes with the names of the sequences of its rows.
+    Each table is paired with the sequence names of its rows.
     """
     for table, names in tables:
         if name in table.columns:
@@ -198,18 +200,18 @@ def _groups(
             raise ValueError(f"group column {name!r} has no value in row {row}.")
         if groups.setdefault(one, group) != group:
             raise ValueError(
-                f"group column {name!r} must have one value in a sequence, got "
+                f"group column {name!r} must have one value per sequence, got "
                 f"{groups[one]!r} and, in row {row}, {group!r} for sequence {one!r}."
             )
     return groups
 
 
 def _refuse_all(unknown: list[SkippedSequence], table: SequenceTable) -> None:
-    """Raise, as there is no sequence with labels."""
+    """Raise an error, because no sequence has labels."""
     if unknown:
         one = unknown[0]
         raise ValueError(
-            f"labels name sequence {one.sequence!r} in row {one.row}, which is not "
+            f"labels refer to sequence {one.sequence!r} in row {one.row}, which is not "
             f"among the sequences: {listed(sorted(table.names))}."
         )
-    raise ValueError("no labeled sequence can be read.")
+    raise ValueError("labels must refer to sequences that can be read, got only skipped ones.")

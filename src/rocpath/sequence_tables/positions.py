@@ -1,4 +1,4 @@
-"""Positions of observations: numbers or times, as they are written in a table."""
+"""Parse positions of observations, which are numbers or times."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _TIME_FORMATS = (
 
 
 class Positions(NamedTuple):
-    """Positions as numbers, null if unreadable; times are microseconds since 1970."""
+    """Positions as numbers, null if not parsed; times are microseconds since 1970."""
 
     number: pl.Series
     is_time: bool
 
     @property
     def rule(self) -> str:
-        """The requirement, for messages."""
+        """The requirement, for error messages."""
         numbers = "" if self.is_time else "numbers, or "
         return f"must be {numbers}times such as 2024-05-01T10:20"
 
     @property
     def is_bad(self) -> pl.Series:
-        """Whether each position cannot be read."""
+        """Whether each position is invalid."""
         return self.number.is_null() | ~self.number.is_finite()
 
 
 def parsed_positions(series: pl.Series) -> Positions:
-    """Read positions as numbers or as times, whichever fits more of them."""
+    """Parse positions as numbers or as times, whichever succeeds for more of them."""
     if series.dtype in (pl.Date, pl.Datetime):
-        # One unit for all, as labels and sequences may come with different ones.
+        # A common unit, because labels and sequences may have different ones.
         return Positions(series.dt.epoch("us").cast(pl.Float64), is_time=True)
     text = series.str.strip_chars() if series.dtype == pl.String else series
     number = text.cast(pl.Float64, strict=False).fill_nan(None)
     # Parsing times is slow, and unnecessary if all positions are numbers.
     if series.dtype == pl.String and number.null_count() > text.null_count():
         time = _times(text)
-        # By majority: one bad row must not turn a column of times into bad numbers.
+        # By majority, so that one bad row does not turn a column of times into bad numbers.
         if time.null_count() < number.null_count():
             return Positions(time, is_time=True)
     return Positions(number, is_time=False)
@@ -61,7 +61,7 @@ def _times(text: pl.Series) -> pl.Series:
     """Return microseconds since 1970, null where the text is not a time."""
     time = pl.Series(text.name, [None] * len(text), dtype=pl.Int64)
     for style in _TIME_FORMATS:
-        # Only what the formats before could not read: a column may mix them.
+        # Only values that no previous format could parse, because a column may mix formats.
         rest = text.set(time.is_not_null(), None)
         if rest.null_count() == len(rest):
             break
@@ -73,6 +73,6 @@ def _times(text: pl.Series) -> pl.Series:
 
 
 def with_written_positions(message: str, numbers: Iterable[float], written: Iterable[str]) -> str:
-    """Replace numbers in a message by the positions as they are written."""
+    """Replace numbers in a message by positions as written in the table."""
     shown = dict(zip(map(repr, numbers), written, strict=True))
     return re.sub(r"-?\d[\d.e+]*\d", lambda found: shown.get(found[0], found[0]), message)

@@ -1,4 +1,4 @@
-"""Sequences that were read from a table, and tables of their changes."""
+"""Sequences read from a table, and tables of their changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESULT_COLUMNS = (*_MEANS, *_WORTH, _NOTE)  # besides sequences and positions
 
 
 class SequenceColumns(NamedTuple):
-    """Names of columns; None for the usual ones."""
+    """Names of columns; None for the default names."""
 
     sequence: str | None = None
     position: str | None = None
@@ -56,7 +56,7 @@ class SkippedSequence(NamedTuple):
         return f"{self.reason} in row {self.row}"
 
     def __str__(self) -> str:
-        """Return a sentence."""
+        """Return the name and the note as a sentence."""
         name = f"sequence {self.sequence!r}" if self.sequence else "rows without a name"
         return f"skipped {name}: {self.note}."
 
@@ -67,7 +67,7 @@ class SequenceTable(NamedTuple):
     Attributes
     ----------
     columns : SequenceColumns
-        Names of columns that were given.
+        Names of columns, as passed by the user.
     sequences : list of TableSequence
         Name, values, positions and weights of each sequence.
     skipped : list of SkippedSequence
@@ -118,7 +118,7 @@ class SequenceTable(NamedTuple):
         ]
 
     def changes(self, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]) -> pl.DataFrame:
-        """List changes: their positions as written, the means, and their worth.
+        """Return a table of changes: positions as written, means, and worth.
 
         A skipped sequence has one row with a note, to distinguish it from a sequence
         without changes.
@@ -126,7 +126,7 @@ class SequenceTable(NamedTuple):
         sequence = self.columns.sequence or "sequence"
         position = self.columns.position or "position"
         first = self.sequences[0]
-        # Of common changes, the means of each column.
+        # If columns have common changes, the means of each column.
         names = [f"{name}_{side}" for name in first.columns for side in ("before", "after")]
         means = names or _MEANS
         rows: list[dict[str, Any]] = []
@@ -140,7 +140,8 @@ class SequenceTable(NamedTuple):
         schema: dict[str, Any] = {sequence: pl.String, position: first.written.dtype}
         schema |= dict.fromkeys([*means, *_WORTH], pl.Float64) | {_NOTE: pl.String}
         changes = pl.DataFrame(rows, schema=schema).with_columns(pl.col(_WORTH).fill_nan(None))
-        # Numbers of a CSV file are text here, so that they stay as they are written.
+        # Positions in a CSV file are read as text to keep their format; integers are
+        # converted back.
         number = changes[position].cast(pl.Int64, strict=False)
         if number.cast(pl.String).eq_missing(changes[position].cast(pl.String)).all():
             changes = changes.with_columns(number)

@@ -1,6 +1,6 @@
-"""Sequences of long tables, wide tables and bedGraph files.
+"""Read sequences from long tables, wide tables and bedGraph files.
 
-A row that breaks a rule invalidates only its own sequence, which is named and skipped.
+An invalid row affects only its own sequence, which is reported and skipped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Source = str | os.PathLike[str] | BinaryIO | Any
 
-# Names that tables use, the first of them by default; other roles are names themselves.
+# Common column names of each role, in order of preference; other roles are column names.
 _USUAL_NAMES = {
     "sequence": ("sequence", "chrom"),
     "position": ("position", "timestamp", "time", "datetime", "date"),
@@ -43,7 +43,7 @@ _USUAL_NAMES = {
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
 _BEDGRAPH = (".bedgraph", ".bdg", ".bg")
 _MISSING = ("", "nan", "na", "null")
-_Rule = tuple[pl.Series, pl.Series, str]  # a column, its bad rows, and what must hold
+_Rule = tuple[pl.Series, pl.Series, str]  # a column, its invalid rows, and the requirement
 
 
 def read_sequences(
@@ -58,10 +58,10 @@ def read_sequences(
     layout: Literal["long", "wide", "common"] = "long",
     cost: SegmentCost = "normal",
 ) -> SequenceTable:
-    """Read sequences of a table with one row per observation, or of other layouts.
+    """Read sequences from a table with one row per observation, or with another layout.
 
-    Rows may be in any order of their positions, which are numbers or times. A sequence
-    with a value that cannot be used is skipped.
+    Positions are numbers or times, and rows need not be sorted by them. Sequences with
+    invalid values are skipped.
 
     Parameters
     ----------
@@ -69,17 +69,18 @@ def read_sequences(
         Table as for :func:`read_table`, or a bedGraph file, whose chromosomes are
         sequences of runs.
     sequence, position, value, weight : str, optional
-        Columns of names of sequences, positions, values and weights. By default they
-        are found by their usual names. Columns ``start`` and ``end`` are limits of
-        runs, whose lengths are weights.
+        Names of the columns with sequence names, positions, values and weights. By
+        default, columns with common names are used. Columns ``start`` and ``end`` are
+        limits of runs, whose lengths are the weights.
     fill : float, optional
-        Value of gaps between the runs of a bedGraph file; by default a gap is an error.
+        Value for gaps between the runs of a bedGraph file; by default, a gap is an
+        error.
     repeated : {"error", "mean", "keep"}
-        Whether observations at the same position are an error, are replaced by their
-        mean, weighted by their number, or are all kept.
+        Treatment of observations at the same position: they are an error, are replaced
+        by their mean with their number as the weight, or are all kept.
     layout : {"long", "wide", "common"}
-        Whether rows are observations, each numeric column is a sequence, or all numeric
-        columns are one sequence with common changes.
+        Layout of the table: one row per observation, one sequence per numeric column,
+        or all numeric columns as one sequence with common changes.
     cost : str
         Cost of the segmentations; values must not be negative for Poisson cost.
 
@@ -103,7 +104,7 @@ def read_sequences(
     if has_ending(source, _BEDGRAPH):
         found = _coverage(str(source), columns, fill, cost)
     else:
-        # As text, names such as 007 and positions stay as they are written.
+        # Read as text, so that positions and names such as 007 stay as written.
         text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
         rows = as_rows(source, {*text, sequence, position})
         read = _split if layout == "long" else _wide
@@ -127,14 +128,14 @@ def has_ending(source: Source, endings: tuple[str, ...]) -> bool:
 
 
 def as_rows(source: Source, text: Iterable[str | None]) -> pl.DataFrame:
-    """Return a data frame, or read one with columns of text."""
+    """Return the source as a data frame; the columns in ``text`` of a file are read as text."""
     if hasattr(source, "columns"):
         return as_table(source)
     return read_table(source, text=[name for name in text if name is not None])
 
 
 def needed_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series:
-    """Return the column of a role, or raise with its name."""
+    """Return the column of a role, or raise an error with its name."""
     given = getattr(columns, role)
     for name in _USUAL_NAMES.get(role, (role,)) if given is None else (given,):
         if name in table.columns:
@@ -145,7 +146,7 @@ def needed_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> p
 
 
 def _optional_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series | None:
-    """Return the column of a role: a given one must exist, a usual one may not."""
+    """Return the column of a role; None if it is neither given nor found by common names."""
     usual = _USUAL_NAMES.get(role, (role,))
     if getattr(columns, role) is None and not set(usual) & set(table.columns):
         return None
@@ -158,7 +159,7 @@ def _check_names(columns: SequenceColumns) -> None:
         is_result = name in RESULT_COLUMNS and name in columns[:2]
         if given.count(name) > 1 or is_result:
             raise ValueError(
-                f"column {name!r} must have one role, and not the name of a result "
+                f"column {name!r} must have one role, and must not be named like a result "
                 f"({', '.join(RESULT_COLUMNS)}): rename it."
             )
 
@@ -172,7 +173,7 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
         raise ValueError(
             f"sequences must have a numeric column; columns are: {listed(table.columns)}."
         )
-    # A long table, in which bad columns are skipped like other bad sequences.
+    # As a long table, in which invalid columns are skipped like other invalid sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
     found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
     return found._replace(columns=columns, rows=pl.DataFrame())
@@ -185,7 +186,7 @@ def _split(
     raw = needed_column(table, columns, "value")
     names, runs = _names(table, columns), _run_columns(table, columns)
     rules: list[_Rule] = [(names, names.is_null(), "must name the sequence")]
-    # Rows without a name become one sequence of the empty name, which is skipped.
+    # Rows without a name become one sequence with an empty name, which is skipped.
     names = names.fill_null("").alias("sequence")
     frame = pl.DataFrame([names, _numbers(raw, rules).alias("value")])
     is_empty = frame.select(pl.col("value").is_null().all().over("sequence"))
@@ -239,14 +240,14 @@ def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
         return text_of(names)
     used = [_optional_column(table, columns, role) for role in ("position", "value", "weight")]
     known = {one.name for one in used if one is not None}
-    # A further column may well name the sequences; the option can tell.
+    # Another column may contain the names of the sequences; then it must be specified.
     if set(table.columns) <= known.union(*_RUNS):
         return pl.Series("sequence", ["sequence"] * table.height)
     return text_of(needed_column(table, columns, "sequence"))
 
 
 def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, str] | None:
-    """Return the names of the start and end of runs, unless there are positions."""
+    """Return the columns with the starts and ends of runs, unless there are positions."""
     names = table.columns
     if columns.position or columns.weight or "position" in names or "weight" in names:
         return None
@@ -254,7 +255,7 @@ def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, st
 
 
 def _numbers(series: pl.Series, rules: list[_Rule]) -> pl.Series:
-    """Return float64, null if missing, and add the rules for numbers."""
+    """Return values as float64, null if missing, and add the rules for numbers."""
     # Polars does not parse " 1" as a number.
     source = series.str.strip_chars() if series.dtype == pl.String else series
     try:
@@ -270,7 +271,7 @@ def _numbers(series: pl.Series, rules: list[_Rule]) -> pl.Series:
 
 
 def _broken_rules(names: pl.Series, rules: list[_Rule]) -> dict[str, SkippedSequence]:
-    """Return the sequences with a row that breaks a rule, and the first such row."""
+    """Return the sequences that violate a rule, with the first such row of each."""
     broken = []
     for series, is_bad, rule in rules:
         rows = pl.DataFrame([names, series.alias("got")]).with_row_index("row", offset=1)
@@ -303,7 +304,7 @@ def _sequence(name: str, part: pl.DataFrame, repeated: str) -> TableSequence:
 
 
 def _averaged(part: pl.DataFrame) -> pl.DataFrame:
-    """Replace observations at one position by their mean, weighted by their number."""
+    """Replace observations at the same position by their mean, with their number as weight."""
     weight = pl.col("weight") if "weight" in part.columns else pl.lit(1.0)
     used = part.with_columns(used=weight * pl.col("value").is_not_null())
     total = pl.col("used").sum()
@@ -332,7 +333,7 @@ def _notes(sequences: Sequence[TableSequence], runs: tuple[str, str] | None) -> 
         )
     n_missing = sum(int(np.isnan(one.value).sum()) for one in sequences)
     if n_missing:
-        notes += (f"missing values, which have weight 0: {n_missing:,}.",)
+        notes += (f"number of missing values, which have weight 0: {n_missing:,}.",)
     return notes
 
 
@@ -341,7 +342,7 @@ def _coverage(
 ) -> SequenceTable:
     """Read every chromosome of a bedGraph file; the weights are the lengths of runs."""
     table = SequenceTable(columns, [], [])
-    # One after the other, so that an error in one chromosome skips only that one.
+    # Chromosomes are read separately, so that an error skips only one of them.
     for name, row in chromosomes(source).items():
         try:
             pieces = bedgraph_pieces(source, chrom=name, fill=fill).read()
