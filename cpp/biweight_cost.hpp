@@ -1,5 +1,5 @@
-// The square of the distance up to a threshold, and constant beyond: an outlier costs no more than
-// a distance of the threshold, so that it does not pay for changes.
+// The squared distance up to a threshold, and constant beyond: the cost of an outlier is bounded by
+// the squared threshold, so that an outlier alone does not justify changes.
 #pragma once
 
 #include "robust_functions.hpp"

@@ -11,7 +11,7 @@
 //   for the means above the best one, or for those below, never for both.
 // - Many new segments win the means at one end of the range and lose them to the next one. So each
 //   end has one pending segment, which gets a piece and a node of the tree only if it survives the
-//   next one. That takes a fifth of the time less.
+//   next one. This reduces the time by a fifth.
 //
 // Time: the number of pieces, usually a few tens, summed over the data. Memory: the pieces and the
 // changes they share.

@@ -1,5 +1,5 @@
-// The best segmentations by costs whose segments have several parameters: several columns, or mean
-// and variance.
+// The best segmentations for costs with several parameters per segment: the means of several
+// columns, or mean and variance.
 //
 // Optimal partitioning over the last change, with the pruning of PELT (Killick et al. 2012): a last
 // change at s that costs more up to t than a change at t itself is never the best again, as adding
@@ -85,7 +85,7 @@ class Candidates {
     return best;
   }
 
-  // Drop what a change at `end`, where the cost before it is `bound`, makes useless. Such a change
+  // Drop candidates that a change at `end`, with cost `bound` before it, dominates. Such a change
   // can be used only once its segment is long enough.
   void prune(std::int32_t end, double bound) {
     const auto shortest = static_cast<std::int32_t>(settings_->min_length);
@@ -188,7 +188,7 @@ class PeltSearch final : public Segmenter {
         best_[layer][k] = candidates_[layer][k].best(position_);
   }
 
-  // What a change here would cost at least, wherever labels allow it.
+  // A lower bound for the cost of a change here, wherever labels allow it.
   void begin_segments() {
     const LabelRegion* region = rules_.of_change(position_);
     if (region != nullptr && region->needs_change()) n_layers_ = 2;

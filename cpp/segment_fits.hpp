@@ -1,7 +1,7 @@
 // The costs and centers of models whose changes are given.
 //
-// Data arrive in chunks. What is known of a segment is a mean and a sum of squares, except for
-// robust costs, which keep the observations.
+// Data arrive in chunks. Of each segment, only the mean and the sum of squares are stored, except
+// for robust costs, which store the observations.
 #pragma once
 
 #include <limits>
