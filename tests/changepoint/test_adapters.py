@@ -18,7 +18,7 @@ LABELS = cp.Labels([0, 15, 25], [15, 25, 39], ["no_change", "one_change", "no_ch
 
 
 def steps(seed, n_sequences=1):
-    """Draw sequences of 40 values with a change at 20, of very different noise."""
+    """Simulate sequences of 40 values with a change at 20 and very different noise levels."""
     rng = np.random.default_rng(seed)
     noise = rng.choice([0.2, 2.0], size=n_sequences)
     return [np.repeat([0, 8 * s], 20) + s * rng.normal(size=40) for s in noise]
@@ -51,28 +51,28 @@ def assert_same_errors(found, expected, *, least):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("place", range(2))
-def test_exact_searches_of_ruptures_make_the_errors_of_ours(seed, place):
+def test_exact_ruptures_searches_have_the_same_label_errors(seed, place):
     detector = list(detectors())[place]
     (x,) = steps(seed)
     expected = cp.errors_by_penalty(x, LABELS, max_changes=8)
     found = detector_errors(detector, x, LABELS, max_changes=8)
-    # Below, 8 changes are too few: both count the smallest penalty they know.
+    # With at most 8 changes, both use the errors of the smallest penalty they tried.
     least = 1.02 * cp.model_selection(cp.segment(x, 8).cost).min_penalty[1]
     assert_same_errors(found, expected, least=least)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_searches_of_skchange_make_the_errors_of_ours(seed):
+def test_skchange_searches_have_the_same_label_errors(seed):
     (x,) = steps(seed)
     expected = cp.errors_by_penalty(x, LABELS, max_changes=6)
     least = 1.02 * cp.model_selection(cp.segment(x, 6).cost).min_penalty[1]
     by_cost = detector_errors(skchange_pelt(), x, LABELS, max_changes=6)
     assert_same_errors(by_cost, expected, least=least)
-    # A scale of the penalty is not part of the price that is learned.
+    # The scale of the penalty is not part of the learned penalty.
     scaled = skchange_pelt(penalty_scale=5.0)
     again = detector_errors(scaled, x, LABELS, max_changes=6)
     assert again.min_penalty.tolist() == by_cost.min_penalty.tolist()
-    # FPOP shows no cost, so that only halving is left.
+    # FPOP does not expose its cost, so its penalties are bisected.
     fpop = pytest.importorskip("skchange.detectors").FPOP()
     halved = detector_errors(fpop, x, LABELS, max_changes=6)
     assert_same_errors(halved, expected, least=least)
@@ -92,7 +92,7 @@ def test_other_costs_have_their_own_penalties():
         detector_segmentation(ruptures.Dynp(model="l2"), x, 1.0)
 
 
-def test_greedy_searches_are_halved():
+def test_penalties_of_greedy_searches_are_bisected():
     ruptures = pytest.importorskip("ruptures")
     x = steps(0)[0]
     search = ruptures.Binseg(model="l2", min_size=1, jump=1)
@@ -105,7 +105,7 @@ def test_greedy_searches_are_halved():
 
 
 @pytest.mark.parametrize("make", [pelt, skchange_pelt])
-def test_a_segmentation_has_the_cost_and_the_means_of_ours(make):
+def test_segmentations_have_the_same_cost_and_means(make):
     x = steps(1)[0]
     for penalty in (0.5, 30.0, 1e6):
         expected = cp.segment_penalty(x, penalty)
@@ -129,7 +129,7 @@ def test_penalties_are_learned_for_the_search_and_used_by_it(make):
     assert found.tolist() == detector_segmentation(search, x[20], penalty).changes.tolist()
 
 
-def test_what_is_no_detector_is_refused():
+def test_other_objects_than_detectors_raise():
     with pytest.raises(TypeError, match="must be a search of ruptures or a detector"):
         detector_errors(object(), [1, 2, 3], cp.Labels([0], [2], ["no_change"]))
     with pytest.raises(ValueError, match="max_changes must be an integer of at least 1"):
@@ -153,8 +153,8 @@ def test_it_is_a_detector_of_skchange(learned):
     for one in (detector, clone(detector), pickle.loads(pickle.dumps(detector))):
         assert one.fit_predict(x[:, None]).tolist() == expected
         assert one.penalty_ == learned.predict_penalty([x])[0]
-    # Of a sequence that it was not fitted to, it takes that one's own penalty: that of
-    # little noise would find changes in much.
+    # A new sequence gets its own penalty: the penalty of a sequence with little noise
+    # would detect changes in one with much noise.
     quiet, loud = sorted(steps(3, n_sequences=20), key=np.ptp)[::19]
     detector.fit(quiet[:, None])
     assert detector.predict(loud[:, None]).tolist() == expected

@@ -134,7 +134,7 @@ def test_changes_are_those_of_skchange(cost, d):
     assert found.changes.tolist() == np.asarray(pelt.fit(x).predict(x)).tolist()
 
 
-def test_spikes_and_heavy_tails_are_no_changes():
+def test_spikes_and_heavy_tails_are_not_detected_as_changes():
     rng = np.random.default_rng(2)
     x = np.repeat([0.0, 5.0, 1.0], 200) + rng.standard_t(2, size=600)
     x[[50, 300, 301, 550]] += [80, -60, 70, 1e6]

@@ -29,7 +29,7 @@ def test_the_simplest_within_a_standard_error_is_chosen():
     assert choice(table, 2.7).chosen == 0
 
 
-def test_equal_candidates_leave_the_simplest():
+def test_the_simplest_of_equal_candidates_is_chosen():
     assert choice([[1, 1], [2, 2]], 0.0).chosen == 0
     assert choice([[1, 1]], 1.0).chosen == 0
     assert choice([], 1.0) is None
@@ -47,7 +47,7 @@ def test_groups_stay_together_in_folds_of_about_equal_size():
     assert group_splits(27, np.zeros(27), 5) == []
 
 
-def test_without_groups_parts_are_neighbors():
+def test_folds_are_neighboring_rows_without_groups():
     tests = [test.tolist() for _, test in group_splits(6, None, 3)]
     assert tests == [[0, 1], [2, 3], [4, 5]]
     assert len(group_splits(3, None, 10)) == 3

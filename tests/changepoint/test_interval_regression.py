@@ -52,7 +52,7 @@ def test_few_rows_make_as_many_folds():
     assert one.predict([[5.0]]) == pytest.approx([-1.0])
 
 
-def test_where_a_constant_is_best_no_penalty_is_searched():
+def test_no_alpha_is_searched_if_a_constant_is_optimal():
     # With a margin of 1, the middle of the first is inside the second.
     y = [[7.58, 9.1], [7.24, 10.14]]
     model = rp.IntervalRegression().fit([[-1.0], [1.0]], y)
@@ -102,7 +102,7 @@ def test_largest_alpha_is_where_the_first_coefficient_appears():
     assert path.coef[1].any()
 
 
-def test_cross_validation_finds_what_decides():
+def test_cross_validation_finds_the_relevant_feature():
     X, y = problem(n=300, p=20)
     model = rp.IntervalRegression().fit(X, y)
     assert model.coef_[:2] == pytest.approx([2, -1], abs=0.3)
@@ -135,7 +135,7 @@ def test_values_that_are_not_finite_are_replaced_in_fit_and_predict():
     assert model.predict(wide) == pytest.approx(expected)
 
 
-def test_predictions_stay_within_what_training_has_seen():
+def test_features_are_clipped_to_the_training_range():
     X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
     y = np.column_stack((X - 1, X + 1))
     model = rp.IntervalRegression(alpha=0.001).fit(X, y)

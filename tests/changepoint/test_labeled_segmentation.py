@@ -77,12 +77,12 @@ penalties = st.sampled_from([0.0, 0.1, 1.0, 7.0])
 
 
 @given(problems(8, None), costs, penalties)
-def test_labels_are_obeyed_at_the_smallest_cost(problem, cost, penalty):
+def test_the_best_segmentation_satisfies_the_labels(problem, cost, penalty):
     check_against_all(problem, cost, None, 1, penalty)
 
 
 @given(problems(6, "up_down"), costs, penalties)
-def test_labels_are_obeyed_by_peaks_at_the_smallest_cost(problem, cost, penalty):
+def test_the_best_peaks_satisfy_the_labels(problem, cost, penalty):
     check_against_all(problem, cost, "up_down", 1, penalty)
 
 

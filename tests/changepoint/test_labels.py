@@ -50,7 +50,7 @@ def test_errors_equal_their_definition(case):
 
 
 @given(labeled_models())
-def test_positions_only_rename_the_places(case):
+def test_errors_do_not_depend_on_the_units_of_positions(case):
     n, models, ends, kinds = case
     position = np.arange(n) * 10.0 + 1000
     labels = cp.Labels(ends[:-1], ends[1:], kinds)
@@ -159,7 +159,7 @@ def test_bad_labels_are_refused(start, end, kind, message):
         cp.Labels(start, end, kind, sequence="a")
 
 
-def test_messages_call_labels_by_their_rows():
+def test_messages_show_the_rows_of_labels():
     with pytest.raises(ValueError, match=r"\(0.0, 5.0\] in row 8 and .* in row 7"):
         cp.Labels([0, 4], [5, 6], ["normal"] * 2, row=[8, 7])
     labels = cp.Labels([0, 30], [3, 40], ["normal"] * 2, row=[8, 7])

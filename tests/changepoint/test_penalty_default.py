@@ -77,7 +77,7 @@ def test_scale_and_shift_of_the_data_change_nothing():
     assert cp.default_penalty(1e-9 * x + 5) == pytest.approx(1e-18 * penalty)
 
 
-def test_counts_pay_log_n_and_more_if_they_vary_more_than_poisson():
+def test_penalty_of_counts_is_log_n_times_their_overdispersion():
     rng = np.random.default_rng(2)
     counts = rng.poisson(50, size=5000).astype(float)
     log_n = np.log(5000)

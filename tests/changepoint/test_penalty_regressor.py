@@ -82,7 +82,7 @@ def test_useless_features_leave_a_constant():
     assert np.isfinite(model.predict(np.full((1, 30), np.inf))).all()
 
 
-def test_groups_decide_how_far_features_are_trusted():
+def test_groups_determine_which_features_are_selected():
     # Eight groups. A column that tells them apart and fits the seven there are in
     # training by chance says nothing of the eighth; another column holds everywhere.
     rng = np.random.default_rng(1)
@@ -200,7 +200,7 @@ def test_labels_that_no_penalty_changes_leave_any_constant():
     assert model.predict([[1.0]]).tolist() == [0.0]
 
 
-def test_folds_without_a_trade_do_not_descend():
+def test_folds_without_a_tradeoff_do_not_descend():
     # FP rises and falls again, so no penalty trades it for FN; with the second it does.
     hump = cp.PenaltyErrors([0, 1, 4], fp=[0, 1, 0], fn=[0, 0, 1])
     usual = cp.PenaltyErrors([0, 1, 4], fp=[1, 0, 0], fn=[0, 0, 1])

@@ -154,7 +154,7 @@ def test_bad_values_are_named_by_their_index_in_the_whole(x, message):
         cp.segment_penalty(cp.array_pieces(x, size=2), 1.0)
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     told = []
     x = np.arange(10.0)
     cp.segment_penalty(cp.array_pieces(x, size=4), 1.0, progress=lambda *done: told.append(done))

@@ -204,7 +204,7 @@ def test_clear_peaks_need_no_constraint(cost):
     assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (peaks.changes[6].tolist())
 
 
-def test_constraint_can_cost():
+def test_the_constraint_can_increase_the_cost():
     # By hand: up then down cannot fit 3 | 1 | 2 better than by one mean for 3 and 1.
     models = cp.segment([3, 1, 2], 2, constraint="up_down")
     assert models.cost == near([2, 2, 2])

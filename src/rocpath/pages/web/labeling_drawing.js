@@ -1,4 +1,4 @@
-/* Draws a sequence: its values, thinned to what can be seen, a segmentation, labels. */
+/* Draws a sequence: its values, reduced to the resolution of the screen, a segmentation, labels. */
 (function (shared) {
   "use strict";
   const INK = "#1b1f24", SOFT = "#57606a", RULE = "#e3e8ed", SIGNAL = "#7a8590";
@@ -129,7 +129,7 @@
     pen.setLineDash([]);
   }
 
-  /* Diagonal lines over what is wrong, so that it does not hang on color alone. */
+  /* Diagonal lines over wrong labels, so that they do not depend on color alone. */
   function hatch(pen, left, top, width, height) {
     pen.save();
     pen.beginPath();

@@ -1,4 +1,4 @@
-/* What can be done: move about, mark a region, say its kind, move its edges, undo. */
+/* The actions of the page: navigate, mark a region, set its kind, move its edges, undo. */
 (function (shared) {
   "use strict";
   const FEWEST_SEEN = 8;  // observations in the narrowest view

@@ -1,4 +1,4 @@
-/* Labels: what they ask, the errors of segmentations, undo, CSV and storage. */
+/* Labels: their requirements, the errors of segmentations, undo, CSV and storage. */
 (function (shared) {
   "use strict";
   const MOST_UNDONE = 500;

@@ -1,4 +1,4 @@
-/* The labeling page: writes what the editor knows, and offers what it can do. */
+/* The labeling page: shows the state of the editor, and offers its actions. */
 (function (shared) {
   "use strict";
   const { KINDS } = shared;
@@ -12,7 +12,7 @@
     return made;
   }
 
-  /* What a person reads of an error count. */
+  /* The text for an error count. */
   function errorText({ fp, fn }) {
     if (fp + fn === 0) return "no label error";
     const parts = [];
