@@ -37,7 +37,7 @@ def evaluation_report(
     positive: Any = None,
     title: str = "Evaluation of scores",
 ) -> Path:
-    """Write a page that evaluates and compares scores; it needs no other file.
+    """Write a self-contained HTML page that evaluates and compares scores.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def evaluation_report(
     Returns
     -------
     Path
-        The file.
+        Path of the page.
 
     Examples
     --------
