@@ -63,7 +63,7 @@ def test_weights_that_would_be_lost_are_refused_by_name(denominator):
 def test_integers_that_float64_would_round_are_refused(dtype):
     scores = np.array([2**53, 2**53 + 1], dtype=dtype)
     for call in (lambda: rp.auc([0, 1], scores), lambda: rp.aum([1, 0], scores)):
-        with pytest.raises(ValueError, match=r"at most 2\*\*53 in size, got 9007199254"):
+        with pytest.raises(ValueError, match=r"at most 2\*\*53 in absolute value, got 9007199254"):
             call()
     # Larger ones that float64 represents are used as they are.
     assert rp.auc([0, 1], np.array([2**60, 2**61], dtype=dtype)) == 1.0

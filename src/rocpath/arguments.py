@@ -37,12 +37,12 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray
         vector = np.array(given, dtype=np.float64, order="C", copy=copy or None)
     except OverflowError:
         raise ValueError(
-            f"{name} must be below {LARGEST_VALUE:g} in size, got {describe(values)}."
+            f"{name} must be below {LARGEST_VALUE:g} in absolute value, got {describe(values)}."
         ) from None
     # NaN fails this comparison too. One pass: predictions of a million rows are checked
     # at every step.
     if not _core.largest_size(vector) < LARGEST_VALUE:
-        rule = f"{name} must be finite and below {LARGEST_VALUE:g} in size"
+        rule = f"{name} must be finite and below {LARGEST_VALUE:g} in absolute value"
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
         _refuse_rounded(name, given, vector)
@@ -58,7 +58,7 @@ def _refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float6
         if int(integers[k]) != int(vector[k]):
             raise ValueError(
                 f"{name} must be numbers that float64 represents, such as integers of "
-                f"at most 2**53 in size, got {integers[k]}. Subtract a constant, or "
+                f"at most 2**53 in absolute value, got {integers[k]}. Subtract a constant, or "
                 "use ranks."
             )
 
@@ -78,7 +78,7 @@ def refuse_masked(name: str, values: object) -> None:
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """Return a read-only int64 vector, or raise."""
     vector = finite_vector(name, values)
-    # Beyond, float64 does not represent all integers, and a rounded one would pass.
+    # Beyond 2**53, float64 does not represent all integers, and a rounded one would pass.
     refuse_any(np.abs(vector) > 2.0**53, f"{name} must be below 2**53", vector)
     integers = vector.astype(np.int64)
     refuse_any(integers != vector, f"{name} must be integers", vector)
@@ -89,7 +89,9 @@ def finite_number(name: str, number: object) -> float:
     """Return a finite float, or raise."""
     value = _real_number(name, number)
     if not abs(value) < LARGEST_VALUE:
-        raise ValueError(f"{name} must be finite and below {LARGEST_VALUE:g} in size, got {value}.")
+        raise ValueError(
+            f"{name} must be finite and below {LARGEST_VALUE:g} in absolute value, got {value}."
+        )
     return value
 
 
@@ -193,7 +195,7 @@ def available_memory() -> int:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass
-    # Other systems need psutil to find out; 8 GB is an ordinary machine.
+    # Other systems require psutil; without it, assume 8 GB.
     return 2**33
 
 
@@ -214,7 +216,9 @@ def unit_multiples(name: str, diff: NDArray[np.float64]) -> tuple[NDArray[np.int
     size = np.abs(diff)
     total = size.sum()
     if not total < LARGEST_JUMPS:
-        raise ValueError(f"{name} must sum to less than {LARGEST_JUMPS:g} in size, got {total}.")
+        raise ValueError(
+            f"{name} must sum to less than {LARGEST_JUMPS:g} in absolute value, got {total}."
+        )
     count, unit = _core.in_units(diff)
     # Rounded to half a unit, a smaller jump would lose its sixth digit.
     is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
@@ -236,13 +240,13 @@ def rate_up_to_one(name: str, rate: float | None) -> float:
 
 
 def region_border(max_fpr: float | None) -> float | None:
-    """Return a largest false positive rate below 1, or None for the whole AUC."""
+    """Return ``max_fpr`` if it is below 1, or None for the full AUC."""
     value = rate_up_to_one("max_fpr", max_fpr)
     return value if value < 1 else None
 
 
 def refuse_one_class(classes: NDArray[Any]) -> None:
-    """Raise unless there are two classes among the labels of rows that count."""
+    """Raise unless the rows with a positive weight have at least two classes."""
     if classes.size < 2:
         raise ValueError(
             "y must have at least two classes with a positive weight, got one class: "
@@ -251,7 +255,7 @@ def refuse_one_class(classes: NDArray[Any]) -> None:
 
 
 def group_numbers(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
-    """Return a number for the group of every row, or None without groups, or raise."""
+    """Return an integer code for the group of each row, None without groups, or raise."""
     if groups is None:
         return None
     refuse_masked("groups", groups)
@@ -345,5 +349,5 @@ def _real_number(name: str, number: object) -> float:
     try:
         return float(number)
     except OverflowError:
-        # An integer beyond float64: the rule of the caller applies to infinity.
+        # An integer too large for float64 is treated as infinite by the caller.
         return float("-inf") if str(number).startswith("-") else float("inf")

@@ -247,9 +247,10 @@ class ErrorBreakpoints:
             negatives. AUM with a positive margin is the class-balanced hinge loss,
             minimized over the intercept. Use 1 to fit a model by :func:`minimize_aum`.
         denominator : {"rate", "count"}
-            Whether to divide errors by the total weight of the class.
+            Unit of the errors: ``"rate"`` divides them by the total weight of the class,
+            ``"count"`` does not.
         positive : label, optional
-            Positive class. The default is the larger one of the two labels.
+            Positive class. The default is the larger of the two labels.
 
         Returns
         -------
@@ -259,7 +260,7 @@ class ErrorBreakpoints:
         weight = label_weights(is_positive, sample_weight)
         margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
-        fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # a weight of 0 is not -0.0
+        fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # without -0.0 for a weight of 0
         if sample_weight is not None:
             for weights in (fp_diff, -fn_diff):
                 unit_multiples("sample_weight", weights)
@@ -267,7 +268,7 @@ class ErrorBreakpoints:
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":
             return cls(example, value, fp_diff, fn_diff)
-        # Not divided here: no float64 is 1/3, and FP = FN would hold only by chance.
+        # Not divided here: float64 cannot represent 1/3, and FP = FN would hold by chance.
         jumps = Jumps.from_rates(fp_diff, fn_diff)
         return _with_jumps(example, value, jumps, is_positive.size)
 
@@ -299,8 +300,8 @@ class ErrorBreakpoints:
         fp, fn : array-like, shape (n_rows,)
             False positives and false negatives of the row, non-negative.
         denominator : {"count", "rate"}
-            Whether to divide errors by the sum over examples of the largest FP and of
-            the largest FN.
+            Unit of the errors: ``"rate"`` divides FP and FN by the sums over examples of
+            the largest FP and the largest FN, ``"count"`` does not.
         n_examples : int, optional
             Length of the prediction vectors. The default is the largest example plus
             one.

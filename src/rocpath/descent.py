@@ -1,7 +1,7 @@
 """Descent on AUM: a model, a gradient, and a step found by an exact line search.
 
-The loop knows predictions, a direction and a step size, and nothing about how
-parameters produce predictions: that is the task of the `Model`. With a linear model it
+The loop uses only predictions, a direction and a step size; how parameters produce
+predictions is up to the `Model`. With a linear model it
 is the method of the paper, `minimize_aum`.
 """
 
@@ -61,7 +61,7 @@ class Model(Protocol):
         """Compute the predictions of the parameters, on the training sample first."""
 
     def evaluate(self, parameters: NDArray[np.float64]) -> State:
-        """Compute the same predictions as a user does, with the same rounding."""
+        """Compute predictions as a user does, with the same rounding."""
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
         """Turn a gradient in the training predictions into a direction, or None."""
@@ -277,8 +277,8 @@ def _states(
         direction = model.descent_direction(state, samples.gradient(state))
         if direction is None:
             return
-        # A search never sees the model: only how predictions move, and the model's
-        # term of the objective as a parabola in the step.
+        # A search does not use the model, only how predictions move and the model's
+        # term of the objective as a quadratic function of the step.
         step = samples.choose_step(state, direction, model.quadratic(state, direction))
         state = model.step(state, direction, step.size)
         if is_by_auc or n_steps % _RECOMPUTED_EVERY == 0:

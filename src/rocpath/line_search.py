@@ -100,7 +100,7 @@ def sweep(
             max_rows=max_rows,
         )
 
-    # A search often stops within few rows, before all of them could be counted.
+    # A search often stops after a few rows, before all of them could be counted.
     columns = search(_FEW_ROWS, _FEW_ROWS) if stop is not None else None
     if columns is None or columns["is_too_long"]:
         max_rows = available_memory() // _ROW_BYTES
@@ -128,7 +128,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     -------
     BestStep
         ``is_global`` is whether the errors are monotone. AUM of other errors may
-        decrease without end: then the step is ``max_step``, or the largest float64.
+        decrease without bound: then the step is ``max_step``, or the largest float64.
 
     Examples
     --------
@@ -188,10 +188,10 @@ def best_auc_step(
 ) -> BestStep:
     """Find the step with the largest AUC, by branch and bound.
 
-    AUC at a step is that of the lines as real numbers, at the float64 that the step is.
-    Predictions that are moved in float64 are rounded: where ``interval`` is only a few
+    AUC at a step is that of the lines in exact arithmetic, at the float64 value of the
+    step. Predictions computed in float64 are rounded: where ``interval`` is only a few
     ulps wide, ``auc`` of ``predictions + step * direction`` may differ. Models that
-    move by the step should set ``rounding``.
+    take the step should set ``rounding``.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
 
 
 def _checked_limit(lines: Lines, max_step: float | None) -> float:
-    """Return the largest step, by default infinity, or raise; also unless lines are Lines."""
+    """Check the type of lines and the largest step, and return the latter."""
     if not isinstance(lines, Lines):
         raise TypeError(f"lines must be Lines, got {type(lines).__name__}.")
     return float("inf") if max_step is None else nonnegative_number("max_step", max_step)

@@ -129,7 +129,8 @@ class Lines:
         matrix = as_matrix("X", X)
         gradient = sums_over_rows(matrix, aum_gradient(bp, predictions))
         # Once for the gradient in the weights of scaled columns, and once to convert
-        # the step to the original columns. A constant column, of infinite scale, stays.
+        # the step to the original columns. A constant column has an infinite
+        # scale, and its weight does not change.
         move = -gradient / Columns.from_matrix(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
@@ -173,7 +174,7 @@ class Lines:
 def lines_with_jumps(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
 ) -> Lines:
-    """Make lines whose jumps are known as whole numbers already."""
+    """Return lines with jumps that are already integer multiples of a unit."""
     lines = object.__new__(Lines)
     lines._set(read_only(intercept), read_only(slope), jumps)
     return lines

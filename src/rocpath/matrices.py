@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
 _BLOCK_ENTRIES = 2**20  # 8 MB of float64 at a time, however many rows there are
-_LARGEST_COEF = 1e308  # finite, even if a tiny column needs a larger one
+_LARGEST_COEF = 1e308  # finite, even if a column of tiny values needs a larger weight
 
 
 class LinearModel(NamedTuple):
@@ -187,7 +187,7 @@ def add_pairs(
 
 
 def equal_rows(X: Matrix) -> NDArray[np.intp]:
-    """Return a number for each row that equal rows share."""
+    """Return an integer code for each row; equal rows have equal codes."""
     # Sums of 64-bit hashes of the entries: among a million different rows two have the
     # same sum with a probability of 3e-8.
     if sparse.issparse(X):

@@ -1,7 +1,7 @@
-"""Write and read model files, which hold data and no code.
+"""Write and read model files, which contain data and no code.
 
-A model is a dataclass with a class attribute ``kind``. A file may hold only numbers,
-text and the types listed here, and is rejected otherwise.
+A model is a dataclass with a class attribute ``kind``. A file may contain only
+numbers, text and the types listed here, and is rejected otherwise.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
 LARGEST_MODEL = 2**30  # bytes when unpacked
-_FORMAT = 4  # to be raised when models of before can no longer be read
-# What a model may hold beyond what skops itself trusts: our own types, and the type of
-# an array's numbers.
+_FORMAT = 4  # increased when older models can no longer be read
+# Types that a model may contain in addition to those that skops trusts: our own, and the
+# dtypes of arrays.
 _TRUSTED = [
     "numpy.dtype",
     "rocpath.ranking.auc_classifier.AUCClassifier",
@@ -56,14 +56,14 @@ _WEIGHTS = ("coef_", "intercept_", "scale_", "statistics_", "weights_")
 
 
 def model_bytes(model: Any) -> bytes:
-    """Return a model, a dataclass that names its ``kind``, as bytes."""
+    """Serialize a model, a dataclass with a ``kind``, to bytes."""
     parts = {part.name: _packed(getattr(model, part.name)) for part in fields(model)}
     content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
     return content
 
 
 def _packed(part: Any) -> Any:
-    """Put names into one array: skops writes every word of a tuple by itself."""
+    """Pack names into one array, since skops writes each string of a tuple separately."""
     if hasattr(part, "_fields"):
         return type(part)(*map(_packed, part))
     is_names = isinstance(part, tuple) and all(type(one) is str for one in part)
@@ -79,21 +79,21 @@ def _unpacked(part: Any) -> Any:
 
 def read_saved(source: str, *wanted: type[Model]) -> Model:
     """Read a model of one of the wanted types, after checking the types in the file."""
-    # Size, types, format, kind, parts: each before the next could do harm.
+    # Size, types, format, kind and parts are checked in this order, for safety.
     content = _content(source)
     _check_size(source, content)
     try:
         strange = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
         state = None if strange else skops.io.loads(content, trusted=_TRUSTED)
-    # A file that is no model can fail in any way, inside skops.
+    # skops may raise any exception for a file that is not a model.
     except Exception as error:
         raise ValueError(
             f"{source!r} is not a model of rocpath ({type(error).__name__})."
         ) from None
     if strange:
         raise ValueError(
-            f"{source!r} holds types that models of rocpath do not have, and was not "
-            f"loaded: {', '.join(sorted(strange))}."
+            f"{source!r} was not loaded, because it contains types that rocpath models do "
+            f"not use: {', '.join(sorted(strange))}."
         )
     if not isinstance(state, dict) or state.pop("format", None) != _FORMAT:
         raise ValueError(f"{source!r} is not a model of this version of rocpath.")
@@ -101,29 +101,29 @@ def read_saved(source: str, *wanted: type[Model]) -> Model:
     by_kind = {one.kind: one for one in wanted}  # type: ignore[attr-defined]
     if kind not in by_kind:
         raise ValueError(
-            f"{source!r} was made by `{_MADE_BY.get(kind, 'something else')}`; this "
-            f"needs one of `{' or '.join(_MADE_BY[one] for one in by_kind)}`."
+            f"{source!r} must be a model of `{'` or `'.join(_MADE_BY[one] for one in by_kind)}`, "
+            f"got one of `{_MADE_BY.get(kind, 'unknown')}`."
         )
-    return _made(source, by_kind[kind], state)
+    return _from_state(source, by_kind[kind], state)
 
 
-def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
-    """Make a model of its parts, if they are all there and their weights are finite."""
+def _from_state(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
+    """Build a model from its parts, or raise if one is missing or has non-finite weights."""
     parts = fields(wanted)  # type: ignore[arg-type]
     needed = {
         part.name for part in parts if part.default is MISSING and part.default_factory is MISSING
     }
     missing = sorted(needed - state.keys())
     if missing:
-        raise ValueError(f"{source!r} lacks the {missing[0]} of a model.")
+        raise ValueError(f"{source!r} is not a complete model: {missing[0]!r} is missing.")
     strange = sorted(state.keys() - {part.name for part in parts})
     if strange:
-        raise ValueError(f"{source!r} has a {strange[0]}, which no model has.")
+        raise ValueError(f"{source!r} has an unknown entry {strange[0]!r}.")
     try:
         bad = [name for value in state.values() for name in _bad_weights(value)]
         parts_read = {name: _unpacked(value) for name, value in state.items()}
         model = None if bad else wanted(**parts_read)
-    except Exception as error:  # parts of a type or shape that no model has
+    except Exception as error:  # parts of an invalid type or shape
         raise ValueError(f"{source!r} is damaged: {error}") from None
     if model is None:
         raise ValueError(f"{source!r} is damaged: {bad[0]} is not finite.")
@@ -131,8 +131,8 @@ def _made(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
 
 
 def _bad_weights(value: Any, depth: int = 0) -> Iterator[str]:
-    """Name weights of an estimator and of those inside it that are not finite."""
-    # Deep enough for a blend of pipelines; a file could nest for ever.
+    """Yield the names of non-finite weights of an estimator and of nested ones."""
+    # Deep enough for a blend of pipelines; a malicious file could nest indefinitely.
     if depth > 6:
         return
     if isinstance(value, (list, tuple)):
@@ -149,7 +149,7 @@ def _bad_weights(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _check_size(source: str, content: bytes) -> None:
-    """Refuse a small file that would fill the memory."""
+    """Raise if the unpacked file would be larger than a model may be."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(part.file_size for part in archive.infolist())
@@ -163,12 +163,12 @@ def _check_size(source: str, content: bytes) -> None:
 
 
 def _content(source: str) -> bytes:
-    """Read a model file, or that of a folder."""
+    """Read a model file, or the model file in a folder."""
     path = Path(source)
     path = path / MODEL_FILE if path.is_dir() else path
     try:
         if path.exists() and path.stat().st_size > LARGEST_MODEL:
-            raise ValueError(f"{source!r} is larger than a model may be.")
+            raise ValueError(f"{source!r} must be at most {LARGEST_MODEL / 2**20:,.0f} MiB.")
         return path.read_bytes()
     except FileNotFoundError:
         raise ValueError(f"{str(path)!r} does not exist.") from None

@@ -133,7 +133,7 @@ def auc(
     min_tpr: float | None = None,
     standardized: bool = False,
 ) -> float:
-    """Compute the area under the ROC curve, ties counting one half.
+    """Compute the area under the ROC curve, with ties counting one half.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
 def _checked(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, positive: Any
 ) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
-    """Return breakpoints, those of binary labels if need be, and their predictions."""
+    """Return breakpoints, converted from binary labels if necessary, and predictions."""
     if not isinstance(bp, ErrorBreakpoints):
         bp = ErrorBreakpoints.from_labels(bp, positive=positive)
     elif positive is not None:

@@ -1,4 +1,4 @@
-"""Lines that keep only the AUC that rounded predictions cannot lose."""
+"""Lines whose AUC is a lower bound of the AUC of rounded predictions."""
 
 from __future__ import annotations
 

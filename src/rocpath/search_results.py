@@ -21,19 +21,19 @@ class BestStep:
     Attributes
     ----------
     step : float
-        A best step: strictly inside the interval, unless no float64 is. Where the
-        interval has no end, it is near the beginning.
+        Best step, strictly inside the interval unless no float64 is. If the interval is
+        unbounded, it is near the beginning.
     interval : tuple of two floats
-        The stretch around the step on which AUM or AUC keeps the best value; its end
-        may be infinite. Ends are the float64 numbers nearest to crossings. Where AUM is
+        Interval around the step on which AUM or AUC has the best value; its end may be
+        infinite. Ends are the float64 numbers nearest to crossings. Where AUM is
         smallest between two neighboring float64 numbers, both ends are the step, which
         is the one with the smaller AUM.
     value : float
-        AUM or AUC of the lines at the step, taken as the float64 number it is.
+        AUM or AUC of the lines at exactly this float64 step.
     bound : float
-        No float64 step has a smaller AUM, or a larger AUC, than this.
+        Bound on all float64 steps: none has a smaller AUM, or a larger AUC, than this.
     is_global : bool
-        Whether the value is the best of all steps, up to the tolerance asked for;
+        Whether the value is the best of all steps, up to the given tolerance;
         otherwise it is the first local minimum, and the bound is trivial.
     """
 

@@ -1,4 +1,4 @@
-"""How many threads the compiled core may use."""
+"""The number of threads that the compiled core may use."""
 
 from __future__ import annotations
 

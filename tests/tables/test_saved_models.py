@@ -96,9 +96,9 @@ def test_the_version_is_that_of_the_package():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda state: state.pop("pipeline"), "lacks the pipeline"),
-        (lambda state: state.pop("positive"), "lacks the positive"),
-        (lambda state: state.update(more=1), "has a more, which no model has"),
+        (lambda state: state.pop("pipeline"), "'pipeline' is missing"),
+        (lambda state: state.pop("positive"), "'positive' is missing"),
+        (lambda state: state.update(more=1), "has an unknown entry 'more'"),
         (
             lambda state: state["pipeline"][-1].coef_.__setitem__((0, 1), np.nan),
             "coef_ of its AUCClassifier is not finite",
