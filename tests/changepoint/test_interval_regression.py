@@ -52,7 +52,7 @@ def test_few_rows_make_as_many_folds():
     assert one.predict([[5.0]]) == pytest.approx([-1.0])
 
 
-def test_no_alpha_is_searched_if_a_constant_is_optimal():
+def test_coefficients_are_zero_if_a_constant_is_optimal():
     # With a margin of 1, the middle of the first is inside the second.
     y = [[7.58, 9.1], [7.24, 10.14]]
     model = rp.IntervalRegression().fit([[-1.0], [1.0]], y)
@@ -102,7 +102,7 @@ def test_largest_alpha_is_where_the_first_coefficient_appears():
     assert path.coef[1].any()
 
 
-def test_cross_validation_finds_the_relevant_feature():
+def test_cross_validation_finds_the_relevant_features():
     X, y = problem(n=300, p=20)
     model = rp.IntervalRegression().fit(X, y)
     assert model.coef_[:2] == pytest.approx([2, -1], abs=0.3)

@@ -83,8 +83,8 @@ def test_useless_features_leave_a_constant():
 
 
 def test_groups_determine_which_features_are_selected():
-    # Eight groups. A column that tells them apart and fits the seven there are in
-    # training by chance says nothing of the eighth; another column holds everywhere.
+    # Columns that distinguish the eight groups fit the seven training groups by chance,
+    # but do not generalize to the eighth; one column is predictive in all groups.
     rng = np.random.default_rng(1)
     group = np.repeat(np.arange(8), 25)
     level = rng.normal(0, 2, 8)[group]
