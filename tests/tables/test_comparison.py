@@ -111,3 +111,18 @@ def test_partial_aucs_are_mean_true_positive_rates():
     ]
     assert comparison.metric == "mean TPR up to an FPR of 0.5"
     assert comparison["m0"].value == pytest.approx(np.mean(areas))
+
+
+def test_one_positive_in_each_fold_has_the_variance_between_folds():
+    # Positives beat 4, 2 and 3 of 4 negatives: the AUCs are 1, 1/2 and 3/4.
+    y = np.tile([True, False, False, False, False], 3)
+    score = np.concatenate([[won + 0.5, 0, 1, 2, 3] for won in (3, 1, 2)])
+    fold = np.repeat(np.arange(3), 5)
+    held_out = CrossValidatedScores(np.arange(15), fold, {"m": score}, y, RowDesign())
+    only = compare_models(held_out, candidates=["m"])["m"]
+    assert only.value == pytest.approx(0.75)
+    # Mean of three: the sample variance 1/16 over 3 for the positives. Each negative's
+    # component is 0 or 1: none of 4 beat the first, 2 the second, 1 the third, with
+    # sample variances 0, 1/3 and 1/4, of means of 4 rows.
+    variance = (1 / 16) / 3 + (0 + 1 / 3 + 1 / 4) / 4 / 9
+    assert only.standard_error == pytest.approx(np.sqrt(variance))

@@ -120,27 +120,35 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
     """Compute the mean AUC over the folds, or that of partial AUCs as a mean TPR.
 
     The sum of squared influences is the variance of the mean: DeLong's in every fold,
-    or, with units of several rows, the cluster-robust one. Scores of different folds
-    come from different fits and are not compared.
+    or, with units of several rows, the cluster-robust one. Where a class has a single
+    unit in a fold, its influence is the deviation of the fold's AUC from the mean. Scores
+    of different folds come from different fits and are not compared.
     """
     y, design, width = held_out.is_positive, held_out.design, max_fpr or 1.0
     unit = np.arange(y.size) if design.unit is None else design.unit
     weight = np.broadcast_to(design.weight, y.shape)
-    total, influence = 0.0, np.zeros(y.size)
+    areas, influence = [], np.zeros(y.size)
     for k in np.unique(held_out.fold):
         rows = held_out.fold == k
         area, on_rows = auc_with_influence(
             held_out.score[name][rows], y[rows], weight[rows], max_fpr=width
         )
-        total += area
+        areas.append(area)
         # Variances of m units, or of m rows of a class, are unbiased with m / (m - 1);
-        # that of a single one cannot be estimated.
+        # that of a single one cannot be estimated within the fold.
         n_units = np.array(np.unique(unit[rows]).size)
         if design.unit is None:
             n_units = np.bincount(y[rows])[y[rows].astype(int)]
         influence[rows] = on_rows * np.sqrt(n_units / np.maximum(n_units - 1, 1))
-    scale = held_out.n_folds * width
-    return MeanAUC(total / scale, np.bincount(unit, influence) / scale)
+    n_folds = len(areas)
+    for k, area in zip(np.unique(held_out.fold), areas, strict=True):
+        for is_class in (y, ~y):
+            rows = np.flatnonzero((held_out.fold == k) & is_class)
+            if n_folds > 1 and np.unique(unit[rows]).size == 1:
+                change = area - sum(areas) / n_folds
+                influence[rows[0]] += change * np.sqrt(n_folds / (n_folds - 1))
+    scale = n_folds * width
+    return MeanAUC(sum(areas) / scale, np.bincount(unit, influence) / scale)
 
 
 def _interval(
