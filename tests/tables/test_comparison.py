@@ -126,3 +126,8 @@ def test_one_positive_in_each_fold_has_the_variance_between_folds():
     # sample variances 0, 1/3 and 1/4, of means of 4 rows.
     variance = (1 / 16) / 3 + (0 + 1 / 3 + 1 / 4) / 4 / 9
     assert only.standard_error == pytest.approx(np.sqrt(variance))
+
+
+def test_sample_size_counts_distinct_rows():
+    held_out = scored(design=RowDesign(copy=np.arange(60) // 2))
+    assert held_out.sample_size == "20 positives, 30 distinct rows"

@@ -49,7 +49,7 @@ class CrossValidatedScores(NamedTuple):
 
     @property
     def sample_size(self) -> str:
-        """Number of rows of the rarer class, and of groups."""
+        """Number of rows of the rarer class, and of groups or of distinct rows."""
         n_positive = int(self.is_positive.sum())
         n_negative = self.is_positive.size - n_positive
         is_positive_rare = n_positive <= n_negative
@@ -58,6 +58,8 @@ class CrossValidatedScores(NamedTuple):
         group = self.design.group
         if group is not None:
             size += f", {np.unique(group).size:,} groups"
+        elif self.design.copy is not None:
+            size += f", {np.unique(self.design.copy).size:,} distinct rows"
         return size
 
 
