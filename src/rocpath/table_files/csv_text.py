@@ -85,14 +85,18 @@ def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
         encoding = "utf-16"
     try:
         decoded = content.decode(encoding or "utf-8")
-    except (LookupError, UnicodeDecodeError) as error:
+    except LookupError:
+        raise ValueError(
+            f"encoding must be one that Python knows, such as latin-1, got {encoding!r}."
+        ) from None
+    except UnicodeDecodeError as error:
         if encoding is not None:
             reason = first_line(error)
             raise ValueError(f"{source} is not {encoding} text: {reason}.") from None
-        start = error.start  # type: ignore[union-attr]
+        start = error.start
         raise ValueError(
             f"{source} is not UTF-8 text: byte {content[start]:#04x} in "
-            f"{_place(content, start)}; save it as UTF-8, or specify its encoding."
+            f"{_place(content, start)}; save it as UTF-8, or specify its encoding, such as latin-1."
         ) from None
     if encoding is not None:
         content = decoded.encode()
