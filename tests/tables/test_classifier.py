@@ -206,9 +206,9 @@ def test_progress_is_called_before_every_step_and_sees_the_columns():
         ({"drop": ["none"]}, {}, "drop column 'none' not found"),
         ({"types": {"size": "float"}}, {}, "types must be one of number, category"),
         ({}, {"groups": "none"}, "groups column 'none' not found"),
-        ({}, {"groups": np.zeros(300)}, "must have at least two values"),
+        ({}, {"groups": np.zeros(300)}, "must have at least two different values"),
         ({}, {"groups": [1, 2]}, "groups must have one value for each of the 300"),
-        ({}, {"sample_weight": -np.ones(300)}, "sample_weight must be non-negative"),
+        ({}, {"sample_weight": -np.ones(300)}, "sample_weight must not be negative"),
         ({}, {"time": "color"}, "column 'color' must be numbers"),
     ],
 )
@@ -264,3 +264,18 @@ def test_a_fast_fit_is_evaluated_by_its_inner_folds():
     assert numbers["auc"] == pytest.approx(np.mean(areas))
     assert numbers["pooled_auc"] == pytest.approx(roc_auc_score(y, score))
     assert numbers["partial_auc"] == model.comparison_["logistic regression"].value
+
+
+@pytest.mark.parametrize("model", ["auto", "logistic"])
+def test_a_fast_fit_with_times_is_evaluated_forward_in_time(model):
+    # The effect of x changes its sign in the middle: a model of the past ranks later rows
+    # the wrong way round, and one of all times ranks them at random.
+    rng = np.random.default_rng(0)
+    x, time = rng.normal(size=300), np.arange(300)
+    y = np.where(time < 150, x, -x) + 0.1 * rng.normal(size=300) > 0
+    found = rp.TableClassifier(model, fast=True, random_state=0).fit(
+        pl.DataFrame({"x": x}), y, time=time
+    )
+    assert "trained on the past, evaluated on 75 to 299" in found.fit_.evaluation
+    assert found.fit_.held_out.row.min() == 75
+    assert found.comparison_.scores[0].value < 0.5

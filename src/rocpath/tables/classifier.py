@@ -72,7 +72,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Maximum number of cross-validation folds, or of windows of time.
     fast : bool
         Whether to fit one model without a comparison. It is then evaluated by the
-        inner folds of its tuning.
+        inner folds of its tuning, or by three windows of time.
     random_state : int, optional
         Seed of all random choices.
     progress : callable, optional

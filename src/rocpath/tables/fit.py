@@ -122,7 +122,7 @@ def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
         summary,
         prepared.columns,
         prepared.warnings,
-        _evaluation(prepared, held_out, is_fast=settings.fast),
+        _evaluation(prepared, held_out),
         note,
         coefficients,
         importance,
@@ -149,13 +149,15 @@ class _Fitter:
 
     def _folds(self) -> list[Fold]:
         design, seed = self.prepared.design, self.settings.random_state
-        if self.settings.fast and self.settings.model != "scores":
-            # Other methods report the scores of the inner folds of their tuning.
-            if self.names[0] not in (OURS, BLEND):
+        n_folds, is_fast = self.settings.cv, self.settings.fast and self.settings.model != "scores"
+        if is_fast:
+            # Other methods report the scores of the inner folds of their tuning, which
+            # are not forward in time.
+            if self.names[0] not in (OURS, BLEND) and design.time is None:
                 return []
-            return split_rows(self.y, design._replace(time=None), INNER_FOLDS, seed)
-        folds = split_rows(self.y, design, self.settings.cv, seed)
-        if folds:
+            n_folds = INNER_FOLDS
+        folds = split_rows(self.y, design, n_folds, seed)
+        if folds or (is_fast and design.time is None):
             return folds
         label, n_rarer = self.prepared.label, min(self.y.sum(), (~self.y).sum())
         rarer = label.positive if label.n_positive == n_rarer else label.negative
@@ -263,14 +265,12 @@ def _threshold(
     return None, f"No threshold is saved: {reason}"
 
 
-def _evaluation(
-    prepared: PreparedTable, held_out: CrossValidatedScores | None, *, is_fast: bool
-) -> str:
+def _evaluation(prepared: PreparedTable, held_out: CrossValidatedScores | None) -> str:
     """Describe how held-out rows were chosen."""
     if held_out is None:
         return "not evaluated on held-out rows"
     n_folds = held_out.n_folds
-    if prepared.time is not None and not is_fast:
+    if prepared.time is not None:
         held = prepared.time.gather(pl.Series(held_out.row))
         return (
             f"{n_folds} forward windows of time: trained on the past, evaluated on "
