@@ -222,7 +222,9 @@ def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
     frame, y, _ = customers()
     model = rp.TableClassifier(max_fpr=0.2, random_state=0).fit(frame, y)
     note = model.fit_.threshold_note
-    assert note.endswith("guaranteed for new rows with 95% confidence.")
+    assert note.endswith(
+        ": false positive rate at most 20%, guaranteed for new rows with 95% confidence."
+    )
     held_out = model.fit_.held_out
     point = rp.choose_threshold(
         held_out.is_positive, held_out.score["logistic regression"], max_fpr=0.2, confidence=0.95

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import target_point
+from rocpath.auc_statistics.threshold_targets import describe_target, target_point
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.folds import split_rows
 from rocpath.tables.model import TableModel, table_inputs
@@ -255,8 +255,10 @@ def _threshold(
             continue
         note = f"Scores of at least {point.threshold:.4g} are predicted positive: "
         if confidence is not None:
+            rules = " and ".join(describe_target(*one) for one in targets.given.items())
             where = "rows" if design.group is None else "groups"
-            note += f"guaranteed for new {where} with 95% confidence."
+            note += f"{rules}, guaranteed for new {where} with 95% confidence"
+            note += "." if design.time is None else ", unless the data change with time."
         elif not reason:
             note += "as many held-out rows as requested."
         else:
