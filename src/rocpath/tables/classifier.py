@@ -175,7 +175,8 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.columns_: list[ColumnAudit] = prepared.columns
         self.warnings_: list[TableWarning] = prepared.warnings
         fit = fit_table(prepared, self)
-        parameters = self.get_params(deep=False) | {"drop": list(self.drop), "progress": None}
+        drop = list(self.drop) or ()  # the default, so that repr of a saved model omits it
+        parameters = self.get_params(deep=False) | {"drop": drop, "progress": None}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
         self.classes_ = _original_labels(y, self.classes_)
