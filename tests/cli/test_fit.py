@@ -202,3 +202,12 @@ def test_parquet_on_a_full_disk_is_one_line(tmp_path, capsys, monkeypatch, fitte
     assert "No space left on device" in message
     assert out in message
     assert os.listdir(tmp_path) == []
+
+
+def test_the_headline_is_about_the_rows_of_a_test_file(tmp_path, capsys, fitted):
+    out = str(tmp_path / "model")
+    argv = ["fit", fitted[1], "--label", "y", "--test", fitted[1], "--out", out, "--fast"]
+    assert main(argv) == 0
+    headline = json.loads(read(os.path.join(out, "metrics.json")))["headline"]
+    assert "on test rows" in headline
+    assert headline in capsys.readouterr().err

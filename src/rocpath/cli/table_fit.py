@@ -107,7 +107,7 @@ def write_fit(
     files = model.to_files(title=title, test=test)
     # After all is computed, so that an error leaves no half of a result.
     write_folder(to.out, files, force=to.force)
-    show_fit(model, title, quiet=to.quiet)
+    show_fit(model, title, quiet=to.quiet, test=test)
     if "report.html" in files:
         say(f"Open {Path(to.out) / 'report.html'}")
     else:

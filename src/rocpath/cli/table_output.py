@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Options that address a warning; the library does not know options.
 _REMEDIES = {
     "leak": "--drop {!r}",
-    "groups": "--group {!r} evaluates by group, --drop {!r} drops the column",
+    "groups": "--group {!r}, or --drop {!r} if the rows are independent",
     "time": "--time {!r}",
 }
 
@@ -89,7 +89,9 @@ def _reason(one: ColumnAudit) -> str:
     return f"{one.why}; {one.n_unreadable:,} are unreadable and treated as missing"
 
 
-def show_fit(model: TableClassifier, title: str, *, quiet: bool) -> None:
+def show_fit(
+    model: TableClassifier, title: str, *, quiet: bool, test: TableEvaluation | None = None
+) -> None:
     """Show the comparison of the models, and describe the saved one."""
     from rocpath.tables.summaries import headline
 
@@ -107,7 +109,7 @@ def show_fit(model: TableClassifier, title: str, *, quiet: bool) -> None:
             "{n_passes} passes over them.".format(**fit.all_rows)
         )
     if not quiet:
-        say(headline(fit))
+        say(headline(fit, test))
         if fit.threshold_note:
             say(fit.threshold_note)
 
