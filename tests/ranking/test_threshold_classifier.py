@@ -103,7 +103,7 @@ def test_groups_are_routed_to_folds_and_threshold(rows, confidence):
         assert pipeline.fit(X, y, groups=group)[-1].threshold_ == expected.threshold_
 
 
-def test_errors_are_clear(rows):
+def test_missing_constraints_and_more_than_two_classes_raise(rows):
     X, y = rows
     with pytest.raises(ValueError, match=r"at least one of .* must be given"):
         rp.ThresholdClassifier(LogisticRegression()).fit(X, y)
@@ -168,7 +168,7 @@ def test_groups_stay_on_one_side_of_the_split(rows):
 
 
 def test_the_guarantee_holds_for_a_tree_that_overfits():
-    # Cross-validated scores broke it in 7% (max_fpr) of 500 trials of this setting.
+    # Cross-validated scores violated it (max_fpr) in 7% of 500 trials of this setting.
     rng = np.random.default_rng(0)
     new_X = rng.normal(size=(4000, 5))
     new_y = rng.random(4000) < 1 / (1 + np.exp(-new_X[:, 0] - new_X[:, 1]))

@@ -1,4 +1,4 @@
-"""Rankings: linear ones, blends of any models, and thresholds for both."""
+"""Linear rankings, blends of models, and classifiers with a chosen threshold."""
 
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier

@@ -1,7 +1,7 @@
 """Ascent on AUC: smoothed, over all columns at once, or exact, along single columns.
 
-Cross-validation decides whether an ascent is used: the whole way to its end or halfway,
-after one step or several.
+Cross-validation decides whether an ascent is used, how many of its steps, and whether all
+or half of the way to its end.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows exact
-# searches took three times as long, for a hundredth of a standard error.
+# searches took three times as long and gained a hundredth of a standard error.
 _TOLERANCE = 0.25
-_LARGEST_PREDICTION = 1e100  # that can still be squared
+_LARGEST_PREDICTION = 1e100  # larger ones might overflow when they are squared
 _MOST_COLUMNS = 64  # in one pass, so that wide tables do not take minutes
-# Rows of a class and columns of the pass that decides whether coordinate ascent is
-# tried at all: it takes a tenth of a fit, and full passes two thirds. They rarely gain,
-# but far outliers may cost the initial models .1 of AUC, which few rows show.
+# Numbers of rows per class and of columns in the pass that decides whether coordinate
+# ascent is tried. This pass takes a tenth of the time of a fit; full passes would take
+# two thirds. They rarely improve AUC, but far outliers may cost the initial models .1 of
+# AUC, which a few rows are enough to show.
 _SCREENING_ROWS = 200
 _SCREENING_COLUMNS = 32
 _MOST_OF_A_CLASS = 3_000  # rows in a search, which then takes 0.03 s
@@ -40,11 +41,12 @@ _MOST_OF_A_CLASS = 3_000  # rows in a search, which then takes 0.03 s
 _FRACTIONS = (0.5, 1.0)
 
 # Smoothed AUC is computed on a grid over +-10 standard deviations; predictions beyond
-# have no slope. With 8 cells per bandwidth it is within 1e-3 of the sum over pairs.
+# it have a derivative of zero. With 8 cells per bandwidth, smoothed AUC is within 1e-3 of
+# the sum over pairs.
 _GRID_END = 10.0
 _CELLS = 8
 _KERNEL_END = 5  # bandwidths, beyond which the normal density is below 1e-6
-_MOST_ITERATIONS = 100  # most ascents end before, after 20 to 100 evaluations
+_MOST_ITERATIONS = 100  # most ascents end earlier, after 20 to 100 evaluations
 # Gains of AUC below this are far below its standard error. On five tables SciPy's own
 # 2e-9 took 1.6 times as many evaluations and ranked new rows no better.
 _SMALLEST_GAIN = 1e-6
@@ -91,7 +93,7 @@ def ascent_steps(
 def ascend(
     ascent: Ascent, stage: Stage, rows: LabeledRows, initial: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Take the steps of a stage on other rows than it was tried on."""
+    """Apply the steps of a stage to the given rows."""
     end = initial
     for step in ascent_steps(ascent, stage.kind, rows)[: stage.n_steps]:
         end = step(end)
@@ -102,7 +104,7 @@ def _between(
     initial: NDArray[np.float64], end: NDArray[np.float64], fraction: float, rows: LabeledRows
 ) -> NDArray[np.float64]:
     """Interpolate between models whose predictions have the same spread."""
-    # Otherwise the longer one of two vectors would dominate.
+    # Otherwise the longer of the two vectors would dominate.
     first, last = rows.standardized(initial).coef, rows.standardized(end).coef
     return np.asarray(first + fraction * (last - first))
 
@@ -112,7 +114,7 @@ def tried_stages(
 ) -> Iterator[Stage]:
     """Try both kinds of ascent on the folds, until a step gains nothing.
 
-    Few rows or two folds show that most ascents gain nothing; the others are skipped.
+    Most ascents gain nothing on a few rows or on two folds, and are then not continued.
     """
     best = 0.0
     for kind in get_args(AscentKind):
@@ -156,7 +158,7 @@ def _evaluated(
     initial: Sequence[NDArray[np.float64]],
     ends: Sequence[NDArray[np.float64]],
 ) -> list[Stage]:
-    """Evaluate the stages of one ascent on the folds for which it has been made."""
+    """Evaluate the stages of one ascent on the folds on which it has been run."""
     coefs = [
         [first, *(_between(first, last, fraction, train) for fraction in _FRACTIONS)]
         for first, last, train in zip(initial, ends, folds.train, strict=False)
@@ -179,7 +181,7 @@ def coordinate_pass(
 
     No step makes a coefficient smaller than ``least``.
     """
-    # A column of rows in CSR format would take a pass over all entries.
+    # Extracting a column from the CSR format would take a pass over all entries.
     X = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
     coef = initial.copy()
     predictions = weighted_sums(rows.X, coef)
@@ -241,13 +243,13 @@ def smoothed_auc(
     width: float,
     max_fpr: float = 1.0,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the smoothed AUC up to ``max_fpr`` and its derivative by predictions.
+    """Return the smoothed AUC up to ``max_fpr`` and its derivative in the predictions.
 
-    A pair of rows counts by the normal distribution function of the difference of its
-    predictions over a bandwidth: a positive row counts by the smoothed distribution
-    function of the negatives, which is interpolated on a grid. The shares of each class
-    sum to one. A row lies between two cells of the grid and counts in both, so that the
-    derivative is exact for the value on the grid.
+    A pair of rows is weighted by the normal distribution function of the difference of
+    its predictions divided by the bandwidth. A positive row is therefore weighted by the
+    smoothed distribution function of the negatives, which is interpolated on a grid. The
+    shares of each class sum to one. A row lies between two cells of the grid and counts in
+    both, so that the derivative is exact for the value on the grid.
     """
     cell = width / _CELLS
     n_cells = int(2.0 * _GRID_END / cell) + 2 * _KERNEL_END * _CELLS

@@ -87,9 +87,9 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
     estimators_ : list of estimators
         The models, fitted to all rows; empty after ``fit_scores``.
     excluded_ : dict
-        Reason of each excluded model, by name.
+        Reasons for the exclusion of models, by name.
     history_ : list of BlendHistory
-        For each blend, what was tried and its cross-validated AUC.
+        For each blend, the candidates with their cross-validated AUC.
     n_features_in_ : int
         Number of columns of X, or of the scores after ``fit_scores``.
     feature_names_in_ : array of str
@@ -127,7 +127,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all parameters; deep ones of an estimator are named ``name__C``."""
+        """Return all parameters; those of an estimator have names such as ``name__C``."""
         return dict(self._get_params("estimators", deep=deep))
 
     def set_params(self, **params: Any) -> Self:
@@ -221,7 +221,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self.member_names_ = [*map(str, getattr(self, "feature_names_in_", range(S.shape[1])))]
         self.estimators_, self.excluded_ = [], {}
         rng = check_random_state(self.random_state)
-        # Rows with equal scores are not copies.
+        # Rows with equal scores are not treated as copies.
         group, alone = group_numbers(groups, len(label)), np.arange(len(label))
         _, fold = split_folds(self.cv, label, group, alone, rng)
         group = alone if group is None else group
@@ -328,7 +328,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
             if member_auc.max() == 1.0 and member_auc.min() < _EASY:
                 name = self.member_names_[int(member_auc.argmax())]
                 warnings.warn(
-                    f"{name!r} ranks all held-out rows without an error, but other models "
+                    f"{name!r} ranks all held-out rows correctly, but other models "
                     "do not: was it fitted to them, or does a column reveal the label?",
                     UserWarning,
                     stacklevel=3,

@@ -74,7 +74,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         the rankings.
     warm_start : bool
         Whether to start the ascent from the previous fit instead of from new initial
-        models, if that had the same columns and classes.
+        models, if it had the same columns and classes.
     random_state : int, RandomState or None
         Seed of the folds, of subsampling and of the order of columns.
     verbose : bool
@@ -88,12 +88,12 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Weights of the original columns, scaled such that predictions are log-odds; at
         most 1e308, which columns with a standard deviation below 1e-308 may need.
     intercept_ : array, shape (1,) or (n_classes,)
-        Constants. Scale and constant do not affect AUC: both are fitted to held-out
-        scores such that the decision function is the log-odds (Platt scaling).
+        Intercepts. Scale and intercept do not affect AUC: both are fitted to held-out scores
+        such that the decision function is the log-odds (Platt scaling).
     n_iter_ : int
         Largest of the ``chosen`` stages in ``history_``; 0 without an ascent.
     history_ : list of History
-        For each ranking, what was tried and its cross-validated AUC.
+        For each ranking, the models and stages tried, with their cross-validated AUC.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of str, shape (n_features,)
@@ -165,13 +165,13 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y)
         weight, group = (row_weights(sample_weight, y.size), group_numbers(groups, y.size))
         is_counted = weight > 0
-        # Not kept with a weight of 0: they would still affect quantiles and folds.
+        # Rows of weight 0 are dropped, because they would still affect quantiles and folds.
         if not is_counted.all():
             X, y, weight = X[is_counted], y[is_counted], weight[is_counted]
             group = None if group is None else group[is_counted]
         classes, index = np.unique(y, return_inverse=True)
         refuse_one_class(classes)
-        # For the log-odds only: the rankings do not depend on class frequencies.
+        # Used for the log-odds only: the rankings do not depend on class frequencies.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
         searched = self._search(X, classes, index, weight, _show if self.verbose else None, group)

@@ -133,8 +133,8 @@ def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.
     for _ in range(_MOST_PASSES):
         moved = coordinate_pass(rows, weights, range(weights.size), least=0.0)
         moved /= moved.sum() or 1.0
-        # Not the value of the search: normalized weights round differently, which may
-        # separate ties.
+        # The value of the search is not used: normalized weights round differently, which
+        # may separate ties.
         area, _ = rows.auc_with_error(rows.X @ moved)
         # Weights of 0 are better only than a blend that is worse than chance.
         if area <= highest or not moved.any():
@@ -144,7 +144,7 @@ def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.
 
 
 class BlendHistory(NamedTuple):
-    """What was tried to find a blend; all AUC values are cross-validated.
+    """Candidates for the weights of a blend; all AUC values are cross-validated.
 
     Attributes
     ----------
@@ -184,8 +184,7 @@ class Blend(NamedTuple):
 def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     """Find the weights of scores, which are the columns of the rows."""
     few = rows.subsampled(_ENOUGH_TO_ASCEND)
-    # Thousands of rows determine a scale as well as all of them, which take long to
-    # sort.
+    # Thousands of rows determine a scale as well as all rows, which take long to sort.
     scale = Scale.from_scores(few.X, few.sample_weight)
     few = replace(few, X=scale.transform(few.X))
     # The ranks are those within a class, so these are the rows that are kept.
@@ -196,7 +195,7 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
     some = rows.subsampled(_ENOUGH_TO_STACK)
     some = replace(some, X=scale.transform(some.X))
-    # Candidates are averaged: a choice between near equals would follow noise.
+    # Candidates are averaged: a choice between nearly equal ones would follow noise.
     weights = share @ np.array(list(candidates(some).values()))
     held_out = folds.held_out([share @ of_fold for of_fold in of_folds])
     totals = np.bincount(rows.is_positive, rows.sample_weight)

@@ -3,9 +3,9 @@
 The objective is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
 f = Z coef + intercept with scaled columns Z.
 
-This is not done by scikit-learn because seven L2 penalties, each from the previous
-solution, take 2 ms at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30
-(25 and 24) and 76 ms at 4,000 x 400 (604 and 152); of the squared hinge loss 1, 9 and
+The solvers of scikit-learn are mostly slower: seven L2 penalties, each from the previous
+solution, take 2 ms here at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30
+(25 and 24) and 76 ms at 4,000 x 400 (604 and 152); with the squared hinge loss they take 1, 9 and
 90 ms (LinearSVC 14, 36 and 1,033). Only at 4,000 x 120 is lbfgs faster, 34 ms to 91.
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 Loss = Literal["logistic", "squared_hinge"]
 
-MOST_COLUMNS_FOR_NEWTON = 200  # beyond, second derivatives take too long
-_MOST_ROWS_TO_ROTATE = 2_000  # whose axes take a second or two; 4,000 would take 20
+MOST_COLUMNS_FOR_NEWTON = 200  # with more, second derivatives take too long
+_MOST_ROWS_TO_ROTATE = 2_000  # their eigenvectors take a second or two; those of 4,000 rows, 20
 _MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
 _MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # Expected relative decrease of the objective at which Newton's method stops. On five
-# tables 1e-10 took half as many steps again, and AUC of new rows differed by at most
+# tables 1e-10 took 1.5 times as many steps, and AUC of new rows differed by at most
 # 4e-5.
 _TOLERANCE = 1e-4
 # Standard deviations from the mean at which columns are clipped, and the number of
@@ -85,7 +85,7 @@ class ConvexProblem(NamedTuple):
             kept = list(self.blocks()) if is_kept else None
             tol = _TOLERANCE if is_precise else 10 * _TOLERANCE
             solve = partial(newton, lambda coef: self.sums(coef, kept), tol=tol)
-        # From the largest on: its solution is near 0, and near that of the next.
+        # Penalties decrease: the first solution is near 0, and each one is near the next.
         found = [np.zeros(n_features + 1) if start is None else start]
         for l2 in l2s:
             found.append(solve(l2, found[-1]))
@@ -107,7 +107,7 @@ class ConvexProblem(NamedTuple):
             value, slope, curvature = some.derivatives(block @ coef)
             loss += value
             gradient += block.T @ slope
-            # A product with its own transpose takes half of the time of any other.
+            # A product of a matrix with its own transpose takes half the time of any other.
             root = block * np.sqrt(curvature)[:, None]
             hessian += root.T @ root
         return LossSums(loss, gradient, hessian)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MANY_ENTRIES = 10**7  # above which only two folds are fitted, to limit the time
-_SMALLEST_SLOPE = 1e-3  # of log-odds: the order of scores must survive rounding
+_SMALLEST_SLOPE = 1e-3  # of log-odds: rounding must not change the order of scores
 _LARGEST_SCORE = 5.0  # standard deviations at which scores are clipped for log-odds
 
 
@@ -51,7 +51,7 @@ class CrossValidatedAUC:
         """
         gain, error = self.gain(int(self.auc.argmax()))
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Two models that rank all rows alike differ by 0, with an error of 0.
+            # Two models with the same ranking differ by 0, with a standard error of 0.
             behind = np.where(gain < 0, gain / (n_errors * error), 0.0)
         share = np.exp(-0.5 * behind**2)
         share[share < least] = 0.0
@@ -107,7 +107,7 @@ class Folds(NamedTuple):
                     score, label, weight, max_fpr=rows.max_fpr or 1.0
                 )
                 auc[model] += area / len(coefs)
-                # Of the mean over folds; folds share no rows, so their variances add.
+                # The influence on the mean over folds, which share no rows: variances add up.
                 influence[here, model] = on_rows / len(coefs)
         by_cluster = [np.bincount(rows.clusters, on_rows) for on_rows in influence.T]
         return CrossValidatedAUC(auc, np.column_stack(by_cluster))
@@ -131,8 +131,8 @@ def stratified_folds(
     """
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
     classes, n_rows = np.unique(label, return_counts=True)
-    # From the largest group to the smallest, by rows of the rarest class first, and back
-    # and forth over the folds.
+    # Groups are assigned from the largest to the smallest, by rows of the rarest class
+    # first, going back and forth over the folds.
     sizes = [-np.bincount(number, label == one) for one in classes[np.argsort(-n_rows)]]
     order = np.lexsort((rank[first], *sizes))
     there_and_back = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])

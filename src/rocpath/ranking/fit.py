@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # Changes of AUC below are those on new rows of 54 tables, by benchmarks/constants.py.
-# Minimum number of rows of a class for cross-validation. With 7 to 20 positives, 20
-# lost .0017 ± .0011; 5 gained .0013 ± .0018 and took half as long again.
+# Minimum number of rows of a class for cross-validation. With 7 to 20 positives, a
+# minimum of 20 lost .0017 ± .0011; one of 5 gained .0013 ± .0018 and took 1.5 times as long.
 _FEWEST_OF_A_CLASS = 10
 # Rows of a class for each column, below which a smoothed ascent may overfit. Three
 # tables were affected by 3 or 30 instead, and AUC changed by .0001 ± .0001.
@@ -51,11 +51,11 @@ _MOST_TO_TRY = 3_000
 # A model half a standard error behind the best has exp(-1/2) of its share. On 64 tables
 # one standard error ranked as well but less evenly, the best model alone worse.
 _ERRORS_BEHIND = 0.5
-_LEAST_SHARE = 0.05  # less changes no ranking, but costs a fit
+_LEAST_SHARE = 0.05  # smaller shares change no ranking, but cost a fit
 
 
 class History(NamedTuple):
-    """What was tried to find a ranking; all AUC values are cross-validated.
+    """Models and stages tried for a ranking; all AUC values are cross-validated.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Candidate(NamedTuple):
     held_out : LabeledRows
         Rows with their cross-validated score, to which the log-odds are fitted.
     history : History
-        What was tried.
+        Models and stages that were tried.
     """
 
     rows: LabeledRows
@@ -127,7 +127,7 @@ class Candidate(NamedTuple):
     def refitted(self, all_rows: LabeledRows) -> NDArray[np.float64]:
         """Refit the best initial model to all rows, unless an ascent is used."""
         best = self.best_initial_model
-        # An ascent depends on the rows it was made on; an initial model can use all.
+        # An ascent depends on the rows it was run on; an initial model can use all rows.
         if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
             return self.coef
         scale = self.scale_of(best)
@@ -144,7 +144,8 @@ class Candidate(NamedTuple):
     def log_odds(self, coef: NDArray[np.float64], negative: float, positive: float) -> LinearModel:
         """Scale a coef to log-odds, given the total weights of negatives and positives.
 
-        The log-odds fit held-out scores: a model is too confident on its own rows.
+        They are fitted to held-out scores, because a model is overconfident on its
+        training rows.
         """
         model = log_odds(self.held_out, self.rows.standardized(coef), negative, positive)
         return self.columns.unscaled(*model)
@@ -232,7 +233,7 @@ def _fit_scaled(
 def _fit_default(
     rows: LabeledRows, given: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], LabeledRows, History]:
-    """Fit one regularized model, for too few rows to cross-validate."""
+    """Fit one regularized model if there are too few rows for cross-validation."""
     models, coef = [], given
     if coef is None:
         models, ones = [DEFAULT_INITIAL_MODEL], np.ones(rows.X.shape[1])

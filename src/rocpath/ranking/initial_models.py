@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
     from rocpath.ranking.labeled_rows import LabeledRows
 
-# From strong to hardly any regularization; cross-validated AUC chooses.
+# From strong to hardly any regularization; cross-validated AUC selects among them.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
@@ -38,7 +38,7 @@ class InitialModel(NamedTuple):
     has_common_scale: bool = False
 
 
-# Three that fail on different tables. On 64 tables these three ranked as well as all
+# Three kinds that fail on different tables. On 64 tables these three ranked as well as all
 # six of plain or balanced logistic and balanced hinge, clipped or not.
 _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("logistic", False, False),
@@ -47,7 +47,7 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
 )
 # Models on the common scale. On package descriptions of three sections
 # (benchmarks/text.py) all three kinds with seven penalties had an AUC larger by .0025,
-# in twice the time; three penalties without .03 had one smaller by .0007.
+# in twice the time; without the penalty of .03 it was smaller by .0007.
 _COMMON_KIND: tuple[Loss, bool, bool] = ("logistic", True, False)
 _COMMON_L2S = (30.0, 3.0, 0.3, 0.03)
 # For too few rows to cross-validate. With 7 to 20 positives on 54 tables
@@ -72,7 +72,7 @@ def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
     """Return a second scale of the columns, relative to their standard deviations.
 
     With unit variance a rare word has the same penalty as a frequent one, and a large
-    coefficient for a few rows. Neither scale is better for all tables, so that models
+    coefficient for a few rows. Neither scale is better for all tables, so models
     on both are averaged by their cross-validated AUC. Sparse columns all have the same
     scale; a dense column that is mostly zero has at least half of the root mean square
     of its other values.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
     """Draw a random order of the rows of each class.
 
-    Then every fold and every subsample has its share of a rare class.
+    Every fold and every subsample then has its share of a rare class.
     """
     rank = np.empty(is_positive.size, dtype=np.intp)
     for members in (is_positive, ~is_positive):
@@ -60,7 +60,7 @@ class LabeledRows:
         )
 
     def subsampled(self, most: int) -> LabeledRows:
-        """Keep at most so many rows of each class, and the weight of the class."""
+        """Keep at most ``most`` rows of each class, and the total weight of the class."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
             ranks = self.rank[members]
@@ -117,7 +117,7 @@ class LabeledRows:
         return np.asarray(np.where(self.is_positive, positive, negative))
 
     def predictions(self, model: LinearModel) -> NDArray[np.float64]:
-        """Predict every row."""
+        """Return the predictions of all rows."""
         return np.asarray(weighted_sums(self.X, model.coef) + model.intercept)
 
     def standardized(self, coef: NDArray[np.float64]) -> LinearModel:

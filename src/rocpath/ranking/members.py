@@ -171,7 +171,7 @@ def split_folds(
 
     Raises if a row is not in exactly one test fold, or if a training set lacks a class.
     """
-    # Of models that have been fitted only the weights are cross-validated.
+    # For prefit models only the weights of the blend are cross-validated.
     cv = 5 if isinstance(cv, str) else cv
     if isinstance(cv, numbers.Integral):
         # Every fold needs rows of every class to be evaluated.
@@ -200,7 +200,7 @@ def split_folds(
 
 
 def copied_frame_rows(X: Any) -> NDArray[np.intp]:
-    """Return a number for each row of a table of any types that equal rows share."""
+    """Assign a number to each row of a table of any types; equal rows share a number."""
     if not hasattr(X, "columns"):
         return copied_rows(equal_rows(X))
     columns = [np.asarray(X[name]).astype(str) for name in X.columns]

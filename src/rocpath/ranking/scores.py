@@ -35,7 +35,7 @@ def score_method(estimator: Any, methods: tuple[str, str] = PROBABILITY_FIRST) -
         if hasattr(estimator, name):
             return name
     raise TypeError(
-        f"estimator must have predict_proba or decision_function, got {type(estimator).__name__}"
+        f"estimator must have predict_proba or decision_function, got {type(estimator).__name__}."
     )
 
 

@@ -39,12 +39,12 @@ _TARGETS = ("max_fpr", "min_tpr", "min_precision", "top", "cost")
 
 
 class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
-    """Classify by the scores of a classifier and a threshold on its error rates.
+    """Binary classifier whose threshold satisfies constraints on its error rates.
 
-    Without ``confidence``, cross-validated scores choose the threshold by
-    :func:`choose_threshold`, and the classifier is then fitted to all rows. With
-    ``confidence``, the classifier is fitted to one part of the rows and the others
-    choose the threshold, so that the error rates are guaranteed for new rows. At least
+    Without ``confidence``, :func:`choose_threshold` selects the threshold from
+    cross-validated scores, and the classifier is then fitted to all rows. With
+    ``confidence``, the classifier is fitted to one part of the rows and the threshold is
+    chosen on the others, so that the error rates are guaranteed for new rows. At least
     one of ``max_fpr``, ``min_tpr``, ``min_precision``, ``top`` and ``cost`` must be
     given.
 
@@ -55,14 +55,14 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     max_fpr, min_tpr, min_precision, top, cost
         Constraints on the threshold, as for :func:`choose_threshold`.
     cv : int, splitter, iterable or "prefit"
-        Cross-validation that yields the held-out scores. With ``confidence``, a
-        splitter or an iterable contributes its first split; a number is ignored. With
-        "prefit" the classifier has been fitted to other rows, and all given rows
-        choose the threshold.
+        Cross-validation that yields the held-out scores. With ``confidence``, only the
+        first split of a splitter or an iterable is used, and a number is ignored. With
+        "prefit" the classifier has been fitted to other rows, and the threshold is chosen
+        on all given rows.
     confidence : float or None
         Probability with which all constraints hold for new rows.
     calibration_size : float
-        Share of the rows that choose the threshold if ``confidence`` is given.
+        Share of the rows on which the threshold is chosen if ``confidence`` is given.
     random_state : int or None
         Seed of the split into rows for fitting and for the threshold.
     n_jobs : int or None
@@ -138,10 +138,10 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             does for groups.
         **params : dict
             Parameters of ``fit`` of the classifier, such as ``sample_weight``, which
-            also weights the rows that choose the threshold. With metadata routing,
+            also weights the rows on which the threshold is chosen. With metadata routing,
             whatever the classifier and the splitter request.
         """
-        # Before anything is fitted: a wrong rate must not cost a cross-validation.
+        # Checked first, so that an invalid rate does not cost a cross-validation.
         targets = check_targets(**{name: getattr(self, name) for name in _TARGETS})
         if self.confidence is not None:
             share_between("confidence", self.confidence)
@@ -172,7 +172,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    # What is given to a FixedThresholdClassifier is chosen by ``fit`` here.
+    # Parameters of FixedThresholdClassifier that ``fit`` determines here.
 
     @property
     def threshold(self) -> float:
@@ -219,22 +219,22 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Fit the classifier; return rows that it was not fitted to, with scores."""
         if isinstance(self.cv, str) and self.cv == "prefit":
-            # Not cloned: what it has learned would be lost.
+            # Not cloned, because a clone would not be fitted.
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
             return np.arange(label.size), class_scores(self.estimator, X, MARGIN_FIRST)
         together = {} if groups is None else {"groups": groups}
         to_fit, passed = params, {"params": params, **together}
         if sklearn.get_config()["enable_metadata_routing"]:
-            # Groups choose the threshold, whether a splitter requests them or not.
+            # Groups affect the threshold, whether a splitter requests them or not.
             if not self.get_metadata_routing().consumes("fit", together):
                 together = {}
             # cross_val_predict routes for its own fits, but not for the last one below.
             to_fit = process_routing(self, "fit", **params, **together).estimator.fit
             passed = {"params": {**params, **together}}
         if self.confidence is not None:
-            # Other fits than the final one have other error rates, so that cross-validated
-            # scores cannot guarantee them (benchmarks/guarantees.py).
+            # The fits of the folds have other error rates than the final one, so that
+            # cross-validated scores cannot guarantee them (benchmarks/guarantees.py).
             kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
             splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
             if not isinstance(self.cv, int):
