@@ -53,7 +53,7 @@ def scores_at(network, layer, X, direction, step):
     return scores
 
 
-def test_whole_numbers_of_the_fast_oracle_are_the_fractions_of_the_plain_one():
+def test_the_fast_oracle_equals_the_plain_one_in_fractions():
     rng = np.random.default_rng(0)
     for family in FAMILIES:
         problem = make_problem(rng, family)
@@ -77,7 +77,7 @@ def test_no_step_is_better_than_the_bound_and_the_value_is_that_of_a_forward_pas
 
 @pytest.mark.parametrize("metric", ["auc", "aum"])
 @pytest.mark.parametrize("widths", [(5, 8, 1), (5, 6, 4, 1)])
-def test_a_dense_grid_of_forward_passes_has_nothing_better(widths, metric):
+def test_no_step_of_a_dense_grid_is_better(widths, metric):
     network, (X, y) = sequential(*widths), make_rows(300)
     layer = network[0]
     direction = descent_direction(network, layer, X, y)
@@ -184,7 +184,7 @@ def test_the_largest_step_is_respected():
     assert none.value == rp.auc(y, network(X)[:, 0].detach().numpy())
 
 
-def test_modules_before_the_layer_can_be_any_and_the_network_is_unchanged():
+def test_any_modules_may_precede_the_layer_and_the_network_is_unchanged():
     network = torch.nn.Sequential(
         torch.nn.Unflatten(1, (1, 5)),
         torch.nn.Conv1d(1, 2, 2),

@@ -68,7 +68,7 @@ def test_ignored_entries_do_not_count_and_may_be_nan(loss):
 
 
 @each_loss
-def test_weights_of_rows_serve_all_labels(loss):
+def test_row_weights_apply_to_all_labels(loss):
     scores, target = make_batch()
     weight = torch.rand(50, generator=torch.manual_seed(2))
     one = loss(scores, target, sample_weight=weight)

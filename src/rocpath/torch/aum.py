@@ -197,7 +197,7 @@ class AUMLoss(LabelLoss):
         threshold: Tensor = self.threshold
         if score.ndim == 2 or share.numel() == 1:
             share, threshold = share[..., None], threshold[..., None]
-        # A positive lacks T - c to reach the margin, a negative c - T.
+        # A positive is short of the margin by T - c, a negative by c - T.
         sign = torch.where(is_positive, 1.0, -1.0)
         shortfall = torch.relu(self.margin - sign * (score + threshold))
         each = torch.where(is_positive, shortfall / share, shortfall / (1 - share))

@@ -12,8 +12,8 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.torch.batch import Batch, class_shares, single_thread
 
 _N_BINS = 4096  # of the histogram of one round
-_FEW = 8192  # thresholds that are sorted at once: another round would not be faster
-_MAX_ROUNDS = 3  # before sorting what outliers concentrate in one bin
+_FEW = 8192  # thresholds that are sorted directly: another round would not be faster
+_MAX_ROUNDS = 3  # then one bin is sorted, in which outliers may concentrate the thresholds
 
 
 @torch.library.custom_op("rocpath::aum_of_labels", mutates_args=())
@@ -151,7 +151,7 @@ class KnownGradient(torch.autograd.Function):
     def backward(ctx: Any, *grad: Any) -> Any:
         """Return the gradient in the scores."""
         score, slope = ctx.saved_tensors
-        # So that second derivatives exist: they are zero.
+        # This makes second derivatives exist: they are zero.
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
         return grad[0][..., None] * slope, None, None
@@ -208,8 +208,8 @@ def _find_level(threshold: Tensor, jump: Tensor, enough: Tensor, low: float, hig
     If the sums are equal, rounding may select a neighbor. AUM and its gradient are
     then the same, because min(FP, FN) is continuous in FP and FN.
     """
-    # Each round continues in the bin where the sum is reached. Of evenly spread
-    # thresholds that is a 4096th, so the first round dominates the cost.
+    # Each round continues in the bin where the sum is reached. It contains a 4096th of
+    # evenly spread thresholds, so the first round dominates the cost.
     below = torch.zeros_like(enough)
     for _ in range(_MAX_ROUNDS):
         scale = _N_BINS / (high - low) if high > low else math.inf

@@ -27,7 +27,7 @@ class LabelOptions(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Scores, labels and perhaps weights in full precision, examples last.
+    """Scores, labels and optional weights in full precision, examples last.
 
     One-dimensional for one label; of shape (n_labels, n_examples) for several.
     """
@@ -52,7 +52,7 @@ class LabelLoss(nn.Module):
         rest = {"ignore_index": options.ignore_index, "reduction": options.reduction}
         for name, value in {**settings, **rest}.items():
             setattr(self, name, value)
-        # Invalid settings are an error now, not in the first step of a training.
+        # Invalid settings raise here, not in the first training step.
         function(torch.zeros(1), torch.zeros(1), **settings, **rest)
 
     @property
@@ -134,7 +134,7 @@ def checked_batch(
     batch = Batch(score, *(_examples_last(one, score) for one in columns))  # type: ignore[arg-type]
     if batch.is_ignored is None:
         return batch
-    # Ignored entries have weight 0, and a score that can be anything, even NaN.
+    # Ignored entries have weight 0, and their score may be any value, even NaN.
     weight = torch.ones_like(score) if batch.weight is None else batch.weight
     return batch._replace(
         score=score.masked_fill(batch.is_ignored, 0.0),
@@ -258,7 +258,7 @@ def _checked_weight(
         return None
     _check_tensor("sample_weight", sample_weight)
     weight = sample_weight.detach().to(dtype)
-    # One weight for each example serves all of its labels.
+    # One weight for each example applies to all of its labels.
     if scores.ndim == 2 and weight.ndim == 1:
         weight = weight[:, None]
         if weight.shape[0] == scores.shape[0]:

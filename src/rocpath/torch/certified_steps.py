@@ -1,4 +1,4 @@
-"""Certified global steps for one layer of a ReLU network, by branch and bound.
+"""Certified globally best steps for one layer of a ReLU network, by branch and bound.
 
 On a window of steps, a chord of P minus a tangent of Q bounds a prediction P - Q from
 above, and a tangent of P minus a chord of Q bounds it from below. With upper lines for
@@ -46,7 +46,7 @@ def certified_step(
     tol: float = 1e-4,
     max_step: float | None = None,
 ) -> BestStep:
-    """Find the global best step along a direction of one layer of a ReLU network.
+    """Find the globally best step along a direction of one layer of a ReLU network.
 
     The weights of the layer become ``weight + step * direction``, with ``step >= 0``.
     The user guide describes the method and its cost.
@@ -54,35 +54,36 @@ def certified_step(
     Parameters
     ----------
     network : nn.Sequential
-        Network with one output. From ``layer`` on it must consist of ``nn.Linear`` and
-        ``nn.ReLU`` in turn; before it, any modules. It is not modified, and evaluated in
-        evaluation mode and in float64.
+        Network with one output. From ``layer`` on it must alternate between ``nn.Linear``
+        and ``nn.ReLU``; before it, any modules are allowed. It is evaluated in evaluation
+        mode and in float64, and is not modified.
     layer : nn.Linear
-        Module of the network whose parameters move.
+        Layer of the network whose parameters change.
     X : Tensor, shape (n_examples, ...)
         Inputs of the network.
     y : array-like or Tensor, shape (n_examples,)
         Labels of two classes.
     direction : sequence of Tensor
-        Tensors of the shapes of ``layer.parameters()``.
+        Directions of the parameters, with the shapes of ``layer.parameters()``.
     metric : {"auc", "aum"}
         Metric to maximize (AUC) or minimize (AUM).
     tol : float
-        Absolute tolerance: no step is better by more than this.
+        Absolute tolerance of the metric: no step is better by more than this.
     max_step : float, optional
         Largest step. By default it is infinite for the last layer. For other layers it is
         2**20 times the ratio of the largest parameter of the layer to the largest entry of
-        the direction: beyond it the layer is the direction, up to a millionth.
+        the direction: beyond it the parameters are a multiple of the direction, up to
+        a millionth.
 
     Returns
     -------
     BestStep
         ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
         larger AUC, or a smaller AUM, than ``bound`` in exact arithmetic. ``is_global`` is
-        whether the bound is within ``tol`` of the value; it is False only where
+        True if the bound is within ``tol`` of the value; it is False only where
         predictions are closer to each other than their rounding errors. ``interval`` is a
-        stretch around the step on which no predictions cross and none has a kink; for AUM,
-        the step itself.
+        range of steps around ``step`` in which no predictions cross and none has a kink;
+        for AUM, it is the step itself.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def layer_path(
 
     Between two kinks predictions are lines, which `sweep` handles exactly, up to the
     rounding of the predictions at a kink. The number of rows grows with the square of
-    the number of examples, so this is for hundreds of them.
+    the number of examples, so it is suitable for hundreds of examples.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def layer_path(
         cell = sweep(
             Lines.from_predictions(bp, intercept + slope * low, slope), max_step=high - low
         )
-        # What happens at the end of a cell is in the first row of the next one.
+        # Crossings and kinks at the end of a cell are in the first row of the next one.
         is_inside = (low + cell.step < high) | (cell.step == 0)
         for name in _PATH_COLUMNS:
             columns.setdefault(name, []).append(getattr(cell, name)[is_inside])
@@ -183,7 +184,7 @@ def _exact_without_units(
 
 
 class _Window(NamedTuple):
-    """A stretch of steps: lines at its start, the kinks inside, and the best of a bound."""
+    """A range of steps: lines at its start, the kinks inside, and a bound with its step."""
 
     low: float
     high: float
@@ -195,7 +196,7 @@ class _Window(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether only kinks at the same place, up to rounding, can be inside."""
+        """Whether all kinks inside are at the same step, up to rounding."""
         return self.high - self.low <= _NARROW * min(self.high, 1e300)
 
     @property
@@ -207,7 +208,7 @@ class _Window(NamedTuple):
         inside = kink[np.searchsorted(kink, self.low, "right") : np.searchsorted(kink, self.high)]
         n_before = np.searchsorted(inside, self.step, "right")
         if inside.size == 0:
-            # A narrow window at the end with a kink, which is there up to rounding.
+            # A narrow window next to the end that has the kink, up to rounding.
             is_first = kink[0] == self.low
             step = self.low * (1 + 0.5 * _NARROW) if is_first else self.high * (1 - 0.5 * _NARROW)
         elif 0.1 * inside.size < n_before < 0.9 * inside.size:
@@ -286,7 +287,7 @@ class _Search:
             bound = least.value * (1.0 - 2.0**-40)
         is_attained = self._evaluate(step) >= bound
         if self._is_auc and not self._ray.kinks.step.size and not is_attained:
-            # The plateau exists only by rounding. A wider one may be nearly as good.
+            # The plateau exists only because of rounding. A wider one may be nearly as good.
             wider = best_auc_step(lines, tol=self._tol, max_step=high, rounding=2.0**-40)
             self._evaluate(wider.step)
         return window._replace(bound=bound, step=step, interval=interval)
@@ -294,9 +295,9 @@ class _Search:
     def _inner_tolerance(
         self, window: _Window, intercept: NDArray[np.float64], slope: NDArray[np.float64]
     ) -> float:
-        """Return a fraction of the error of the lines, below which it would not pay.
+        """Return the tolerance of a search of lines, a fraction of the error of the lines.
 
-        It does not depend on the tolerance of the search, so that a smaller one only
+        It does not depend on the tolerance of the whole search, so that a smaller one only
         continues the same search.
         """
         if self._ray.kinks.step.size == 0:
@@ -354,7 +355,7 @@ class _Search:
         ]
 
     def _interval(self) -> tuple[float, float]:
-        """Return a stretch around the best step without kinks and crossings."""
+        """Return a range around the best step without kinks and crossings."""
         step, kinks = self._best_step, self._ray.kinks
         if not self._is_auc:
             return step, step

@@ -1,4 +1,4 @@
-"""One linear layer of a network that moves along a direction, with all that follows it."""
+"""One linear layer of a network that moves along a direction, and the layers after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evalu
 
 @dataclass(frozen=True, eq=False)
 class MovedLayer:
-    """The inputs of a layer, the layers from it on, and the direction of the first."""
+    """The inputs of a layer, this layer and all later ones, and the direction of the first."""
 
     features: Tensor  # distinct rows
     source: NDArray[np.intp]  # index of the features of each row
@@ -42,7 +42,7 @@ class MovedLayer:
         y: ArrayLike | Tensor,
         direction: Sequence[Tensor],
     ) -> MovedLayer:
-        """Take a network apart in float64, or raise."""
+        """Split a network at the layer, in float64, or raise."""
         before, layers = _split_network(network, layer)
         move = _checked_direction(layer, direction)
         if not isinstance(X, Tensor):
@@ -60,14 +60,14 @@ class MovedLayer:
                 f"{tuple(features.shape)}."
             )
         if not bool(torch.isfinite(features).all()):
-            raise ValueError("X must give finite inputs of the layer, got NaN or infinity.")
+            raise ValueError("X must give finite inputs to the layer, got NaN or infinity.")
         distinct, source = _distinct_rows(features)
         parameters = [_float64(one.weight, one.bias) for one in layers]
         return cls(distinct, source, is_positive, parameters, move)
 
     @property
     def default_max_step(self) -> float:
-        """The step from which on the layer is its direction up to a millionth."""
+        """The step beyond which the layer is a multiple of its direction up to a millionth."""
         if len(self.parameters) == 1:
             return np.inf
         largest = max(float(one.abs().max()) for one in self.parameters[0])

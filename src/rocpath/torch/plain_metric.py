@@ -73,7 +73,7 @@ class Metric(nn.Module):
 
     @contextmanager
     def sync_context(self, **_: Any) -> Iterator[None]:
-        """Hold the states of all processes for the time of a block."""
+        """Replace the states by those of all processes in a ``with`` block."""
         if not (dist.is_available() and dist.is_initialized()):
             yield
             return

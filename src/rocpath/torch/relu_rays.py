@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_CHUNK = 2**20  # lines of inner layers that are held at once
+_CHUNK = 2**20  # lines of inner layers that are in memory at once
 
 
 class Layer(NamedTuple):
@@ -72,7 +72,7 @@ class Ray(NamedTuple):
 
 
 class _Segments(NamedTuple):
-    """Stretches of steps on which the inputs of a ReLU are lines."""
+    """Ranges of steps in which the inputs of a ReLU are lines."""
 
     row: NDArray[Any]
     low: NDArray[Any]
@@ -228,8 +228,8 @@ def _rounding_errors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bound the rounding errors of the intercept and the slope of any line of a row.
 
-    A sum of n products is off by at most n roundings of the sum of their absolute values,
-    which later layers multiply by at most their absolute weights.
+    The error of a sum of n products is at most n roundings of the sum of their absolute
+    values, which later layers multiply by at most their absolute weights.
     """
     factor, later_bias, n_terms = np.ones(1), 0.0, 64.0
     for layer in layers[:0:-1]:
