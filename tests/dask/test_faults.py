@@ -307,5 +307,5 @@ def test_a_partition_too_large_for_a_worker_raises():
 
 
 def allow_one_failure(dask_scheduler):
-    """Each of the failures takes a worker's start."""
+    """Allow a single failure, since each one takes the time to start a worker."""
     dask_scheduler.allowed_failures = 1

@@ -30,7 +30,7 @@ def auc(
     Ties count one half. Scores are sorted into buckets, so that pairs of different
     buckets need only counts. Without weights, or with weights that are multiples of a
     common unit, the result equals that of :func:`rocpath.auc` to the last bit; with
-    other weights it may differ by rounding, a relative 1e-15.
+    other weights the relative difference is about 1e-15, by rounding.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def auc(
 
 
 def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
-    """Bound the AUC by counts in ever smaller bins; None if ``tol`` is not met."""
+    """Bound the AUC by counts in increasingly small bins; None if ``tol`` is not met."""
     for n_bins in _N_BINS:
         bins = scores.bins(n_bins)
         negative, positive = bins.sums[:, 1]

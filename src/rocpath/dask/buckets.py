@@ -41,7 +41,7 @@ class ClassScores(NamedTuple):
         else:
             order = np.argsort(score)
             score, count = score[order], count[order]
-        # The slice is for no scores at all, of which none is new.
+        # The slice handles an empty array, in which no score is new.
         is_new = np.append(True, score[1:] != score[:-1])[: score.size]
         if not is_new.all():
             start = np.flatnonzero(is_new)
@@ -120,7 +120,7 @@ class Buckets(NamedTuple):
             areas = self.each("counting pairs", _partial_area, max_fpr)
             return float(sum(areas)) / sum(self.n_positive)
         doubled = self.each("counting pairs", _doubled_pairs)
-        # As in the core: one rounding of each whole number, and one of the quotient.
+        # Rounded as in the core: each whole number once, and the quotient once.
         return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
     def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
@@ -145,7 +145,7 @@ def _split(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> list[Buck
     sides = []
     for members in (rows.y < 0, rows.y > 0):
         score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
-        # A splitter begins its bucket in every partition, so that ties meet.
+        # A splitter begins its bucket in every partition, so that ties share a bucket.
         ends = [0, *np.searchsorted(score, edge).tolist(), score.size]
         sides.append([ClassScores(score[a:b], count[a:b]) for a, b in pairwise(ends)])
     return [Bucket(*both) for both in zip(*sides, strict=True)]

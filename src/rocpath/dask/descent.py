@@ -78,8 +78,8 @@ def minimize_aum(
         Initial weights. The default is the difference of the class means, which takes
         another pass over X.
     step : {"best_aum"}
-        Step size. The other choices of :func:`rocpath.minimize_aum` need all rows in
-        one place.
+        Step size. The other choices of :func:`rocpath.minimize_aum` require all rows in
+        the memory of one process.
     max_steps, tol, unit_norm
         Same as for :func:`rocpath.minimize_aum`.
     margin : float
@@ -320,7 +320,7 @@ def _concatenate(found: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]
 
 
 def _check_size(n_lines: int) -> None:
-    # A clear error is better than a client that runs out of memory.
+    # Raised before the client runs out of memory.
     if n_lines > _MAX_LINES:
         raise MemoryError(
             f"at most {_MAX_LINES:,} thresholds may be close to the best step, got "

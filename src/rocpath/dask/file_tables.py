@@ -87,7 +87,7 @@ def sample_files(
     label : str
         Column of labels. Rows without a label are skipped.
     text : list of str
-        Columns that stay text, even if they look like numbers.
+        Columns that are read as text, even if they look like numbers.
     encoding : str, optional
         Encoding of text files.
     client : Client, optional
@@ -207,7 +207,7 @@ def evaluate_files(
     label, groups, sample_weight : str, optional
         Columns of labels (by default that of the fit), groups and weights.
     targets : ThresholdTargets, optional
-        Targets of thresholds.
+        Constraints for which thresholds are chosen.
     client, verbose
         Same as for :func:`sample_files`.
 

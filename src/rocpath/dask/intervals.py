@@ -183,7 +183,7 @@ class _Sample:
 
     @cached_property
     def unbiased_parts(self) -> list[float]:
-        """The part of the variance of each class that deviations from the mean show."""
+        """The fraction of the variance of each class in deviations from the sample mean."""
         total, square = self.powers[::-1, 1], self.powers[::-1, 2]
         return [max(1.0 - float(one), 1e-9) for one in square / total**2]
 
@@ -223,7 +223,7 @@ class _PartitionedCurve(ScoreCurve):
         return np.concatenate(self._by_group("pairs of groups", _won_inside, self.name))
 
     def _by_group(self, doing: str, function: Any, state: Any) -> list[NDArray[np.float64]]:
-        """Return the results of all tasks, in which every group is whole."""
+        """Return the results of all tasks, each with all rows of its groups."""
         sample: Any = self.sample
         passes = sample.scores.passes
         results: list[NDArray[np.float64]] = passes.results(

@@ -48,7 +48,7 @@ class Partition(NamedTuple):
 
 
 class PartitionedRows(NamedTuple):
-    """Checked partitions of rows, and what the first pass learned about them."""
+    """Checked partitions of rows, and their summary from the first pass."""
 
     passes: Passes
     tasks: list[Any]  # of `Partition`, kept by the workers if memory permits
@@ -78,7 +78,7 @@ class PartitionedRows(NamedTuple):
         are None are absent.
         """
         tasks = make_partitions(name, X, y, sample_weight, **others)
-        # One partition shows whether workers can keep them all.
+        # The size of one partition shows whether workers can keep them all.
         middle = len(tasks) // 2
         size = passes.each(ReturnInvalid(_n_bytes), tasks[middle : middle + 1])
         fits = passes.results("reading a partition", size)[0] * len(tasks) <= passes.memory_to_keep

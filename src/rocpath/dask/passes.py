@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _MIN_FAN_IN = 16  # results that one task of a sum combines
-_MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two looks at pending tasks
+_MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks
 _SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need some, and Dask spills at 0.6
-_SECONDS_BETWEEN_CHECKS = 2.0  # of the workers: each check asks the scheduler
+_SECONDS_BETWEEN_CHECKS = 2.0  # of the workers; each check is a request to the scheduler
 _SECONDS_TO_WARNING = 5.0  # without any worker
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
 
@@ -60,7 +60,7 @@ class Passes:
         self.n_passes = 0
         self._progress = progress
         self._handles_interrupts = False
-        # Weak, so that workers drop results that nothing needs any more.
+        # Weak references, so that workers drop results that are no longer needed.
         self._kept: WeakSet[Any] = WeakSet()
         # Inputs of tasks, held until a pass ends: tasks do not hold them, and the
         # scheduler may read a graph after its inputs were released.
@@ -86,7 +86,7 @@ class Passes:
         if self.client is None:
             return [available_memory()]
         with _explained_errors(self.client):
-            # All of them: by default only the first few are listed.
+            # By default only the first few workers are listed.
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return [worker["memory_limit"] for worker in workers]
 
@@ -230,7 +230,7 @@ def _raise_interrupt() -> None:
 
 
 def _pauses(client: Client) -> Iterator[None]:
-    """Yield after ever longer pauses; warn, and later raise, without any worker."""
+    """Yield after increasing pauses; without any worker, warn and later raise."""
     pause, has_warned = _MIN_PAUSE, False
     last_check = last_worker = time.monotonic()
     while True:
@@ -276,7 +276,7 @@ def _explained_errors(client: Client) -> Iterator[None]:
     _check_connected(client)
     try:
         yield
-    # Dask names the failed task, which the user did not write.
+    # Dask's message names the failed task, which the user did not write.
     except KilledWorker as error:
         raise MemoryError(
             "several workers died while they ran the same task: a partition and what "
@@ -289,7 +289,7 @@ def _explained_errors(client: Client) -> Iterator[None]:
             "restarted, or it lost its scheduler."
         ) from error
     except Exception:
-        # The likely cause first: "IOLoop is closed" would not help anyone.
+        # A lost connection is the likely cause, which "IOLoop is closed" would not show.
         _check_connected(client)
         raise
 

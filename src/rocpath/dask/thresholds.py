@@ -74,7 +74,7 @@ def choose_threshold(
         while True:
             bins = bins.nonempty()
             point = choose_place(_ranked(bins), targets, confidence)
-            # Those next to the threshold, if they have several scores.
+            # Bins next to the threshold are split if they contain several scores.
             place = int(np.searchsorted(bins.low, point.threshold))
             near = np.arange(max(place - 1, 0), min(place + 1, bins.low.size))
             wide = near[bins.low[near] < bins.high[near]]
@@ -87,7 +87,7 @@ def choose_threshold(
 
 
 def _ranked(bins: ScoreBins) -> RankedRows:
-    """Return the bins as rows of one score each, their smallest."""
+    """Return the bins as rows, each with the smallest score of its bin."""
     score = np.append(np.nextafter(bins.high[-1], np.inf), bins.low[::-1])
     fp, tp = (np.append(0, np.cumsum(one[0, ::-1]).astype(np.int64)) for one in bins.sums)
     return RankedRows(score, tp, fp, tp + fp)

@@ -1,4 +1,4 @@
-"""Labels and weights of rows as whole numbers of a unit that all partitions share.
+"""Labels and weights of rows as integer multiples of a unit that all partitions share.
 
 Sums over rows are then exact and do not depend on the partitioning. The unit is found
 first, by the rule for rows in memory (:class:`rocpath.breakpoints.Jumps`).
@@ -30,7 +30,7 @@ class ClassUnit(NamedTuple):
     divisor: float = 1.0
 
     def counts(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return weights as whole numbers of the unit."""
+        """Return weights as integer multiples of the unit."""
         return _core.count_units(weight / self.divisor, self.unit)
 
 
