@@ -181,7 +181,7 @@ def test_scores_that_are_not_finite_raise():
 
 def test_a_perfect_model_among_others_is_reported():
     scores, y = drawn(200, 2)
-    with pytest.warns(UserWarning, match="'2' ranks all held-out rows without an err"):
+    with pytest.warns(UserWarning, match="'2' ranks all held-out rows correctly"):
         rp.AUCBlender().fit_scores(np.column_stack((scores, y)), y)
     # Where all models are perfect the task is easy.
     with warnings.catch_warnings():
