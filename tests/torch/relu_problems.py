@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 import rocpath.torch as rt
+from rocpath.torch.moved_layer import MovedLayer
 from tests import oracle_relu
 
 FAMILIES = ("integers", "tenths", "normal", "dead units", "copied rows", "zero weights", "float32")
@@ -110,6 +111,13 @@ def exact_predictions(problem, steps):
     return [(part[:, 0].tolist(), one) for part, one in zip(values, np.ravel(unit), strict=False)]
 
 
+def line_predictions(problem, steps):
+    """Return predictions at fractions if the last layer moves: its lines are float64 numbers."""
+    lines = call(MovedLayer.from_network, problem).ray(np.inf).lines
+    pairs = list(zip(map(Fraction, lines.intercept), map(Fraction, lines.slope), strict=True))
+    return [([intercept + step * slope for intercept, slope in pairs], 1) for step in steps]
+
+
 def violations(problem, metric, tol, max_step=None):
     """Return what is wrong with a certified step, and whether it is certified."""
     best = call(rt.certified_step, problem, metric=metric, tol=tol, max_step=max_step)
@@ -126,11 +134,11 @@ def violations(problem, metric, tol, max_step=None):
     grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
     grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
     steps = sorted(grid)
-    for step, (scores, unit) in zip(steps, exact_predictions(problem, steps), strict=True):
-        exact = definition(scores, y) / (unit if metric == "aum" else 1)
-        # AUC is a fraction, of which the bound may be the nearest float64. The lines of the
-        # last layer are rounded to float64.
-        slack = 1e-12 if metric == "aum" and is_last else 0.0
+    predictions = line_predictions if is_last else exact_predictions
+    for step, (scores, unit) in zip(steps, predictions(problem, steps), strict=True):
+        exact = Fraction(definition(scores, y), unit if metric == "aum" else 1)
+        # AUC and AUM are fractions, of which the bound may be the nearest float64.
+        slack = 2.0**-50 * float(exact) if metric == "aum" and is_last else 0.0
         if sign * (float(exact) - best.bound) > slack:
             found.append(f"bound {best.bound} but {float(exact)} at step {step}")
             break

@@ -79,11 +79,13 @@ def certified_step(
     -------
     BestStep
         ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
-        larger AUC, or a smaller AUM, than ``bound`` in exact arithmetic. ``is_global`` is
-        True if the bound is within ``tol`` of the value; it is False only where
-        predictions are closer to each other than their rounding errors. ``interval`` is a
-        range of steps around ``step`` in which no predictions cross and none has a kink;
-        for AUM, it is the step itself.
+        larger AUC, or a smaller AUM, than ``bound``. For AUC, and in the last layer,
+        predictions between two kinks are lines with float64 coefficients, as in
+        `best_auc_step`, so pairs that are closer than their rounding errors may be ordered
+        differently. ``is_global`` is True if the bound is within ``tol`` of the value; it is
+        False only where predictions are closer to each other than their rounding errors.
+        ``interval`` is a range of steps around ``step`` in which no predictions cross and
+        none has a kink; for AUM, it is the step itself.
 
     Examples
     --------
@@ -280,7 +282,10 @@ class _Search:
             bound = best["bound"] - 0.5 * n_tied
             bound = min(bound + 2.0**-50, 1.0) if n_tied else bound
         else:
-            lines = Lines.from_predictions(self._bp, intercept + slope * low, slope)
+            start = intercept + slope * low
+            if self._ray.kinks.step.size:
+                start += self._sign * 2.0**-51 * (abs(intercept) + abs(slope) * low)
+            lines = Lines.from_predictions(self._bp, start, slope)
             width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
             least = best_aum_step(lines, max_step=width)
             step, interval = min(low + least.step, high), least.interval
@@ -339,7 +344,11 @@ class _Search:
         n_kinks, n_passed, n_chords = (
             np.bincount(kinks.row, weight, n_rows) for weight in (None, tangent, is_chord)
         )
-        outward = self._sign * ((n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks)))
+        is_rounded = (n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks))
+        if not self._is_auc and self._ray.kinks.step.size:
+            # AUM is continuous, so all lines can be rounded outward without breaking ties.
+            is_rounded[:] = True
+        outward = self._sign * is_rounded
         intercept += outward * self._ray.intercept_error
         slope += outward * self._ray.slope_error
         return intercept, slope, n_kinks > 0
