@@ -63,7 +63,7 @@ def suspected_groups(table: pl.DataFrame) -> list[str]:
     """Name columns that look like identifiers of entities with several rows.
 
     They are named like one, and their values, whole numbers or text, repeat: at least
-    ten distinct values, and at least two rows per value on average.
+    ten distinct values, and at least 1.5 rows per value on average.
     """
     names = []
     for series in table:
