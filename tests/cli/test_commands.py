@@ -67,8 +67,9 @@ def test_saved_model_gives_the_scores_of_the_fitted_one(tmp_path, fitted, extens
     assert scores.columns == ["row", "score", "probability", "prediction"]
     path = os.path.join(model, "model.skops")
     state = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-    frame = read_table(table).select(*state["number"], *state["category"])
-    frame = frame.cast(dict.fromkeys(state["number"], pl.Float64))
+    features = state["features"]
+    frame = read_table(table).select(*features.number, *features.category)
+    frame = frame.cast(dict.fromkeys(features.number, pl.Float64))
     np.testing.assert_array_equal(scores["score"], state["pipeline"].decision_function(frame))
     np.testing.assert_allclose(scores["probability"], state["pipeline"].predict_proba(frame)[:, 1])
     assert ((scores["score"] > 0) == (scores["prediction"] == "yes")).all()
