@@ -112,7 +112,7 @@ def test_line_search_display_draws_exact_curves_and_marks_the_variants():
     step, aum = aum_axes.lines[0].get_data()
     assert aum == pytest.approx(path.aum_at(step))
     marked = {line.get_label().split(" (")[0]: line for line in line_axes.lines}
-    assert marked["best AUM"].get_xdata()[0] == rp.best_aum_step(lines).step
+    assert marked["best AUM"].get_xdata()[0] == rp.aum_path(lines).global_min.step
     assert marked["best AUC"].get_xdata()[0] == rp.best_auc_step(lines).step
     drawn = sum(len(group.get_segments()) for group in line_axes.collections)
     assert drawn == len(lines)
