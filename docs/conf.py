@@ -71,7 +71,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
-    "filename_pattern": r"plot_\d\d_" if has_torch else r"plot_\d\d_(?!rare_images)",
+    "filename_pattern": r"plot_\d\d_" if has_torch else r"plot_\d\d_(?!rare_images|certified)",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,

@@ -71,10 +71,9 @@ for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):
     for change in changes[1::2][k]:
         ax.axvline(change, color="0.85", lw=7, zorder=0)
     for name, log_penalty in {"learned": learned[k], "constant": constant}.items():
-        penalty = np.exp(log_penalty)
-        found = np.split(x, pelt.predict(pen=penalty)[:-1])
+        found = np.split(x, pelt.predict(pen=np.exp(log_penalty))[:-1])
         mean = np.concatenate([np.full(own.size, own.mean()) for own in found])
-        ax.plot(mean, style[name], label=f"{name} penalty, {penalty:.1f}")
+        ax.plot(mean, style[name], label=f"{name} penalty, {np.exp(log_penalty):.1f}")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 axes[1].set(xlabel="position (gray bars: the true changes)", ylabel="value")
 plt.show()
