@@ -47,7 +47,7 @@ def plot_step_path(
     >>> from rocpath import plots
     >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
-    >>> axes = plots.plot_step_path(rp.sweep(lines), {"AUM": rp.best_aum_step(lines)})
+    >>> axes = plots.plot_step_path(rp.sweep(lines), max_step=5.0)
     >>> axes[1].lines[0].get_ydata()
     array([1., 0., 0.])
     """
