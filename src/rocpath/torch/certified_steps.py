@@ -227,6 +227,7 @@ class _Search:
     def __init__(self, moved: MovedLayer, metric: str, tol: float, max_step: float) -> None:
         self._moved, self._is_auc = moved, metric == "auc"
         self._tol, self._max_step = tol, max_step
+        self._is_hidden = len(moved.parameters) > 1
         self._ray = moved.ray(max_step)
         self._bp = ErrorBreakpoints.from_labels(moved.is_positive)
         self._sign = np.where(moved.is_positive, 1.0, -1.0)
@@ -283,13 +284,17 @@ class _Search:
             bound = min(bound + 2.0**-50, 1.0) if n_tied else bound
         else:
             start = intercept + slope * low
-            if self._ray.kinks.step.size:
+            if self._is_hidden:
                 start += self._sign * 2.0**-51 * (abs(intercept) + abs(slope) * low)
             lines = Lines.from_predictions(self._bp, start, slope)
             width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
             least = best_aum_step(lines, max_step=width)
             step, interval = min(low + least.step, high), least.interval
             bound = least.value * (1.0 - 2.0**-40)
+            if self._is_hidden:
+                # Between two float64 steps AUM may be smaller, by no more than its slope allows.
+                slope_bound = np.sum(abs(lines.slope) * (lines.fp_diff - lines.fn_diff))
+                bound = max(bound - float(slope_bound * np.spacing(least.step)), 0.0)
         is_attained = self._evaluate(step) >= bound
         if self._is_auc and not self._ray.kinks.step.size and not is_attained:
             # The plateau exists only because of rounding. A wider one may be nearly as good.
@@ -345,7 +350,7 @@ class _Search:
             np.bincount(kinks.row, weight, n_rows) for weight in (None, tangent, is_chord)
         )
         is_rounded = (n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks))
-        if not self._is_auc and self._ray.kinks.step.size:
+        if not self._is_auc and self._is_hidden:
             # AUM is continuous, so all lines can be rounded outward without breaking ties.
             is_rounded[:] = True
         outward = self._sign * is_rounded
