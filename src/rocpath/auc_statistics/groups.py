@@ -80,7 +80,7 @@ class Jackknife(NamedTuple):
 
         ``won`` is the weight of the correctly ordered pairs within each group, or None
         for a partial AUC, which is not a sum over pairs: it is that of all rows, and
-        its structural components are kept when a group is left out.
+        its structural components are kept when a group is excluded.
         """
         is_used = sums.weight.any(axis=0)
         if won is None:
