@@ -105,8 +105,9 @@ class BruteForce {
   long double aum_doubt(const Stretch& at, double step) const {
     const long double first = scaled(at.aum_intercept, intercept_exponent_ + jump_exponent_);
     const long double second = static_cast<long double>(step) * slope(at);
-    return 8.0L * std::numeric_limits<long double>::epsilon() *
-           (std::fabs(first / divisor_) + std::fabs(second));
+    // `rounded` keeps 64 digits, also where a long double has more.
+    constexpr long double unit = std::max(std::numeric_limits<long double>::epsilon(), 0x1p-63L);
+    return 8.0L * unit * (std::fabs(first / divisor_) + std::fabs(second));
   }
   long double slope(const Stretch& at) const {
     return scaled(at.aum_slope, slope_exponent_ + jump_exponent_) / divisor_;
