@@ -42,7 +42,23 @@ def compared(
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         p_values = (None, None) if margin is None else (0.0, 0.0)
         return AUCComparison(*same, one.confidence, margin, *p_values)
-    return difference_of(one, two, variance, stable=stable, freedom=freedom, margin=margin)
+    quantile = special.stdtrit(min(freedom, _class_freedom(one, two)), 0.5 + 0.5 * one.confidence)
+    least = float(quantile * np.sqrt(variance if stable is None else stable))
+    return difference_of(
+        one, two, variance, stable=stable, freedom=freedom, least=least, margin=margin
+    )
+
+
+def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
+    """Return Satterthwaite's degrees of freedom of DeLong's variance of a difference."""
+    parts = np.sum([one.class_variances, two.class_variances], axis=0)
+    # The variance for a single row is that of the model, not an estimate.
+    terms = [
+        part**2 / (spread.n_rows - 1.0)
+        for part, spread in zip(parts, one.spreads, strict=True)
+        if not spread.is_single
+    ]
+    return float(parts.sum() ** 2 / max(sum(terms), 1e-300))
 
 
 def _ranks_alike(
@@ -73,15 +89,19 @@ def difference_of(
     *,
     stable: float | None = None,
     freedom: float = np.inf,
+    least: float = 0.0,
     margin: float | None = None,
 ) -> AUCComparison:
     """Test a difference with a known variance, and combine both intervals.
 
-    ``stable`` is the variance used by the test, if it differs from ``variance``, and
-    ``freedom`` is its degrees of freedom.
+    ``stable`` is the variance used by the test, if it differs from ``variance``,
+    ``freedom`` is its degrees of freedom, and ``least`` the smallest distance of both
+    limits from the difference.
     """
     center = one.center - two.center
-    below, above = _distances(one, two, variance)
+    # Few rows determine the correlation of both AUCs poorly, and so the square-and-add
+    # rule alone would be too narrow.
+    below, above = (max(distance, least) for distance in _distances(one, two, variance))
     scale = float(np.sqrt(variance if stable is None else stable))
 
     def upper_tail(excess: float) -> float:
@@ -104,8 +124,8 @@ def difference_of(
         two.interval.value,
         difference,
         float(np.sqrt(variance)),
-        min(center - below, difference),
-        max(center + above, difference),
+        max(min(center - below, difference), -one.max_fpr),
+        min(max(center + above, difference), one.max_fpr),
         2.0 * upper_tail(abs(center)) if scale > 0 or center else 1.0,
         one.confidence,
         margin,

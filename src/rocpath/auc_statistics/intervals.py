@@ -146,7 +146,7 @@ def compare_auc(
     >>> import rocpath as rp
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> rp.compare_auc(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 4, 8, 6])
-    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.0626 to +0.6435), p = 0.065
+    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
@@ -191,7 +191,7 @@ def compare_auc_unpaired(
     --------
     >>> import rocpath as rp
     >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
-    AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4265 to +0.7139), p = 0.68
+    AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4767 to +0.7551), p = 0.68
     """
     limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
     samples = (

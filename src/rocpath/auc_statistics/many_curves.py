@@ -128,10 +128,10 @@ def compare_aucs(
     >>> print(rp.compare_aucs(y, S))
     score     AUC            95% CI
     a      0.9375  0.3991 to 0.9948
-    b      0.6250  0.2516 to 0.8848
+    b      0.6250  0.2464 to 0.8874
     <BLANKLINE>
     pair   difference              95% CI      p  Holm's p
-    a - b     +0.3125  -0.0626 to +0.6435  0.065     0.065
+    a - b     +0.3125  -0.1016 to +0.7266  0.065     0.065
     <BLANKLINE>
     Test of equal AUCs: statistic 3.41 on 1 degrees of freedom, p = 0.065
     """

@@ -3,10 +3,11 @@
 A value x is rejected if the estimate lies more than a quantile of standard errors away
 from it, with the standard error expected *at x*, as in Wilson's interval for a
 proportion. Its dependence on x is that of two normal distributions of equal variance;
-its size is DeLong's: for each class the ratio of the observed to the expected variance,
-shrunk as if ``_PRIOR_ROWS`` rows had been observed with a ratio of 1, or more for large
-AUCs, where heavy tails matter. So the interval stays within [0, 1], has a positive
-width where DeLong's variance is zero, and converges to DeLong's as rows are added.
+its size is DeLong's: for each class the ratio of the observed to the expected variance.
+A small ratio is increased as if ``_PRIOR_ROWS`` more rows had been observed with a ratio
+of 1, or more for large AUCs, where heavy tails matter. So the interval stays within [0, 1],
+has a positive width where DeLong's variance is zero, and converges to DeLong's as rows
+are added.
 """
 
 from __future__ import annotations
@@ -208,10 +209,12 @@ def _prior_ratio(area: float, max_fpr: float) -> float:
 def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return prior
-    seen = spread.freedom * spread.variance / expected
+    seen = spread.variance / expected
     # A few rows, or a perfect ranking, do not determine the variance: that of the model
-    # has the weight of _PRIOR_ROWS rows.
-    return (seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
+    # has the weight of _PRIOR_ROWS rows. A larger variance is not shrunk, because it is
+    # a sign of heavy tails: coverage for Cauchy scores would be .80 at an AUC of .99.
+    shrunk = (spread.freedom * seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
+    return max(seen, shrunk)
 
 
 def _freedom(

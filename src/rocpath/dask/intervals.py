@@ -123,7 +123,7 @@ def compare_auc(
     >>> from rocpath.dask import compare_auc
     >>> y, score = da.arange(8, chunks=4) // 4, da.from_array([1, 2, 3, 5, 4, 6, 7, 8])
     >>> compare_auc(y, score, da.from_array([1, 5, 3, 7, 2, 4, 8, 6]))
-    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.0626 to +0.6435), p = 0.065
+    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
     limit = rate_up_to_one("max_fpr", max_fpr)
     confidence = share_between("confidence", confidence)
