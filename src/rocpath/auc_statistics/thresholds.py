@@ -105,23 +105,20 @@ def choose_threshold(
         sample, score = _used_rows(sample, score)
     if sample.weight is not None and sample.groups is not None:
         raise ValueError("groups must be None with unequal sample_weight.")
-    _refuse_unbounded(sample, targets, confidence)
     group = None if sample.groups is None else sample.groups.code
     rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
     return choose_place(rows, targets, confidence)
 
 
-def _refuse_unbounded(
-    sample: LabeledSample, targets: dict[str, Any], confidence: float | None
-) -> None:
+def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
     """Raise if a target needs a bound on its rate that is not known for these rows."""
-    if sample.weight is not None and confidence is not None:
+    if unit == "weight" and confidence is not None:
         raise ValueError(
             "confidence must be None with unequal sample_weight, got "
             f"{confidence:g}: the bounds on error rates require equal weights."
         )
     unbounded = {"cost"} if confidence is None else {"cost", "min_precision"}
-    for name in unbounded & targets.keys() if sample.groups is not None else ():
+    for name in unbounded & targets.keys() if unit == "group" else ():
         raise ValueError(
             f"{name} must be None with groups: no bound is known that is valid for "
             "correlated rows and every choice of the threshold. Use max_fpr, min_tpr "
@@ -167,6 +164,7 @@ def choose_place(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
     """Choose among the places that satisfy all constraints, given checked targets."""
+    _refuse_unbounded(rows.unit, targets, confidence)
     n_guaranteed = max(sum(name != "top" for name in targets), 1)
     level = None if confidence is None else 1.0 - (1.0 - confidence) / n_guaranteed
     regions = {
