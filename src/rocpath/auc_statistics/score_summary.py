@@ -67,11 +67,13 @@ def summarize_scores(
     *,
     groups: NDArray[np.intp] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
+    unit: str = "rows",
 ) -> ScoreSummary:
     """Compute what a report shows about scores that are log-odds of held-out rows.
 
     With groups, rates of thresholds are means over groups and all bounds are for new
-    groups. Weights change only the rates of thresholds.
+    groups; ``unit`` names what guarantees are about. Weights change only the rates of
+    thresholds.
 
     Examples
     --------
@@ -84,7 +86,7 @@ def summarize_scores(
     sample = LabeledSample.of(is_positive, sample_weight, groups=groups)
     rows = RankedRows.of(is_positive, score)
     given = {"groups": groups, "sample_weight": sample_weight}
-    points = target_points(is_positive, score, targets, **given)
+    points = target_points(is_positive, score, targets, unit, **given)
     points.append(_point_above_half(sample, score))
     points += _common_points(is_positive, score, targets, **given)
     return ScoreSummary(

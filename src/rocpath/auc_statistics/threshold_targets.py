@@ -97,9 +97,11 @@ def target_point(
 
 
 def points_for_targets(
-    targets: ThresholdTargets, choose: Callable[[ThresholdTargets, float | None], OperatingPoint]
+    targets: ThresholdTargets,
+    choose: Callable[[ThresholdTargets, float | None], OperatingPoint],
+    unit: str = "rows",
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, observed and guaranteed for new rows.
+    """Choose a threshold for each target, observed and guaranteed for new rows or groups.
 
     ``choose`` takes one target and a confidence level, and raises ValueError if no
     threshold reaches it; that target is skipped.
@@ -110,7 +112,7 @@ def points_for_targets(
         one = ThresholdTargets(**{name: target})  # type: ignore[arg-type]
         # A number of rows needs no guarantee: it can be reached on any table.
         for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
-            full = rule if confidence is None else f"{rule}, guaranteed for new rows"
+            full = rule if confidence is None else f"{rule}, guaranteed for new {unit}"
             try:
                 points.append(NamedPoint(full, choose(one, confidence), is_requested=True))
             except ValueError:  # no threshold reaches it
@@ -122,7 +124,8 @@ def target_points(
     is_positive: NDArray[np.bool_],
     score: NDArray[np.float64],
     targets: ThresholdTargets,
+    unit: str = "rows",
     **sample: Any,
 ) -> list[NamedPoint]:
     """Choose a threshold for each target, given rows in memory."""
-    return points_for_targets(targets, partial(target_point, is_positive, score, **sample))
+    return points_for_targets(targets, partial(target_point, is_positive, score, **sample), unit)
