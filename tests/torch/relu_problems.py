@@ -146,6 +146,9 @@ def violations(problem, metric, tol, max_step=None):
     last = 4.0 if max_step is None else max_step
     grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
     grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
+    if metric == "auc":
+        # A bound on AUC is one for all float64 steps, as that of `best_auc_step`.
+        grid = {Fraction(float(step)) for step in grid}
     steps = sorted(grid)
     predictions = line_predictions if is_last else exact_predictions
     for step, (scores, unit) in zip(steps, predictions(problem, steps), strict=True):
@@ -153,9 +156,9 @@ def violations(problem, metric, tol, max_step=None):
             exact = separated_auc(scores, y)
         else:
             exact = Fraction(definition(scores, y), unit if metric == "aum" else 1)
-        # AUC and AUM are fractions, of which the bound may be the nearest float64.
-        slack = 2.0**-50 * float(exact) if metric == "aum" and is_last else 0.0
-        if sign * (float(exact) - best.bound) > slack:
+        # An AUC is a fraction, of which the bound may be the nearest float64.
+        limit = float(exact) if metric == "auc" else exact
+        if sign * (limit - Fraction(best.bound)) > 0:
             found.append(f"bound {best.bound} but {float(exact)} at step {step}")
             break
     if best.is_global != (abs(best.bound - best.value) <= tol):

@@ -1,6 +1,7 @@
 """Certified steps for layers of ReLU networks, against exact arithmetic."""
 
 import itertools
+import math
 from dataclasses import astuple
 from fractions import Fraction
 
@@ -124,6 +125,24 @@ def test_last_layer_equals_the_searches_for_lines():
         assert best.step == smallest.step
         assert best.value == pytest.approx(smallest.value, rel=1e-12)
         assert smallest.value * (1 - 1e-11) < best.bound <= best.value
+        assert best.interval == (best.step, best.step)
+
+
+def test_the_bound_on_aum_holds_between_neighboring_float64_steps():
+    # The last layer moves, and AUM is smallest at 7/6, which no float64 represents.
+    problem, metric, *options = random_case(32, 5762)
+    assert metric == "aum"
+    assert problem[1] == len(problem[0]) - 1
+    assert violations(problem, metric, *options) == ([], True)
+
+
+def test_labels_may_be_tensors_of_any_dtype():
+    network, (X, y) = sequential(5, 4, 1), make_rows(40)
+    direction = descent_direction(network, network[0], X, y)
+    expected = astuple(rt.certified_step(network, network[0], X, y, direction))
+    for dtype in (torch.bool, torch.int32, torch.float32, torch.bfloat16):
+        labels = torch.tensor(y).to(dtype)
+        assert astuple(rt.certified_step(network, network[0], X, labels, direction)) == expected
 
 
 @pytest.mark.parametrize("metric", ["auc", "aum"])
@@ -245,6 +264,8 @@ def test_invalid_input_raises():
     direction = [torch.ones_like(one) for one in layer.parameters()]
     sigmoid = torch.nn.Sequential(layer, torch.nn.Sigmoid(), network[2])
     two = torch.nn.Sequential(layer, network[1], torch.nn.Linear(4, 2))
+    broken = torch.nn.Sequential(layer, network[1], torch.nn.Linear(4, 1))
+    torch.nn.init.constant_(broken[2].weight, math.nan)
 
     class Custom(torch.nn.Module):
         def forward(self, X):
@@ -262,6 +283,8 @@ def test_invalid_input_raises():
         ((network, layer, X, y * 0 + 1, direction), {}, ValueError, "two classes, got 1"),
         ((network, layer, X[:1], y[:1], direction), {}, ValueError, "two classes, got 1"),
         ((network, layer, X, y, direction[:1]), {}, ValueError, "shapes of layer.parameters"),
+        ((network, layer, X, y, [None, None]), {}, TypeError, "a sequence of tensors"),
+        ((broken, layer, X, y, direction), {}, ValueError, "parameters of network must be finite"),
         ((network, layer, X * np.nan, y, direction), {}, ValueError, "X must give finite"),
         ((network, layer, X, y, direction), {"metric": "f1"}, ValueError, "metric must be"),
         ((network, layer, X, y, direction), {"tol": -1.0}, ValueError, "tol must be non-neg"),

@@ -10,6 +10,7 @@ until the best bound is attained.
 from __future__ import annotations
 
 import heapq
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -79,11 +80,12 @@ def certified_step(
     -------
     BestStep
         ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
-        larger AUC, or a smaller AUM, than ``bound``. For AUC, and in the last layer,
-        predictions between two kinks are lines with float64 coefficients, as in
-        `best_auc_step`, so pairs that are closer than their rounding errors may be ordered
+        smaller AUM, and no float64 step a larger AUC, than ``bound``. For AUM and a hidden
+        layer this holds in exact arithmetic. For AUC, and in the last layer, predictions
+        between two kinks are lines with float64 coefficients, as in `best_auc_step`; pairs
+        that are closer than the rounding errors of these coefficients may be ordered
         differently. ``is_global`` is True if the bound is within ``tol`` of the value; it is
-        False only where predictions are closer to each other than their rounding errors.
+        False only where predictions coincide, or are closer than their rounding errors.
         ``interval`` is a range of steps around ``step`` in which no predictions cross and
         none has a kink; for AUM, it is the step itself.
 
@@ -151,30 +153,23 @@ def layer_path(
     moved = MovedLayer.from_network(network, layer, X, y, direction)
     bp = ErrorBreakpoints.from_labels(moved.is_positive)
     ray = moved.ray(limit)
-    lines, end = ray.lines, np.append(np.unique(ray.kinks.step), limit)
-    first = np.searchsorted(ray.kinks.step, end)
-    columns: dict[str, list[NDArray[Any]]] = {}
-    low = 0.0
-    for number, high in enumerate(end):
-        if number:
-            lines = lines.after(ray.kinks.take(slice(first[number - 1], first[number])))
+    lines, kinks, low = ray.lines, ray.kinks, 0.0
+    cells: list[dict[str, NDArray[Any]]] = []
+    for high in np.append(np.unique(kinks.step), limit):
         intercept, slope = _exact_without_units(lines, ray.constant)
-        cell = sweep(
-            Lines.from_predictions(bp, intercept + slope * low, slope), max_step=high - low
+        cell = asdict(
+            sweep(Lines.from_predictions(bp, intercept + slope * low, slope), max_step=high - low)
         )
+        del cell["end"]
         # Crossings and kinks at the end of a cell are in the first row of the next one.
-        is_inside = (low + cell.step < high) | (cell.step == 0)
-        for name in _PATH_COLUMNS:
-            columns.setdefault(name, []).append(getattr(cell, name)[is_inside])
-        columns["step"][-1] = low + columns["step"][-1]
+        is_inside = (low + cell["step"] < high) | (cell["step"] == 0)
+        cells.append({name: column[is_inside] for name, column in cell.items()})
+        cells[-1]["step"] += low
+        n_passed = np.searchsorted(kinks.step, high, side="right")
+        lines, kinks = lines.after(kinks.take(slice(n_passed))), kinks.take(slice(n_passed, None))
         low = high
-    return StepPath(**{name: np.concatenate(parts) for name, parts in columns.items()}, end=limit)
-
-
-_PATH_COLUMNS = (
-    *("step", "aum", "aum_slope_after", "auc", "auc_after"),
-    *("n_groups", "n_swaps", "queue_size"),
-)
+    columns = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
+    return StepPath(**columns, end=limit)
 
 
 def _exact_without_units(
@@ -186,7 +181,7 @@ def _exact_without_units(
 
 
 class _Window(NamedTuple):
-    """A range of steps: lines at its start, the kinks inside, and a bound with its step."""
+    """A range of steps: lines at its start, the kinks inside, and the bound on its objective."""
 
     low: float
     high: float
@@ -227,12 +222,13 @@ class _Search:
     def __init__(self, moved: MovedLayer, metric: str, tol: float, max_step: float) -> None:
         self._moved, self._is_auc = moved, metric == "auc"
         self._tol, self._max_step = tol, max_step
-        self._is_hidden = len(moved.parameters) > 1
         self._ray = moved.ray(max_step)
+        self._has_kinks = self._ray.kinks.step.size > 0
         self._bp = ErrorBreakpoints.from_labels(moved.is_positive)
         self._sign = np.where(moved.is_positive, 1.0, -1.0)
         self._tied_row, self._tied_share = _tied_pairs(moved.source, moved.is_positive)
-        self._best_value, self._best_step = -np.inf if self._is_auc else np.inf, 0.0
+        # The objective is AUC or minus AUM.
+        self._best_objective, self._best_step = -np.inf, 0.0
 
     def run(self) -> BestStep:
         """Split the window with the best bound until it is attained or final."""
@@ -240,67 +236,62 @@ class _Search:
         windows, n_windows = [_Window(0.0, self._max_step, *self._ray[:2])], 0
         while True:
             for window in map(self._bounded, windows):
-                worse = -window.bound if self._is_auc else window.bound
-                heapq.heappush(queue, (worse, n_windows, window))
+                heapq.heappush(queue, (-window.bound, n_windows, window))
                 n_windows += 1
-            best, value = queue[0][2], self._best_value
+            best, value = queue[0][2], self._best_objective
             # A forward pass may break ties, and so exceed the bound of exact arithmetic.
-            bound = float(max(best.bound, value) if self._is_auc else min(best.bound, value))
-            is_global, split = abs(bound - value) <= self._tol, best.split
+            bound = max(best.bound, value)
+            is_global, split = bound - value <= self._tol, best.split
             if is_global or split is None:
-                has_kinks = self._ray.kinks.step.size > 0
-                is_other = has_kinks or self._best_step != best.step
-                interval = self._interval() if is_other else best.interval
-                return BestStep(self._best_step, interval, value, bound, is_global)
+                interval = self._interval(best)
+                return BestStep(self._best_step, interval, abs(value), abs(bound), is_global)
             windows = self._halves(heapq.heappop(queue)[2], split)
 
     def _evaluate(self, step: float) -> float:
-        """Return the metric of a forward pass, and remember the best one."""
+        """Return the objective of a forward pass, and remember the best one."""
         scores = self._moved.scores(step)
-        value = auc(self._bp, scores) if self._is_auc else aum(self._bp, scores)
-        if value > self._best_value if self._is_auc else value < self._best_value:
-            self._best_value, self._best_step = value, float(step)
-        return value
+        objective = auc(self._bp, scores) if self._is_auc else -aum(self._bp, scores)
+        if objective > self._best_objective:
+            self._best_objective, self._best_step = objective, float(step)
+        return objective
 
     def _bounded(self, window: _Window) -> _Window:
         """Add the bound of a window and the step that attains it."""
+        return self._bounded_auc(window) if self._is_auc else self._bounded_aum(window)
+
+    def _bounded_auc(self, window: _Window) -> _Window:
         intercept, slope, has_kink = self._relaxed(window)
-        low, high = window.low, window.high
-        if self._is_auc:
-            lines = Lines.from_predictions(self._bp, intercept, slope)
-            best = _core.best_auc_step(
-                lines.core,
-                min_step=low,
-                max_step=high,
-                tolerance=self._inner_tolerance(window, intercept, slope),
-                max_fpr=1.0,
-                min_tpr=0.0,
-                progress=lambda *_: None,
-            )
-            # Equal rows are tied, although the bounds of a positive and a negative differ.
-            n_tied = self._tied_share[has_kink[self._tied_row]].sum()
-            step, interval = best["step"], best["interval"]
-            bound = best["bound"] - 0.5 * n_tied
-            bound = min(bound + 2.0**-50, 1.0) if n_tied else bound
-        else:
-            start = intercept + slope * low
-            if self._is_hidden:
-                start += self._sign * 2.0**-51 * (abs(intercept) + abs(slope) * low)
-            lines = Lines.from_predictions(self._bp, start, slope)
-            width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
-            least = best_aum_step(lines, max_step=width)
-            step, interval = min(low + least.step, high), least.interval
-            bound = least.value * (1.0 - 2.0**-40)
-            if self._is_hidden:
-                # Between two float64 steps AUM may be smaller, by no more than its slope allows.
-                slope_bound = np.sum(abs(lines.slope) * (lines.fp_diff - lines.fn_diff))
-                bound = max(bound - float(slope_bound * np.spacing(least.step)), 0.0)
-        is_attained = self._evaluate(step) >= bound
-        if self._is_auc and not self._ray.kinks.step.size and not is_attained:
+        tolerance = self._inner_tolerance(window, intercept, slope)
+        best = _core.best_auc_step_along(
+            self._bp.core, intercept, slope, window.low, window.high, tolerance, 1.0, 0.0
+        )
+        # Equal rows are tied, although the bounds of a positive and a negative differ.
+        n_tied = self._tied_share[has_kink[self._tied_row]].sum()
+        bound = best["bound"]
+        if n_tied:
+            bound = min(bound - 0.5 * n_tied + 2.0**-50, 1.0)
+        if self._evaluate(best["step"]) < bound and not self._has_kinks:
             # The plateau exists only because of rounding. A wider one may be nearly as good.
-            wider = best_auc_step(lines, tol=self._tol, max_step=high, rounding=2.0**-40)
+            lines = Lines.from_predictions(self._bp, intercept, slope)
+            wider = best_auc_step(lines, tol=self._tol, max_step=window.high, rounding=2.0**-40)
             self._evaluate(wider.step)
-        return window._replace(bound=bound, step=step, interval=interval)
+        return window._replace(bound=float(bound), step=best["step"], interval=best["interval"])
+
+    def _bounded_aum(self, window: _Window) -> _Window:
+        intercept, slope, _ = self._relaxed(window)
+        low, high = window.low, window.high
+        start = intercept + slope * low
+        if low > 0:
+            start += self._sign * 2.0**-51 * (abs(intercept) + abs(slope) * low)
+        lines = Lines.from_predictions(self._bp, start, slope)
+        width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
+        least = best_aum_step(lines, max_step=width)
+        # Between two float64 steps AUM may be smaller, by no more than its slope allows.
+        largest_slope = np.sum(abs(lines.slope) * (lines.fp_diff - lines.fn_diff))
+        smallest = least.value * (1.0 - 2.0**-40) - largest_slope * np.spacing(least.step)
+        step = min(low + least.step, high)
+        self._evaluate(step)
+        return window._replace(bound=-max(float(smallest), 0.0), step=step)
 
     def _inner_tolerance(
         self, window: _Window, intercept: NDArray[np.float64], slope: NDArray[np.float64]
@@ -310,7 +301,7 @@ class _Search:
         It does not depend on the tolerance of the whole search, so that a smaller one only
         continues the same search.
         """
-        if self._ray.kinks.step.size == 0:
+        if not self._has_kinks:
             return self._tol
         if window.kinks.step.size == 0:
             return 0.0
@@ -350,7 +341,7 @@ class _Search:
             np.bincount(kinks.row, weight, n_rows) for weight in (None, tangent, is_chord)
         )
         is_rounded = (n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks))
-        if not self._is_auc and self._is_hidden:
+        if not self._is_auc:
             # AUM is continuous, so all lines can be rounded outward without breaking ties.
             is_rounded[:] = True
         outward = self._sign * is_rounded
@@ -368,11 +359,13 @@ class _Search:
             _Window(step, window.high, lines, kinks.take(slice(first, None))),
         ]
 
-    def _interval(self) -> tuple[float, float]:
+    def _interval(self, window: _Window) -> tuple[float, float]:
         """Return a range around the best step without kinks and crossings."""
         step, kinks = self._best_step, self._ray.kinks
         if not self._is_auc:
             return step, step
+        if step == window.step and not self._has_kinks:
+            return window.interval
         place = int(np.searchsorted(kinks.step, step, side="right"))
         low = kinks.step[place - 1] if place else 0.0
         high = kinks.step[place] if place < kinks.step.size else np.inf

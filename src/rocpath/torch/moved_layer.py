@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rocpath.arguments import positive_labels
+from rocpath.arguments import check_count, positive_labels
 from rocpath.torch.relu_rays import Layer, Ray, make_ray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -27,11 +27,11 @@ _WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evalu
 class MovedLayer:
     """The inputs of a layer, this layer and all later ones, and the direction of the first."""
 
-    features: Tensor  # distinct rows
-    source: NDArray[np.intp]  # index of the features of each row
+    features: NDArray[np.float64]
+    source: NDArray[np.intp]  # index of the first row with the same features
     is_positive: NDArray[np.bool_]
-    parameters: list[tuple[Tensor, Tensor]]
-    direction: tuple[Tensor, Tensor]
+    layers: list[Layer]
+    direction: Layer
 
     @classmethod
     def from_network(
@@ -47,47 +47,46 @@ class MovedLayer:
         move = _checked_direction(layer, direction)
         if not isinstance(X, Tensor):
             raise TypeError(f"X must be a tensor, got {type(X).__name__}.")
-        labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+        labels = y.detach().cpu().double().numpy() if isinstance(y, Tensor) else y
         is_positive = positive_labels(labels)
-        if len(X) != len(is_positive):
-            raise ValueError(
-                f"X must have one row for each of the {len(is_positive)} labels, got {len(X)}."
-            )
+        check_count("X must have one row", len(X), len(is_positive), "labels")
         features = _outputs(before, X)
         if features.ndim != 2 or features.shape[1] != layer.in_features:
             raise ValueError(
                 f"layer must receive inputs of shape (n_examples, {layer.in_features}), got "
-                f"{tuple(features.shape)}."
+                f"{features.shape}."
             )
-        if not bool(torch.isfinite(features).all()):
+        if not np.isfinite(features).all():
             raise ValueError("X must give finite inputs to the layer, got NaN or infinity.")
-        distinct, source = _distinct_rows(features)
-        parameters = [_float64(one.weight, one.bias) for one in layers]
-        return cls(distinct, source, is_positive, parameters, move)
+        _, first, group = np.unique(features, axis=0, return_index=True, return_inverse=True)
+        source = first[group.reshape(-1)]
+        parameters = [_float64("parameters of network", one.parameters()) for one in layers]
+        return cls(features, source, is_positive, parameters, move)
 
     @property
     def default_max_step(self) -> float:
         """The step beyond which the layer is a multiple of its direction up to a millionth."""
-        if len(self.parameters) == 1:
+        if len(self.layers) == 1:
             return np.inf
-        largest = max(float(one.abs().max()) for one in self.parameters[0])
-        change = max(float(one.abs().max()) for one in self.direction)
-        return 2.0**20 * largest / change if largest and change else 1.0
+        largest, change = (
+            max(abs(weight).max(), abs(bias).max())
+            for weight, bias in (self.layers[0], self.direction)
+        )
+        return float(2.0**20 * largest / change) if largest and change else 1.0
 
     def ray(self, max_step: float) -> Ray:
         """Return the predictions of all rows as functions of the step."""
-        layers = [Layer(weight.numpy(), bias.numpy()) for weight, bias in self.parameters]
-        move = Layer(*(tensor.numpy() for tensor in self.direction))
-        return make_ray(self.features.numpy(), self.source, layers, move, max_step)
+        return make_ray(self.features, self.source, self.layers, self.direction, max_step)
 
     def scores(self, step: float) -> NDArray[np.float64]:
         """Return the predictions of a forward pass at a step; equal rows have equal ones."""
-        (weight, bias), *later = self.parameters
-        output = functional.linear(
-            self.features, weight + step * self.direction[0], bias + step * self.direction[1]
+        moved = Layer(
+            *(one + step * move for one, move in zip(self.layers[0], self.direction, strict=True))
         )
-        for weight, bias in later:
-            output = functional.linear(functional.relu(output), weight, bias)
+        output = torch.from_numpy(self.features)
+        for number, layer in enumerate([moved, *self.layers[1:]]):
+            inputs = functional.relu(output) if number else output
+            output = functional.linear(inputs, *map(torch.from_numpy, layer))
         return output[:, 0].numpy()[self.source]
 
 
@@ -122,39 +121,31 @@ def _leaves(network: nn.Module) -> list[nn.Module]:
     return [leaf for module in network for leaf in _leaves(module)]
 
 
-def _checked_direction(layer: nn.Linear, direction: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+def _checked_direction(layer: nn.Linear, direction: Sequence[Tensor]) -> Layer:
+    if not all(isinstance(one, Tensor) for one in direction):
+        raise TypeError("direction must be a sequence of tensors.")
     expected = [tuple(parameter.shape) for parameter in layer.parameters()]
     given = [tuple(one.shape) for one in direction]
     if given != expected:
         raise ValueError(
             f"direction must have the shapes of layer.parameters(), {expected}, got {given}."
         )
-    if not all(bool(torch.isfinite(one).all()) for one in direction):
-        raise ValueError("direction must be finite, got NaN or infinity.")
-    return _float64(direction[0], direction[1] if len(direction) > 1 else None)
+    return _float64("direction", direction)
 
 
-def _float64(weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    weight = weight.detach().cpu().double()
-    if bias is None:
-        return weight, torch.zeros(len(weight), dtype=torch.float64)
-    return weight, bias.detach().cpu().double()
+def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
+    """Return a weight and a bias, 0 without one, as finite arrays, or raise."""
+    weight, *bias = (one.detach().cpu().double().numpy() for one in parameters)
+    layer = Layer(weight, bias[0] if bias else np.zeros(len(weight)))
+    if not all(np.isfinite(one).all() for one in layer):
+        raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    return layer
 
 
-def _outputs(modules: list[nn.Module], X: Tensor) -> Tensor:
-    """Return the outputs of modules in float64, on the CPU."""
-    if not modules:
-        return X.detach().cpu().double()
+def _outputs(modules: list[nn.Module], X: Tensor) -> NDArray[np.float64]:
+    """Return the outputs of modules in float64."""
     # A copy: the modes, buffers and dtypes of the network itself must not change.
     first_part = copy.deepcopy(nn.Sequential(*modules)).cpu().double().eval()
     with torch.no_grad():
-        return torch.cat(
-            [first_part(rows.detach().cpu().double()) for rows in X.split(_BATCH_SIZE)]
-        )
-
-
-def _distinct_rows(features: Tensor) -> tuple[Tensor, NDArray[np.intp]]:
-    """Return the distinct rows in order of appearance, and the index of each row's."""
-    _, first, group = np.unique(features.numpy(), axis=0, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    return features[np.sort(first)], rank[group.reshape(-1)]
+        batches = [first_part(rows.cpu().double()) for rows in X.detach().split(_BATCH_SIZE)]
+    return torch.cat(batches).numpy()

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 _CHUNK = 2**20  # lines of inner layers that are in memory at once
@@ -112,42 +110,30 @@ def make_ray(
     Time and memory are proportional to the number of kinks.
     """
     moved, n_rows = layers[0], len(source)
-    segments = _Segments(
-        np.arange(n_rows),
-        np.zeros(n_rows),
-        np.full(n_rows, max_step),
-        (features @ moved.weight.T + moved.bias)[source],
-        (features @ direction.weight.T + direction.bias)[source],
+    intercept, slope = (
+        (features @ layer.weight.T + layer.bias)[source] for layer in (moved, direction)
     )
-    errors = [error[source] for error in _rounding_errors(features, layers, direction)]
     if len(layers) == 1:
-        n_active = np.ones(n_rows, dtype=np.intp)
-        lines = RowLines(segments.intercept[:, 0], segments.slope[:, 0], n_active)
+        # These float64 lines are exact by definition, as those of the searches for lines.
+        lines = RowLines(intercept[:, 0], slope[:, 0], np.ones(n_rows, dtype=np.intp))
         none = np.empty(0, dtype=np.intp)
-        return Ray(lines, Kinks(none.astype(float), *[none] * 4), float(moved.bias[0]), *errors)
-    parts = [
-        _sum_of_units(_through_layers(part, layers[1:-1]), layers[-1])
-        for part in _chunks(segments, is_split=len(layers) > 2)
-    ]
-    columns = [
-        [np.concatenate(column) for column in zip(*some, strict=True)]
-        for some in zip(*parts, strict=True)
-    ]
-    kinks = Kinks(*columns[1])
-    return Ray(
-        RowLines(*columns[0]),
-        kinks.take(np.argsort(kinks.step, kind="stable")),
-        float(layers[-1].bias[0]),
-        *errors,
-    )
-
-
-def _chunks(segments: _Segments, *, is_split: bool) -> Iterator[_Segments]:
-    n_rows, n_units = segments.slope.shape
+        kinks = Kinks(none.astype(np.float64), *[none] * 4)
+        return Ray(lines, kinks, float(moved.bias[0]), np.zeros(n_rows), np.zeros(n_rows))
+    starts, ends = np.zeros(n_rows), np.full(n_rows, max_step)
+    segments = _Segments(np.arange(n_rows), starts, ends, intercept, slope)
     # Inner layers hold all lines of a row for each of its kinks.
-    size = max(1, _CHUNK // n_units**2) if is_split else n_rows
+    size = max(1, _CHUNK // slope.shape[1] ** min(len(layers) - 1, 2))
+    parts = []
     for begin in range(0, n_rows, size):
-        yield _Segments(*(column[begin : begin + size] for column in segments))
+        chunk = _Segments(*(column[begin : begin + size] for column in segments))
+        parts.append(_sum_of_units(_through_layers(chunk, layers[1:-1]), layers[-1]))
+    lines, kinks = (
+        kind(*map(np.concatenate, zip(*some, strict=True)))
+        for kind, some in zip((RowLines, Kinks), zip(*parts, strict=True), strict=True)
+    )
+    errors = (error[source] for error in _rounding_errors(features, layers, direction))
+    order = np.argsort(kinks.step, kind="stable")
+    return Ray(lines, kinks.take(order), float(layers[-1].bias[0]), *errors)
 
 
 def _through_layers(segments: _Segments, layers: list[Layer]) -> _Segments:
