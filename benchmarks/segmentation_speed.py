@@ -1,9 +1,11 @@
-"""Time segmentation next to ruptures and skchange, and against the length.
+"""Compare the speed of segmentation with ruptures and skchange, and by length.
 
 Prints tables and saves ``segmentation_speed.csv`` beside this script. Times are medians
-of five, of the processor, but ruptures runs once where it takes minutes. Names of
-tables as arguments print these alone and save nothing:
+of five runs in CPU seconds; searches that take minutes run once. If tables are named as
+arguments, only these are printed and nothing is saved:
 ``python benchmarks/segmentation_speed.py skchange labels long``.
+
+Install numba for a fair comparison: skchange compiles its searches with it.
 """
 
 import csv
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,7 @@ import ruptures
 from core_speed import median_time
 from rocpath import changepoint as cp
 
-# Of the process: some of these run for minutes, and others may use the machine.
+# CPU time, because some searches run for minutes and other programs may use the machine.
 cpu_time = partial(median_time, clock=time.process_time)
 HERE = Path(__file__).parent
 MAX_CHANGES = 20
@@ -29,7 +32,7 @@ LENGTHS = (1_000, 10_000, 100_000)
 
 
 def sequence(n, kind, seed=0):
-    """Make a sequence of twenty segments, of two levels with noise."""
+    """Return a sequence of twenty segments that alternate between two levels, with noise."""
     rng = np.random.default_rng(seed)
     level = np.arange(n) * 20 // n % 2
     if kind == "poisson":
@@ -44,7 +47,7 @@ def dynp(x, n_changes):
 
 
 def compare_with_ruptures(rows):
-    print("| n | changes | ruptures, s | rocpath, s | ratio | cost, part more |")
+    print("| n | changes | ruptures, s | rocpath, s | ratio | relative excess cost |")
     print("|---|---|---|---|---|---|")
     for n, n_changes, repeats in ((200, 5, 5), (500, 5, 5), (2_000, 5, 1)):
         x = sequence(n, "normal")
@@ -84,7 +87,7 @@ def growth(rows):
 
 
 def ratio_of_medians(theirs, ours, repeats=5):
-    """Time two functions in turn, so that both meet the same machine."""
+    """Time two functions alternately, so that both run under the same load."""
     theirs(), ours()
     pairs = [(cpu_time(theirs, 1)[0], cpu_time(ours, 1)[0]) for _ in range(repeats)]
     return tuple(statistics.median(times) for times in zip(*pairs, strict=True))
@@ -117,14 +120,68 @@ def compare_with_skchange(rows, n=1_000_000):
         rows.append((f"segment_penalty, {name}", n, "", "normal", "", ours))
 
 
+def compare_pelt(rows):
+    """Compare PELT for several columns, and for mean and variance, with skchange's."""
+    from skchange.detectors import PELT
+    from skchange.interval_scorers import GaussianCost, L2Cost
+
+    print(f"numba: {'yes' if find_spec('numba') else 'no'}")
+    print("| n | segments | columns | cost | skchange PELT, s | rocpath, s | ratio | changes |")
+    print("|---|---|---|---|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    for n, n_segments in ((10**4, 100), (10**4, 1000), (10**5, 100), (10**5, 1000)):
+        for d, cost, scorer, penalty in (
+            (3, "normal", L2Cost(), 4 * np.log(n)),
+            (1, "mean_variance", GaussianCost(), 3 * np.log(n)),
+        ):
+            level = 5 * rng.normal(size=(n_segments, d))
+            x = np.repeat(level, n // n_segments, axis=0) + rng.normal(size=(n, d))
+            search = PELT(
+                scorer, penalty=penalty, min_segment_length=2 if cost == "mean_variance" else 1
+            )
+            search.fit(x[:200]).predict(x[:200])  # compiles
+            theirs, changes = cpu_time(lambda x=x, one=search: one.fit(x).predict(x), 1)
+            ours, found = cpu_time(
+                lambda x=x, penalty=penalty, cost=cost: cp.segment_penalty(x, penalty, cost=cost), 1
+            )
+            print(
+                f"| {n:,} | {n_segments:,} | {d} | {cost} | {theirs:.3f} | {ours:.3f} | "
+                f"{theirs / ours:.1f} | {len(changes)} and {found.n_changes} |"
+            )
+            what = f"{n_segments} segments, {d} columns"
+            rows.append((f"skchange PELT, {what}", n, "", cost, "", theirs))
+            rows.append((f"segment_penalty, {what}", n, "", cost, "", ours))
+
+
+def robust_costs(rows):
+    """Time robust costs by length, for numbers of changes and for a penalty."""
+    lengths = (2_000, 4_000, 8_000, 16_000)
+    print(f"| search | cost | CPU seconds at n = {', '.join(map(str, lengths))} | exponent |")
+    print("|---|---|---|---|")
+    for what, run in (
+        ("segment", lambda x, cost: cp.segment(x, MAX_CHANGES, cost=cost)),
+        ("segment_penalty", lambda x, cost: cp.segment_penalty(x, 3 * np.log(len(x)), cost=cost)),
+    ):
+        for cost in ("biweight", "huber"):
+            run(sequence(1_000, "normal"), cost)  # warm up
+            seconds = []
+            for n in lengths:
+                x = sequence(n, "normal")
+                seconds.append(cpu_time(lambda x=x, run=run, cost=cost: run(x, cost), 1)[0])
+                rows.append((what, n, MAX_CHANGES, cost, "", seconds[-1]))
+            slope = np.polyfit(np.log(lengths), np.log(seconds), 1)[0]
+            times = ", ".join(f"{second:.4f}" for second in seconds)
+            print(f"| {what} | {cost} | {times} | {slope:.2f} |", flush=True)
+
+
 def labels_and_lengths(rows, n=100_000, n_labels=100):
-    """Time a search that obeys labels, one at every change and one without."""
+    """Time searches with labels as constraints: one at every change and one without."""
     change = np.arange(1, n_labels) * n // n_labels
     start, end = np.append(10, change - 100), np.append(300, change + 100)
     labels = cp.Labels(start, end, ["no_change"] + ["one_change"] * (n_labels - 1))
     level = np.arange(n) * n_labels // n % 2
     rng = np.random.default_rng(0)
-    print("| search at n = 10^5 | free, s | 100 labels | ratio | min_length=10 | ratio |")
+    print("| search at n = 10^5 | unconstrained, s | 100 labels | ratio | min_length=10 | ratio |")
     print("|---|---|---|---|---|---|")
     for kind, constraint in (("normal", None), ("poisson", "up_down")):
         x = rng.normal(3 * level) if kind == "normal" else rng.poisson(2 + 4 * level)
@@ -143,7 +200,7 @@ def labels_and_lengths(rows, n=100_000, n_labels=100):
 
 
 def long_sequences(rows, n=10_000_000):
-    """Time ten million observations from disk; the peak is of the whole process."""
+    """Time ten million observations from disk; the peak memory is that of the process."""
     print("| ten million on disk | seconds | peak memory of the process, MB |")
     print("|---|---|---|")
     for kind, constraint in (("normal", None), ("poisson", "up_down")):
@@ -166,10 +223,12 @@ def long_sequences(rows, n=10_000_000):
 
 
 TABLES = {
-    "long": long_sequences,  # first: its peak of memory is that of the process so far
+    "long": long_sequences,  # first, because the peak memory includes earlier tables
     "ruptures": compare_with_ruptures,
     "growth": growth,
     "skchange": compare_with_skchange,
+    "pelt": compare_pelt,
+    "robust": robust_costs,
     "labels": labels_and_lengths,
 }
 

@@ -1,0 +1,31 @@
+"""A learned detector with the interface of sktime, an optional package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sktime.detection.base import BaseDetector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class SktimeDetector(BaseDetector):  # type: ignore[misc]
+    """A detector of sktime with a penalty for each series."""
+
+    _tags: ClassVar = {
+        "task": "change_point_detection",
+        "learning_type": "unsupervised",  # labels are not used after the penalty is learned
+        "capability:multivariate": False,
+        "fit_is_empty": True,
+        "X_inner_mtype": "np.ndarray",
+    }
+
+    def __init__(self, learned: Any) -> None:
+        self.learned = learned
+        super().__init__()
+
+    def _predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        (changes,) = self.learned.predict([np.ravel(np.asarray(X))])
+        return np.asarray(changes)
