@@ -93,7 +93,8 @@ def test_few_bins_change_the_standard_error_little(monkeypatch):
     y, _, score, *_ = rows(5000)
     expected = rp.auc_interval(y, score)
     got = auc_interval(*partitioned(y, score))
-    assert got.value == expected.value
+    # Both round the exact quotient once.
+    assert got.value == rp.auc(y, score)
     # A bin of 1/64 of the rows has a variance of its ranks of (1/64)² / 12.
     assert got.standard_error == pytest.approx(expected.standard_error, rel=1e-3)
     assert got.standard_error != expected.standard_error

@@ -65,6 +65,52 @@ def test_few_bins_are_split_until_the_threshold_is_exact(monkeypatch, targets):
     check_equal(choose_threshold(*partitioned(y, score), **targets), expected)
 
 
+GROUPED = [*TARGETS[:3], *TARGETS[3:5], {"min_precision": 0.6}, {"top": 77, "max_fpr": 0.2}]
+
+
+@pytest.mark.parametrize("n_bins", [8, 2**14])
+@pytest.mark.parametrize("targets", GROUPED)
+def test_thresholds_of_groups_equal_those_in_memory(monkeypatch, targets, n_bins):
+    if "min_precision" not in targets:  # which is exact with enough bins only
+        monkeypatch.setattr(thresholds, "_N_BINS", n_bins)
+    y, score = rows("floats")
+    # Uneven groups, most of them in several partitions and with both classes.
+    group = np.minimum(np.random.default_rng(0).geometric(0.005, y.size), 250)
+    expected = rp.choose_threshold(y, score, groups=group, **targets)
+    lazy = dict(zip(("y", "scores", "groups"), partitioned(y, score, group), strict=True))
+    check_equal(choose_threshold(**lazy, **targets), expected)
+
+
+@pytest.mark.parametrize("targets", [*TARGETS[:3], *SEARCHES[:2]])
+@pytest.mark.parametrize("kind", ["random", "by class", "equal"])
+def test_thresholds_of_weighted_rows_equal_those_in_memory(kind, targets):
+    y, score = rows("tenths")
+    weight = np.random.default_rng(1).uniform(0.1, 2.0, y.size)
+    if kind != "random":
+        weight = np.where(y, 4.0, 0.5) if kind == "by class" else np.full(y.size, 3.0)
+    weight[::7] = 0.0
+    expected = rp.choose_threshold(y, score, sample_weight=weight, **targets)
+    labels, lazy, lazy_weight = partitioned(y, score, weight)
+    check_equal(choose_threshold(labels, lazy, sample_weight=lazy_weight, **targets), expected)
+
+
+def test_bounds_that_are_unknown_raise_as_in_memory():
+    y, score = rows("floats", 400)
+    weight, group = np.arange(1.0, 401.0), np.arange(400) // 4
+    for targets, columns in (
+        ({"cost": (1, 2)}, {"groups": group}),
+        ({"min_precision": 0.5, "confidence": 0.9}, {"groups": group}),
+        ({"max_fpr": 0.5, "confidence": 0.9}, {"sample_weight": weight}),
+        ({"max_fpr": 0.5}, {"groups": group, "sample_weight": weight}),
+    ):
+        with pytest.raises(ValueError, match="must be None with") as in_memory:
+            rp.choose_threshold(y, score, **targets, **columns)
+        lazy = {name: partitioned(one)[0] for name, one in columns.items()}
+        with pytest.raises(ValueError, match="must be None with") as error:
+            choose_threshold(*partitioned(y, score), **targets, **lazy)
+        assert str(error.value) == str(in_memory.value)
+
+
 def test_few_bins_satisfy_precision_with_nearly_as_many_rows(monkeypatch):
     monkeypatch.setattr(thresholds, "_N_BINS", 64)
     y, score = rows("floats")

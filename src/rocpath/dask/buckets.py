@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rocpath.dask.passes import Passes
     from rocpath.dask.scores import PartitionedScores
 
-_ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
-
 
 class ClassScores(NamedTuple):
     """Distinct scores of a class in ascending order, and the count of each."""
@@ -95,9 +93,7 @@ class Buckets(NamedTuple):
     def of(cls, scores: PartitionedScores) -> Buckets:
         """Sort scores into buckets."""
         passes = scores.passes
-        # At least one per worker, so that none is idle.
-        n_buckets = max(len(passes.memory_limits), -(-scores.n_rows // _ROWS_PER_BUCKET))
-        edge = scores.splitters(n_buckets) if n_buckets > 1 else np.zeros(0)
+        edge = scores.splitters(scores.n_buckets) if scores.n_buckets > 1 else np.zeros(0)
         state = scores.name, edge
         tasks = passes.exchange(_split, _join, scores.tasks, state, edge.size + 1)
         sizes = passes.results("sorting scores", passes.each(_sizes, tasks))

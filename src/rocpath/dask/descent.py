@@ -287,7 +287,8 @@ class _PartitionedSamples(NamedTuple):
         if predictions.buckets is None:
             passes = self.rows.passes
             tasks = passes.each(_score, self.jumps, predictions.tasks, state=self.errors)
-            scores = PartitionedScores(passes, tasks, self.n_rows, int(self.rows.class_counts[1]))
+            n_positives, units = int(self.rows.class_counts[1]), self.errors.units
+            scores = PartitionedScores(passes, tasks, self.n_rows, n_positives, units)
             predictions.buckets = Buckets.of(scores)
         return predictions.buckets
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import ScoreCurve
@@ -22,20 +21,18 @@ from rocpath.auc_statistics.groups import GroupSums, pairs_within_groups
 from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
 from rocpath.auc_statistics.intervals import checked_margin
 from rocpath.dask.buckets import Buckets
+from rocpath.dask.groups import GroupedRows
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import PartitionedScores, ScoreBins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from distributed import Client
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 _N_BINS = 2**14  # before frequent scores get bins of their own
-_MAX_GROUPS = 2**23  # whose sums are sent to the client, 0.5 GB
 
 
 def auc_interval(
@@ -140,20 +137,15 @@ class _Sample:
     """Partitioned rows, with the interface of `LabeledSample`."""
 
     scores: PartitionedScores
-    powers: NDArray[np.float64]  # sums of w⁰ to w³, of negatives and of positives
-    groups: list[Any] | None  # tasks of rows, all rows of a group in one task
-    n_groups: int | None
+    powers: NDArray[np.float64]  # sums of w⁰ to w², of negatives and of positives
+    groups: GroupedRows | None
 
     @classmethod
     def read(cls, passes: Passes, y: Any, scores: Any, *, groups: Any, **columns: Any) -> _Sample:
         """Check all columns, in one pass, and shuffle groups."""
         labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
         powers = labeled.bins_between(np.zeros(0)).sums[..., 0]
-        if groups is not None:
-            tasks, n_groups = _shuffle_groups(passes, labeled.tasks)
-            if n_groups < labeled.n_rows:  # otherwise rows are independent
-                return cls(labeled, powers, tasks, n_groups)
-        return cls(labeled, powers, None, None)
+        return cls(labeled, powers, None if groups is None else GroupedRows.of(labeled))
 
     def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
         """Compute the exact area of one score, and its components by bins."""
@@ -164,27 +156,23 @@ class _Sample:
         _, positive, negative = block_components(tp, fp, max_fpr)
         nothing: Any = np.zeros(0, dtype=np.intp)
         blocks = ScoreBlocks(area, positive, negative, tp, fp, nothing, nothing)
-        return _PartitionedCurve(
-            self,  # type: ignore[arg-type]
-            np.zeros(0),
-            max_fpr,
-            confidence,
-            blocks,
-            name,
-            bins,
-        )
+        sample: Any = self
+        return _PartitionedCurve(sample, np.zeros(0), max_fpr, confidence, blocks, name, bins)
 
-    @cached_property
+    @property
     def counts(self) -> dict[str, int | None]:
         """Numbers of rows and groups, by the names of the results."""
         n_positives = self.scores.n_positives
-        n_negatives = self.scores.n_rows - n_positives
-        return {"n_positives": n_positives, "n_negatives": n_negatives, "n_groups": self.n_groups}
+        return {
+            "n_positives": n_positives,
+            "n_negatives": self.scores.n_rows - n_positives,
+            "n_groups": None if self.groups is None else self.groups.n_groups,
+        }
 
-    @cached_property
+    @property
     def unbiased_parts(self) -> list[float]:
-        """The fraction of the variance of each class in deviations from the sample mean."""
-        total, square = self.powers[::-1, 1], self.powers[::-1, 2]
+        """Bessel's correction of each class: 1 - 1/n for its effective number of rows n."""
+        _, total, square = self.powers[::-1].T
         return [max(1.0 - float(one), 1e-9) for one in square / total**2]
 
     def squared_influences(self, deviation: _Deviation) -> list[float]:
@@ -214,22 +202,21 @@ class _PartitionedCurve(ScoreCurve):
         return self.bins.sums[::-1, 2, ::-1]
 
     @cached_property
+    def _by_group(self) -> tuple[GroupSums, NDArray[np.float64]]:
+        """Sums of the components, and correctly ordered pairs, of each group."""
+        sample: Any = self.sample
+        passes, state = sample.scores.passes, (self.deviation, self.name)
+        tasks = passes.each(_group_sums, sample.groups.tasks, state=state)
+        *sums, won = np.concatenate(passes.results("adding up groups", tasks), axis=1)
+        return GroupSums(np.array(sums[:2]), np.array(sums[2:])), won
+
+    @property
     def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
-        found = self._by_group("adding up groups", _sums_by_group, self.deviation)
-        return GroupSums(*np.concatenate(found, axis=2))
+        return self._by_group[0]
 
     def _won_inside(self) -> NDArray[np.float64]:
-        return np.concatenate(self._by_group("pairs of groups", _won_inside, self.name))
-
-    def _by_group(self, doing: str, function: Any, state: Any) -> list[NDArray[np.float64]]:
-        """Return the results of all tasks, each with all rows of its groups."""
-        sample: Any = self.sample
-        passes = sample.scores.passes
-        results: list[NDArray[np.float64]] = passes.results(
-            doing, passes.each(function, sample.groups, state=state)
-        )
-        return results
+        return self._by_group[1]
 
 
 class _Deviation(NamedTuple):
@@ -252,65 +239,22 @@ class _Deviation(NamedTuple):
         return np.asarray(first - rest[0] if rest else first)
 
 
-def _shuffle_groups(passes: Passes, partitions: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return tasks of rows, all rows of a group in one of them, and count groups."""
-    n_pieces = len(partitions)
-    tasks = passes.exchange(_split_groups, _join_rows, partitions, n_pieces, n_pieces)
-    n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
-    if n_groups < 2:
-        raise ValueError("groups must have at least two different values, got one.")
-    if n_groups > _MAX_GROUPS:
-        raise MemoryError(
-            f"groups must have at most {_MAX_GROUPS:,} different values, got {n_groups:,}."
-        )
-    return tasks, n_groups
-
-
-def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
-    # The hash identifies a group from here on: among ten million groups, two have the
-    # same one with a probability of 3e-6.
-    labels = np.asarray(rows.groups)
-    if labels.dtype.kind not in "biuf":
-        labels = labels.astype(str).astype(object)
-    code = hash_array(labels)
-    piece = (code % np.uint64(n_pieces)).astype(np.intp)
-    rows = rows._replace(groups=code)
-    return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
-
-
-def _join_rows(pieces: list[Partition]) -> Partition:
-    columns = zip(*pieces, strict=True)
-    joined = [None if one[0] is None else np.concatenate(one) for one in columns]
-    return Partition(*joined)  # type: ignore[arg-type]
-
-
-def _count_groups(rows: Partition, _: None) -> int:
-    return int(np.unique(np.asarray(rows.groups)).size)
-
-
 def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
     """Sum the squared influences of negatives and of positives."""
     square = (rows.y * deviation.of(rows)) ** 2
     return np.asarray(np.bincount(rows.y > 0, square, 2), dtype=float)
 
 
-def _sums_by_group(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
-    """Return the sums of `GroupSums`, by class and group."""
-    weight, each = np.abs(rows.y).astype(np.float64), deviation.of(rows)
-    group, code = np.unique(np.asarray(rows.groups), return_inverse=True)
-    columns = weight, weight * each
-    key, size = code + group.size * (rows.y > 0), 2 * group.size
-    sums = [np.bincount(key, column, size) for column in columns]
-    return np.asarray(sums, dtype=float).reshape(2, 2, group.size)
-
-
-def _won_inside(rows: Partition, name: str) -> NDArray[np.float64]:
-    """Return the weight of correctly ordered pairs within each group."""
+def _group_sums(rows: Partition, state: tuple[_Deviation, str]) -> NDArray[np.float64]:
+    """Return the sums of `GroupSums` and the correctly ordered pairs, by group."""
+    deviation, name = state
     if rows.y.size == 0:
-        return np.zeros(0)
+        return np.zeros((5, 0))
     score, is_positive = getattr(rows, name), rows.y > 0
     weight = np.abs(rows.y).astype(np.float64)
     code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
+    sums = GroupSums.of(code, is_positive, weight, deviation.of(rows))
     with np.errstate(invalid="ignore", divide="ignore"):  # only the order is used
         blocks = place_rows(score, is_positive, weight, 1.0)
-    return pairs_within_groups(code, blocks, score, is_positive, weight).won
+    won = pairs_within_groups(code, blocks, score, is_positive, weight).won
+    return np.vstack((*sums, won))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rocpath.dask.passes import Passes
 
 _MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # of all partitions together
+_ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 
 
 class PartitionedScores(NamedTuple):
@@ -32,6 +33,7 @@ class PartitionedScores(NamedTuple):
     tasks: Sequence[Any]
     n_rows: int
     n_positives: int
+    units: WeightUnits
     name: str = "X"
 
     @classmethod
@@ -39,16 +41,28 @@ class PartitionedScores(NamedTuple):
         cls, rows: PartitionedRows, positives: NDArray[Any], coef: NDArray[np.float64] | None = None
     ) -> PartitionedScores:
         """Return the scores of rows, or those of a linear model."""
-        state = positives, common_units(rows, positives), coef
+        units = common_units(rows, positives)
         n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
-        tasks = rows.passes.keep(rows.each(_score, state=state))
-        return cls(rows.passes, tasks, sum(rows.n_rows), n_positives)
+        tasks = rows.passes.keep(rows.each(_score, state=(positives, units, coef)))
+        return cls(rows.passes, tasks, sum(rows.n_rows), n_positives, units)
 
     @classmethod
     def read(cls, passes: Passes, y: Any, scores: Any, *columns: Any, **others: Any) -> Any:
         """Check labels, scores, weights and other columns."""
         rows = PartitionedRows.read(passes, "scores", scores, y, *columns, is_binary=True, **others)
         return cls.of(rows, rows.classes[1:])
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether weights are unequal."""
+        negative, positive = self.units
+        is_one_each = negative.total + positive.total == self.n_rows
+        return not is_one_each or negative.weight != positive.weight
+
+    @property
+    def n_buckets(self) -> int:
+        """Number of tasks of a shuffle: at least one per worker, so that none is idle."""
+        return max(len(self.passes.memory_limits), -(-self.n_rows // _ROWS_PER_BUCKET))
 
     def splitters(self, n_bins: int) -> NDArray[np.float64]:
         """Select distinct scores that split all scores into similar bins."""
@@ -82,7 +96,7 @@ class ScoreBins(NamedTuple):
     edge: NDArray[np.float64]  # first score of each bin but the lowest
     low: NDArray[np.float64]  # smallest score in each bin
     high: NDArray[np.float64]  # largest score in each bin
-    sums: NDArray[np.float64]  # of the powers 0 to 3 of weights: by class, power and bin
+    sums: NDArray[np.float64]  # of the powers 0 to 2 of weights: by class, power and bin
 
     def nonempty(self) -> ScoreBins:
         """Return the bins that contain rows."""
@@ -115,12 +129,12 @@ def _sum_bins(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> ScoreB
     name, edge = state
     score, n_bins = getattr(rows, name), edge.size + 1
     low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
-    bins = ScoreBins(edge, low, high, np.empty((2, 4, n_bins)))
+    bins = ScoreBins(edge, low, high, np.empty((2, 3, n_bins)))
     index = bins.index_of(rows, name)
     np.minimum.at(low, index, score)
     np.maximum.at(high, index, score)
     weight = np.abs(rows.y).astype(np.float64)
-    for power in range(4):
+    for power in range(3):
         sums = np.bincount(index + n_bins * (rows.y > 0), weight**power, 2 * n_bins)
         bins.sums[:, power] = sums.reshape(2, n_bins)
     return bins

@@ -9,15 +9,21 @@ import numpy as np
 from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.thresholds import check_targets, choose_place
+from rocpath.dask.groups import GroupedRows
+from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import PartitionedScores, ScoreBins
+from rocpath.dask.weights import WeightUnits
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from distributed import Client
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
-    from rocpath.dask.partitions import Partition
+
+    Unit = Literal["row", "weight", "group"]
 
 _N_BINS = 2**14  # of the scores, of which some are then split into single scores
 
@@ -32,6 +38,8 @@ def choose_threshold(
     top: int | None = None,
     cost: tuple[float, float] | None = None,
     confidence: float | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     client: Client | None = None,
 ) -> OperatingPoint:
     """Choose a threshold of partitioned scores that satisfies constraints.
@@ -48,6 +56,9 @@ def choose_threshold(
         to.
     max_fpr, min_tpr, min_precision, top, cost, confidence
         Same as for :func:`rocpath.choose_threshold`.
+    sample_weight, groups : Dask arrays or series, shape (n_rows,), optional
+        Weight and group of each row, as for :func:`rocpath.choose_threshold`. Rows of
+        a group may be in different partitions.
     client : Client, optional
         Client whose workers compute, as for :func:`auc`.
 
@@ -69,11 +80,12 @@ def choose_threshold(
     if confidence is not None:
         confidence = share_between("confidence", confidence)
     with Passes(client) as passes:
-        labeled = PartitionedScores.read(passes, y, scores)
+        labeled = PartitionedScores.read(passes, y, scores, sample_weight, groups=groups)
+        labeled, unit = _in_units(labeled, is_grouped=groups is not None)
         bins = labeled.bins(_N_BINS)
         while True:
             bins = bins.nonempty()
-            point = choose_place(_ranked(bins), targets, confidence)
+            point = choose_place(_ranked(bins, labeled.units, unit), targets, confidence)
             # Bins next to the threshold are split if they contain several scores.
             place = int(np.searchsorted(bins.low, point.threshold))
             near = np.arange(max(place - 1, 0), min(place + 1, bins.low.size))
@@ -86,11 +98,40 @@ def choose_threshold(
             bins = labeled.bins_between(np.union1d(bins.low, inside))
 
 
-def _ranked(bins: ScoreBins) -> RankedRows:
+def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[PartitionedScores, Unit]:
+    """Return what rates are fractions of, and the scores with the weights of rows in it."""
+    if labeled.is_weighted:
+        if is_grouped:
+            raise ValueError("groups must be None with unequal sample_weight.")
+        return labeled, "weight"
+    grouped = GroupedRows.of(labeled) if is_grouped else None
+    if grouped is None:
+        return labeled, "row"
+    tasks = labeled.passes.keep(labeled.passes.each(_shares, grouped.tasks))
+    return labeled._replace(tasks=tasks, units=WeightUnits.one()), "group"
+
+
+def _shares(rows: Partition, _: None) -> Partition:
+    """Divide a weight of one among the rows of each group and class."""
+    is_positive = rows.y > 0
+    code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
+    key = 2 * code + is_positive
+    share = 1.0 / np.bincount(key)[key]
+    return Partition(rows.X, np.where(is_positive, share, -share))
+
+
+def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
     """Return the bins as rows, each with the smallest score of its bin."""
     score = np.append(np.nextafter(bins.high[-1], np.inf), bins.low[::-1])
-    fp, tp = (np.append(0, np.cumsum(one[0, ::-1]).astype(np.int64)) for one in bins.sums)
-    return RankedRows(score, tp, fp, tp + fp)
+    counts, sums = (
+        np.pad(np.cumsum(bins.sums[:, power, ::-1], axis=1), ((0, 0), (1, 0))) for power in (0, 1)
+    )
+    n_false, n_true = counts.astype(np.int64)
+    fp: NDArray[Any] = n_false
+    tp: NDArray[Any] = n_true
+    if unit != "row":
+        fp, tp = (one * each.weight for one, each in zip(sums, units, strict=True))
+    return RankedRows(score, tp, fp, n_true + n_false, unit, n_true)
 
 
 def _scores_inside(rows: Partition, ranges: NDArray[np.float64]) -> NDArray[np.float64]:

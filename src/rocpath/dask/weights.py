@@ -29,6 +29,11 @@ class ClassUnit(NamedTuple):
     unit: float = 1.0
     divisor: float = 1.0
 
+    @property
+    def weight(self) -> float:
+        """The weight of one unit."""
+        return self.unit * self.divisor
+
     def counts(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return weights as integer multiples of the unit."""
         return _core.count_units(weight / self.divisor, self.unit)
@@ -39,6 +44,11 @@ class WeightUnits(NamedTuple):
 
     negative: ClassUnit
     positive: ClassUnit
+
+    @classmethod
+    def one(cls) -> WeightUnits:
+        """Return units of one."""
+        return cls(ClassUnit(0), ClassUnit(0))
 
     @property
     def in_core(self) -> tuple[float, float, float]:
