@@ -156,10 +156,9 @@ def layer_path(
     lines, kinks, low = ray.lines, ray.kinks, 0.0
     cells: list[dict[str, NDArray[Any]]] = []
     for high in np.append(np.unique(kinks.step), limit):
-        intercept, slope = _exact_without_units(lines, ray.constant)
-        cell = asdict(
-            sweep(Lines.from_predictions(bp, intercept + slope * low, slope), max_step=high - low)
-        )
+        start = lines.intercept + lines.slope * low
+        found = sweep(Lines.from_predictions(bp, start, lines.slope), max_step=high - low)
+        cell = asdict(found)
         del cell["end"]
         # Crossings and kinks at the end of a cell are in the first row of the next one.
         is_inside = (low + cell["step"] < high) | (cell["step"] == 0)
@@ -170,14 +169,6 @@ def layer_path(
         low = high
     columns = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
     return StepPath(**columns, end=limit)
-
-
-def _exact_without_units(
-    lines: RowLines, constant: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lines of rows; without active units they are exactly constant."""
-    is_constant = lines.n_active == 0
-    return np.where(is_constant, constant, lines.intercept), np.where(is_constant, 0.0, lines.slope)
 
 
 class _Window(NamedTuple):
@@ -315,32 +306,31 @@ class _Search:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Return lines above positives and below negatives, and which rows have kinks."""
         low, high, lines, kinks = window[:4]
-        kink, bend = np.clip(kinks.step, low, high), kinks.slope
+        kink, bend = np.clip(kinks.step, low, high), kinks.slope_change
         # The shares of a bend in the slopes of the chord and of the tangent at the middle.
         if np.isinf(high):
             chord, tangent = np.ones(kink.size), kink <= low
         else:
             chord, tangent = (high - kink) / (high - low), kink < 0.5 * low + 0.5 * high
+        after = lines.after(kinks)
         if window.is_narrow:
             # A constant is the better tangent: its ties with other rows are exact.
-            tangent |= (lines.after(kinks).slope == 0)[kinks.row]
+            tangent |= (after.slope == 0)[kinks.row]
             tangent &= (lines.slope != 0)[kinks.row]
         is_chord = (bend > 0) == (self._sign[kinks.row] > 0)
-        bounds = lines.after(
-            kinks._replace(
-                intercept=np.where(is_chord, -bend * chord * low, kinks.intercept * tangent),
-                slope=np.where(is_chord, bend * chord, bend * tangent),
-                # A chord is never exactly constant.
-                n_active=np.where(is_chord, len(self._sign), kinks.n_active * tangent),
+        n_kinks, n_passed, n_chords, intercept_change, slope_change = (
+            np.bincount(kinks.row, weight, len(self._sign))
+            for weight in (
+                *(None, tangent, is_chord),
+                np.where(is_chord, -bend * chord * low, kinks.intercept_change * tangent),
+                np.where(is_chord, bend * chord, bend * tangent),
             )
         )
-        intercept, slope = _exact_without_units(bounds, self._ray.constant)
         # A tangent that is a line of the row itself is not rounded.
-        n_rows = len(self._sign)
-        n_kinks, n_passed, n_chords = (
-            np.bincount(kinks.row, weight, n_rows) for weight in (None, tangent, is_chord)
-        )
-        is_rounded = (n_chords > 0) | ((n_passed > 0) & (n_passed < n_kinks))
+        is_after = (n_chords == 0) & (n_passed == n_kinks)
+        intercept = np.where(is_after, after.intercept, lines.intercept + intercept_change)
+        slope = np.where(is_after, after.slope, lines.slope + slope_change)
+        is_rounded = (n_chords > 0) | ((n_passed > 0) & ~is_after)
         if not self._is_auc:
             # AUM is continuous, so all lines can be rounded outward without breaking ties.
             is_rounded[:] = True
@@ -369,8 +359,7 @@ class _Search:
         place = int(np.searchsorted(kinks.step, step, side="right"))
         low = kinks.step[place - 1] if place else 0.0
         high = kinks.step[place] if place < kinks.step.size else np.inf
-        lines = self._ray.lines.after(kinks.take(slice(place)))
-        intercept, slope = _exact_without_units(lines, self._ray.constant)
+        intercept, slope = self._ray.lines.after(kinks.take(slice(place)))
         prediction = intercept + slope * step
         order = np.argsort(prediction)
         with np.errstate(all="ignore"):

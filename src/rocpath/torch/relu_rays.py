@@ -27,13 +27,14 @@ class Layer(NamedTuple):
 
 
 class Kinks(NamedTuple):
-    """Changes of the line and of the active units of rows, in order of the step."""
+    """Steps at which the lines of rows change, in order of the step."""
 
     step: NDArray[Any]
     row: NDArray[Any]
-    intercept: NDArray[Any]
+    intercept: NDArray[Any]  # of the line after the kink
     slope: NDArray[Any]
-    n_active: NDArray[Any]
+    intercept_change: NDArray[Any]
+    slope_change: NDArray[Any]
 
     def take(self, index: NDArray[Any] | slice) -> Kinks:
         """Return some of the kinks."""
@@ -41,21 +42,16 @@ class Kinks(NamedTuple):
 
 
 class RowLines(NamedTuple):
-    """The line of each prediction, and its active units in the last hidden layer."""
+    """The line of each prediction."""
 
     intercept: NDArray[Any]
     slope: NDArray[Any]
-    n_active: NDArray[Any]
 
     def after(self, kinks: Kinks) -> RowLines:
-        """Return the lines after some more kinks."""
-        n_rows = len(self.slope)
-        return RowLines(
-            *(
-                (line + np.bincount(kinks.row, change, n_rows)).astype(line.dtype)
-                for line, change in zip(self, kinks[2:5], strict=True)
-            )
-        )
+        """Return the lines after some more kinks; the last one of each row counts."""
+        intercept, slope = self.intercept.copy(), self.slope.copy()
+        intercept[kinks.row], slope[kinks.row] = kinks.intercept, kinks.slope
+        return RowLines(intercept, slope)
 
 
 class Ray(NamedTuple):
@@ -63,7 +59,6 @@ class Ray(NamedTuple):
 
     lines: RowLines  # just after step 0
     kinks: Kinks
-    constant: float  # exact prediction of rows without an active unit
     # Bounds on the rounding errors of intercept and slope of any line of a row.
     intercept_error: NDArray[Any]
     slope_error: NDArray[Any]
@@ -115,10 +110,9 @@ def make_ray(
     )
     if len(layers) == 1:
         # These float64 lines are exact by definition, as those of the searches for lines.
-        lines = RowLines(intercept[:, 0], slope[:, 0], np.ones(n_rows, dtype=np.intp))
-        none = np.empty(0, dtype=np.intp)
-        kinks = Kinks(none.astype(np.float64), *[none] * 4)
-        return Ray(lines, kinks, float(moved.bias[0]), np.zeros(n_rows), np.zeros(n_rows))
+        kinks = Kinks(np.empty(0), np.empty(0, dtype=np.intp), *np.empty((4, 0)))
+        lines = RowLines(intercept[:, 0], slope[:, 0])
+        return Ray(lines, kinks, np.zeros(n_rows), np.zeros(n_rows))
     starts, ends = np.zeros(n_rows), np.full(n_rows, max_step)
     segments = _Segments(np.arange(n_rows), starts, ends, intercept, slope)
     # Inner layers hold all lines of a row for each of its kinks.
@@ -131,9 +125,9 @@ def make_ray(
         kind(*map(np.concatenate, zip(*some, strict=True)))
         for kind, some in zip((RowLines, Kinks), zip(*parts, strict=True), strict=True)
     )
-    errors = (error[source] for error in _rounding_errors(features, layers, direction))
-    order = np.argsort(kinks.step, kind="stable")
-    return Ray(lines, kinks.take(order), float(layers[-1].bias[0]), *errors)
+    n_kinks = np.bincount(kinks.row, minlength=1).max()
+    errors = (error[source] for error in _rounding_errors(features, layers, direction, n_kinks))
+    return Ray(lines, kinks.take(np.argsort(kinks.step, kind="stable")), *errors)
 
 
 def _through_layers(segments: _Segments, layers: list[Layer]) -> _Segments:
@@ -172,52 +166,57 @@ def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
         intercept=segments.intercept[:, is_used], slope=segments.slope[:, is_used]
     )
     zero = segments.zeros()
-    is_active = segments.is_active(zero)
-    start = [
-        (np.where(is_active, segments.intercept, 0.0) * weight).sum(axis=1) + last.bias[0],
-        (np.where(is_active, segments.slope, 0.0) * weight).sum(axis=1),
-        is_active.sum(axis=1),
-    ]
+    is_active, is_moving = segments.is_active(zero), segments.slope != 0
     within, unit = np.nonzero(segments.has_kink(zero))
-    intercept, slope = segments.intercept[within, unit], segments.slope[within, unit]
+    order = np.lexsort((zero[within, unit], within))
+    within, unit = within[order], unit[order]
     # A unit that becomes active adds its line, one that becomes inactive takes it away.
-    sign = np.sign(slope)
-    signed_weight = sign * weight[unit]
-    step = zero[within, unit]
-    changes = [signed_weight * intercept, signed_weight * slope, sign.astype(np.intp)]
-    # Between two segments of a row the line changes from the last of one to the next.
-    n_segments = len(segments.row)
-    end = [
-        line + np.bincount(within, weights=change, minlength=n_segments)
-        for line, change in zip(start, changes, strict=True)
-    ]
-    is_first = np.diff(segments.row, prepend=-1) != 0
-    between = [
-        np.append(0, line[1:] - before[:-1]) * ~is_first
-        for line, before in zip(start, end, strict=True)
-    ]
-    # Most kinks of inner layers do not reach the output.
-    later = np.flatnonzero(np.any(between, axis=0))
-    kinks = Kinks(
-        np.append(step, segments.low[later]),
-        np.append(segments.row[within], segments.row[later]),
-        *(
-            np.append(change, other[later].astype(change.dtype))
-            for change, other in zip(changes, between, strict=True)
-        ),
+    sign = np.sign(segments.slope[within, unit])
+    n_lines = 1 + np.bincount(within, minlength=len(segments.row))
+    source = np.repeat(np.arange(n_lines.size), n_lines)
+    is_start = np.diff(source, prepend=-1) != 0
+    place = np.arange(n_lines.max()) < n_lines[:, None]
+
+    def sums(unit_value: NDArray[Any], start: float) -> NDArray[Any]:
+        """Sum over the active units, at the start of each segment and after its kinks."""
+        change = np.empty(source.size)
+        change[is_start] = np.where(is_active, unit_value, 0.0).sum(axis=1) + start
+        change[~is_start] = sign * unit_value[within, unit]
+        table = np.zeros(place.shape)
+        table[place] = change
+        return table.cumsum(axis=1)[place]
+
+    # Without a moving unit the line is constant: its ties with other rows are exact.
+    constant = np.where(is_active & ~is_moving, segments.intercept * weight, 0.0).sum(axis=1)
+    is_constant = sums(is_moving.astype(np.float64), 0.0) == 0
+    intercept = np.where(
+        is_constant,
+        (constant + last.bias[0])[source],
+        sums(segments.intercept * weight, last.bias[0]),
     )
-    return RowLines(*(line[is_first] for line in start)), kinks
+    slope = np.where(is_constant, 0.0, sums(segments.slope * weight, 0.0))
+    step = np.empty(source.size)
+    step[is_start], step[~is_start] = segments.low, zero[within, unit]
+    row = segments.row[source]
+    is_first = np.diff(row, prepend=-1) != 0
+    kinks = Kinks(
+        step, row, intercept, slope, np.diff(intercept, prepend=0), np.diff(slope, prepend=0)
+    )
+    # Most kinks of inner layers do not reach the output.
+    is_kink = ~is_first & ((kinks.intercept_change != 0) | (kinks.slope_change != 0))
+    return RowLines(intercept[is_first], slope[is_first]), kinks.take(is_kink)
 
 
 def _rounding_errors(
-    features: NDArray[np.float64], layers: list[Layer], direction: Layer
+    features: NDArray[np.float64], layers: list[Layer], direction: Layer, n_kinks: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bound the rounding errors of the intercept and the slope of any line of a row.
 
     The error of a sum of n products is at most n roundings of the sum of their absolute
-    values, which later layers multiply by at most their absolute weights.
+    values, which later layers multiply by at most their absolute weights. A chord adds the
+    changes at up to ``n_kinks`` kinks.
     """
-    factor, later_bias, n_terms = np.ones(1), 0.0, 64.0
+    factor, later_bias, n_terms = np.ones(1), 0.0, 64.0 + n_kinks
     for layer in layers[:0:-1]:
         later_bias += float(factor @ np.abs(layer.bias))
         factor = factor @ np.abs(layer.weight)
