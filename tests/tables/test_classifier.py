@@ -166,6 +166,49 @@ def test_evaluate_measures_other_rows_with_groups():
         model.evaluate(frame, y, groups=customer[:5])
 
 
+def test_test_rows_that_are_training_rows_are_counted(tmp_path):
+    frame, y, _ = customers()
+    model = fitted()
+    model.save(tmp_path)
+    other, other_y, _ = customers(seed=1)
+    for known in (model, rp.load_model(tmp_path)):
+        assert known.evaluate(other, other_y).warnings == ()
+        # 40 of the 340 rows were in the fit; their order does not matter.
+        mixed = pd.concat([other, frame[:40][::-1]])
+        found = known.evaluate(mixed, pd.concat([other_y, y[:40][::-1]]))
+        message = "40 of 340 test rows are copies of training rows"
+        assert found.warnings[0].message.startswith(message)
+        assert found.to_dict()["warnings"][0].startswith(message)
+    assert message in model.to_files(test=found)["metrics.json"]
+    metrics = json.loads(model.to_files(test=found)["metrics.json"])
+    assert message in metrics["headline"]
+
+
+def test_rows_that_are_equal_by_chance_are_not_training_rows():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(["x", "y", "z"], 400) for name in "abc"})
+    y = rng.random(400) < 0.4
+    model = rp.TableClassifier(random_state=0).fit(frame[:200], y[:200])
+    assert model.evaluate(frame[200:], y[200:]).warnings == ()
+
+
+def test_the_headline_of_test_rows_repeats_the_warning_of_a_leak():
+    frame, y, _ = customers()
+    leak = frame.assign(paid=(y == "yes") + 0.01 * np.arange(y.size) / y.size)
+    model = rp.TableClassifier(random_state=0).fit(leak[:200], y[:200])
+    files = model.to_files(test=model.evaluate(leak[200:], y[200:]))
+    assert (
+        "'paid' may be known only after the label" in json.loads(files["metrics.json"])["headline"]
+    )
+
+
+def test_test_rows_without_a_label_are_skipped_with_a_count():
+    frame, y, _ = customers()
+    found = fitted().evaluate(frame, y.where(np.arange(y.size) >= 7, None))
+    assert found.warnings[0].message == "7 of 300 rows have no label and are skipped"
+    assert found.label.n_positive + found.label.n_negative == 293
+
+
 def test_a_report_a_model_and_numbers_are_written(tmp_path):
     frame, y, customer = customers()
     model = fitted(groups=customer)

@@ -10,7 +10,7 @@ from rocpath.tables.columns import column, text_of
 from rocpath.tables.labels import BinaryLabel, binary_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from rocpath.tables.preparation import TableWarning
 
 # Options that address a warning; the library does not know options.
-_REMEDIES = {
+_REMEDIES_OF_FIT = {
     "leak": "--drop {!r}",
     "groups": "--group {!r}, or --drop {!r} if the rows are independent",
     "time": "--time {!r}",
 }
+_REMEDIES_OF_EVALUATION = {"groups": "--group {!r}"}
 
 
 def chosen_positive(
@@ -78,8 +79,12 @@ def note_columns(
             say(f"note: column {one.column!r} is dropped: {one.why}.")
         elif one.n_unreadable or "leading zeros" in one.why or " as %" in one.why:
             say(f"note: column {one.column!r} is a {one.kind}: {_reason(one)}.")
+    _show_warnings(warnings, _REMEDIES_OF_FIT)
+
+
+def _show_warnings(warnings: Sequence[TableWarning], remedies: Mapping[str, str]) -> None:
     for warning in warnings:
-        remedy = _REMEDIES.get(warning.kind, "").format(*2 * warning.columns)
+        remedy = remedies.get(warning.kind, "").format(*2 * warning.columns)
         say(f"warning: {warning.message}{f' ({remedy})' if remedy else ''}.")
 
 
@@ -103,6 +108,8 @@ def show_fit(
     if is_auto:
         why = "the simplest model within one standard error of the best"
     say(f"Saved: {fit.method}, fitted to all rows ({why}).")
+    if not quiet:
+        say(f"Evaluation: {fit.evaluation}.")
     if fit.all_rows:
         say(
             "AUC {auc_of_training_rows:.4f} on the training rows of {n_files:,} files; "
@@ -123,5 +130,6 @@ def show_evaluation(title: str, found: TableEvaluation) -> None:
             found.point_header,
             found.point_rows,
         )
+    _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
     for rule in found.unreachable:
         say(f"note: {rule}: out of reach, no threshold attains it on these rows.")

@@ -19,7 +19,7 @@ from rocpath.tables.evaluation import evaluate_scores
 from rocpath.tables.fit import fit_table
 from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
-from rocpath.tables.preparation import Roles, prepare_table
+from rocpath.tables.preparation import Roles, labeled_rows, prepare_table, warn_of_test_rows
 from rocpath.tables.rankers import CANDIDATES
 from rocpath.tables.summaries import report_page, result_files
 
@@ -236,10 +236,13 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             AUC with its interval, and thresholds for the targets of the estimator.
         """
         check_is_fitted(self, "model_")
-        known, table = self.model_, as_table(X)
-        roles = Roles(known.label if y is None else y, groups, None, sample_weight).read(table)
-        label = known_label(roles.y, known.positive, known.negative)
-        return evaluate_scores(label, known.scores(table), self.targets, roles.design())
+        known = self.model_
+        roles = Roles(known.label if y is None else y, groups, None, sample_weight)
+        table, given, warnings = labeled_rows(as_table(X), roles)
+        label = known_label(given.y, known.positive, known.negative)
+        warnings += warn_of_test_rows(known, table, label, is_grouped=groups is not None)
+        score, design = known.scores(table), given.design()
+        return evaluate_scores(label, score, self.targets, design, warnings)
 
     def report(
         self,

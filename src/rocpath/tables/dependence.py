@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 # independent; tables of a few categories have equal rows that are not copies.
 _MAX_CHANCE = 0.05
 _MIN_DISTINCT = 20  # rows whose counts have a common divisor by chance about never
+_MAX_HASHES = 100_000  # in a saved model: 0.8 MB
 _MIN_ENTITIES = 10
 # Words at the end of the names of columns that identify people or things.
 _ENTITY = re.compile(
@@ -36,27 +38,75 @@ def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[
     chance in at most 5% of tables with independent columns, or if the counts of all
     distinct rows have a common divisor. Returns None if there are no copies.
     """
-    rows = frame.with_columns(pl.Series("\0label", is_positive))
-    _, number = np.unique(rows.hash_rows().to_numpy(), return_inverse=True)
+    _, number = np.unique(row_hashes(frame, is_positive), return_inverse=True)
     count = np.bincount(number)
     if count.max() == 1:
         return None
     is_copy = count[number] > 1
     if count.size < _MIN_DISTINCT or np.gcd.reduce(count) == 1:
-        # The expected number of rows that equal a row by chance is the product of the
-        # number of rows and the shares of its values in their columns.
-        chance = np.full(number.size, float(number.size))
-        for name in rows.columns:
-            share = rows.select(pl.len().over(name)).to_series() / number.size
-            chance *= share.to_numpy()
-            if (chance[is_copy] <= _MAX_CHANCE).all():
-                break
-        is_copy &= chance <= _MAX_CHANCE
+        is_copy &= _is_distinctive(frame, is_positive)
     if not is_copy.any():
         return None
     # Rows that are equal by chance are independent: each has a number of its own.
     number = np.where(is_copy, number, count.size + np.arange(number.size))
     return np.unique(number, return_inverse=True)[1]
+
+
+def distinctive_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the hashes of rows that other rows equal by chance in at most 5% of tables.
+
+    Of many rows only the smallest hashes are returned, which are a random sample.
+    """
+    code = row_hashes(frame, is_positive)[_is_distinctive(frame, is_positive)]
+    return np.unique(code)[:_MAX_HASHES]
+
+
+def count_known_rows(
+    frame: pl.DataFrame, is_positive: NDArray[np.bool_], known: NDArray[np.uint64]
+) -> int:
+    """Count the rows whose hash is known; estimate their number if hashes are a sample."""
+    code = row_hashes(frame, is_positive)
+    n_known = np.isin(code, known).sum()
+    if known.size < _MAX_HASHES:
+        return int(n_known)
+    return round(n_known * code.size / max((code <= known[-1]).sum(), 1))
+
+
+def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Hash the features and the label of each row, in the same way on every system."""
+    code = is_positive.astype(np.uint64)
+    for series in frame:
+        # The finalizer of SplitMix64, whose products wrap around.
+        code = (code ^ _bits(series)) * np.uint64(0x9E3779B97F4A7C15)
+        code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        code = code ^ (code >> np.uint64(27))
+    return code
+
+
+def _bits(series: pl.Series) -> NDArray[np.uint64]:
+    """Return 64 bits for each value: those of a number, or a digest of a text."""
+    if series.dtype != pl.String:
+        number = series.to_numpy() + 0.0  # so that -0 equals 0
+        return np.where(np.isnan(number), np.nan, number).view(np.uint64)
+    values = series.unique()
+    digests = [blake2b((one or "").encode(), digest_size=8).digest() for one in values]
+    code = pl.Series(np.frombuffer(b"".join(digests), dtype="<u8"))
+    return series.replace_strict(values, code, return_dtype=pl.UInt64).to_numpy()
+
+
+def _is_distinctive(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows other rows hardly equal by chance, if columns are independent.
+
+    The expected number of such rows is the product of the number of rows and the shares
+    of the row's values in their columns.
+    """
+    n_rows = is_positive.size
+    chance = n_rows * np.where(is_positive, is_positive.mean(), 1.0 - is_positive.mean())
+    for name in frame.columns:
+        if (chance <= _MAX_CHANCE).all():
+            break
+        chance *= frame.select(pl.len().over(name)).to_series().to_numpy() / n_rows
+    return chance <= _MAX_CHANCE
 
 
 def suspected_groups(table: pl.DataFrame) -> list[str]:

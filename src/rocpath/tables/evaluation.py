@@ -16,12 +16,15 @@ from rocpath.auc_statistics.threshold_targets import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.results import AUCInterval
     from rocpath.auc_statistics.threshold_targets import NamedPoint
     from rocpath.tables.folds import RowDesign
     from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.preparation import TableWarning
 
 _ENDS = ("standard_error", "low", "high", "confidence")
 
@@ -44,6 +47,8 @@ class TableEvaluation:
         Thresholds that reach the targets, observed and guaranteed.
     n_groups : int or None
         Number of groups of rows.
+    warnings : tuple of TableWarning
+        Reasons to doubt the results, such as test rows that are also training rows.
     """
 
     label: KnownLabels
@@ -52,6 +57,7 @@ class TableEvaluation:
     targets: ThresholdTargets = NO_TARGETS
     points: tuple[NamedPoint, ...] = ()
     n_groups: int | None = None
+    warnings: tuple[TableWarning, ...] = ()
 
     @property
     def unreachable(self) -> list[str]:
@@ -74,6 +80,7 @@ class TableEvaluation:
             summary["unreachable"] = self.unreachable
         if self.n_groups is not None:
             summary["n_groups"] = self.n_groups
+        summary["warnings"] = [one.message for one in self.warnings]
         return summary | self.label.summary
 
     @property
@@ -119,7 +126,11 @@ class TableEvaluation:
 
 
 def evaluate_scores(
-    label: BinaryLabel, score: NDArray[np.float64], targets: ThresholdTargets, design: RowDesign
+    label: BinaryLabel,
+    score: NDArray[np.float64],
+    targets: ThresholdTargets,
+    design: RowDesign,
+    warnings: Iterable[TableWarning] = (),
 ) -> TableEvaluation:
     """Evaluate scores of labeled rows, which may belong to groups."""
     is_positive, sample = label.is_positive, design.statistics
@@ -127,9 +138,9 @@ def evaluate_scores(
     partial, max_fpr = None, targets.max_fpr
     if max_fpr is not None:
         partial = auc_interval(is_positive, score, max_fpr=max_fpr, positive=True, **sample)
-    points = target_points(is_positive, score, targets, **sample)
+    points = target_points(is_positive, score, targets, unit=design.sampled, **sample)
     n_groups = None if design.group is None else np.unique(design.group).size
-    return TableEvaluation(label, area, partial, targets, tuple(points), n_groups)
+    return TableEvaluation(label, area, partial, targets, tuple(points), n_groups, tuple(warnings))
 
 
 def point_dict(one: NamedPoint) -> dict[str, Any]:

@@ -104,8 +104,10 @@ def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
     fitter.start("summarizing the results")
     summary, note = None, ""
     if held_out is not None:
-        score, sample = held_out.score[method], held_out.design.statistics
-        summary = summarize_scores(held_out.is_positive, score, settings.targets, **sample)
+        score, design = held_out.score[method], held_out.design
+        summary = summarize_scores(
+            held_out.is_positive, score, settings.targets, unit=design.sampled, **design.statistics
+        )
         threshold, note = _threshold(held_out, score, settings.targets)
         model = replace(model, threshold=threshold)
     coefficients = model.coefficients(prepared.frame)
@@ -256,8 +258,7 @@ def _threshold(
         note = f"Scores of at least {point.threshold:.4g} are predicted positive: "
         if confidence is not None:
             rules = " and ".join(describe_target(*one) for one in targets.given.items())
-            where = "rows" if design.group is None else "groups"
-            note += f"{rules}, guaranteed for new {where} with 95% confidence"
+            note += f"{rules}, guaranteed for new {design.sampled} with 95% confidence"
             note += "." if design.time is None else ", unless the data change with time."
         elif not reason:
             note += "as many held-out rows as requested."

@@ -77,6 +77,11 @@ class RowDesign(NamedTuple):
         return {"groups": self.unit, "sample_weight": self.sample_weight}
 
     @property
+    def sampled(self) -> str:
+        """What guarantees are about: new groups, or new rows."""
+        return "rows" if self.group is None else "groups"
+
+    @property
     def distinct_share(self) -> float:
         """Share of the rows that are not copies of others."""
         return 1.0 if self.copy is None else np.unique(self.copy).size / self.copy.size

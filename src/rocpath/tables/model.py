@@ -24,6 +24,7 @@ from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.tables.calibration import PlattScaling
 from rocpath.tables.columns import column
+from rocpath.tables.dependence import distinctive_hashes
 from rocpath.tables.labels import known_label
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from rocpath.ranking import History
     from rocpath.tables.columns import TableFeatures
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
+    from rocpath.tables.labels import BinaryLabel
 
 # Scikit-learn's names of missing indicators, and of all rare categories together.
 _MISSING, _RARE = "missingindicator_", "infrequent_sklearn"
@@ -61,6 +62,8 @@ class TableModel:
         Column of labels, and the two classes as text.
     seen : array, shape (n_numbers, 2)
         Smallest and largest value of each number.
+    row_hashes : array of uint64
+        Hashes of training rows, to recognize them among test rows.
     threshold : float or None
         Smallest score of a row that is predicted positive; None for a probability of
         one half.
@@ -75,6 +78,7 @@ class TableModel:
     positive: str
     negative: str
     seen: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
+    row_hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     threshold: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
@@ -91,7 +95,7 @@ class TableModel:
 
     @classmethod
     def from_pipeline(
-        cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: KnownLabels
+        cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: BinaryLabel
     ) -> TableModel:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars make no array of no columns.
@@ -99,7 +103,9 @@ class TableModel:
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         seen = np.column_stack((low, high))
-        return cls(pipeline, features, label.column, label.positive, label.negative, seen)
+        hashes = distinctive_hashes(frame, label.is_positive)
+        names = label.column, label.positive, label.negative
+        return cls(pipeline, features, *names, seen, hashes)
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select the columns that it reads."""

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rocpath.arguments import row_weights
 from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.tables.columns import column, feature_columns, numbers_of, text_of
-from rocpath.tables.dependence import drifting_dates, find_copies, suspected_groups
+from rocpath.tables.dependence import (
+    count_known_rows,
+    drifting_dates,
+    find_copies,
+    suspected_groups,
+)
 from rocpath.tables.folds import RowDesign
 from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import binary_label
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
     from rocpath.tables.columns import ColumnAudit, TableFeatures
     from rocpath.tables.labels import BinaryLabel
+    from rocpath.tables.model import TableModel
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning says that an AUC is hardly known
 
@@ -29,8 +35,8 @@ MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning says that an AUC is hardly kno
 class TableWarning(NamedTuple):
     """A reason to doubt the results, and the columns it is about.
 
-    ``kind`` is ``"leak"``, ``"copies"``, ``"groups"``, ``"time"``, ``"few rows"`` or
-    ``"unlabeled"``.
+    ``kind`` is ``"leak"``, ``"copies"``, ``"groups"``, ``"time"``, ``"few rows"``,
+    ``"unlabeled"`` or ``"training rows"``.
     """
 
     kind: str
@@ -90,19 +96,9 @@ def prepare_table(
     types: Mapping[str, str] | None = None,
 ) -> PreparedTable:
     """Find labels, column types, groups and copies, and collect warnings."""
-    table = as_table(X)
-    given = roles.read(table)
+    table, given, warnings = labeled_rows(as_table(X), roles)
     for name in drop:
         column(table, name, "drop")
-    warnings = []
-    text = given.y if given.y.dtype.is_nested() else text_of(given.y)
-    n_missing = text.null_count()
-    if 0 < n_missing < table.height:
-        message = f"{n_missing:,} of {table.height:,} rows have no label and are skipped"
-        warnings.append(TableWarning("unlabeled", message))
-        labeled = text.is_not_null()
-        table = table.filter(labeled)
-        given = Roles(*(None if one is None else one.filter(labeled) for one in given))
     label = binary_label(given.y, positive)
     excluded = {*drop, *(values for values in roles if isinstance(values, str))}
     features, audits = feature_columns(table, excluded, types or {})
@@ -115,11 +111,57 @@ def prepare_table(
             warnings.append(TableWarning("leak", message, (audit.column,)))
     prepared = PreparedTable(frame, label, features, audits, design, warnings, given.time)
     warnings += _dependence_warnings(prepared, table.drop(excluded))
+    warnings += _warn_of_few(label)
+    return prepared
+
+
+def labeled_rows(
+    table: pl.DataFrame, roles: Roles
+) -> tuple[pl.DataFrame, Roles, list[TableWarning]]:
+    """Return the rows that have a label, their roles, and a warning if others are skipped."""
+    given = roles.read(table)
+    text = given.y if given.y.dtype.is_nested() else text_of(given.y)
+    n_missing = text.null_count()
+    if not 0 < n_missing < table.height:
+        return table, given, []
+    message = f"{n_missing:,} of {table.height:,} rows have no label and are skipped"
+    has_label = text.is_not_null()
+    given = Roles(*(None if one is None else one.filter(has_label) for one in given))
+    return table.filter(has_label), given, [TableWarning("unlabeled", message)]
+
+
+def warn_of_test_rows(
+    model: TableModel, table: pl.DataFrame, label: BinaryLabel, *, is_grouped: bool
+) -> Iterator[TableWarning]:
+    """Warn if test rows are training rows, few, or possibly of groups that were not given."""
+    n_known = count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
+    if n_known:
+        message = (
+            f"{n_known:,} of {table.height:,} test rows are copies of training rows: the AUC on "
+            "new rows may be lower"
+        )
+        yield TableWarning("training rows", message)
+    if not is_grouped:
+        yield from _warn_of_groups(table.drop(label.column, strict=False))
+    yield from _warn_of_few(label)
+
+
+def _warn_of_few(label: BinaryLabel) -> Iterator[TableWarning]:
     n_rarer = min(label.n_positive, label.n_negative)
     if n_rarer < MIN_ROWS_OF_A_CLASS:
         message = f"one class has only {n_rarer} rows, too few to estimate an AUC"
-        warnings.append(TableWarning("few rows", message))
-    return prepared
+        yield TableWarning("few rows", message)
+
+
+def _warn_of_groups(table: pl.DataFrame) -> Iterator[TableWarning]:
+    for name in suspected_groups(table):
+        message = (
+            f"column {name!r} looks like an identifier that repeats "
+            f"({table[name].n_unique():,} values in {table.height:,} rows): rows with the "
+            "same value may not be independent, and the AUC for new ones may be lower; "
+            "evaluate by group"
+        )
+        yield TableWarning("groups", message, (name,))
 
 
 def _dependence_warnings(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
@@ -131,14 +173,8 @@ def _dependence_warnings(prepared: PreparedTable, table: pl.DataFrame) -> Iterat
             "identical rows are kept in one fold and count as one in standard errors"
         )
         yield TableWarning("copies", message)
-    for name in suspected_groups(table) if prepared.design.group is None else ():
-        message = (
-            f"column {name!r} looks like an identifier that repeats "
-            f"({table[name].n_unique():,} values in {n_rows:,} rows): rows with the "
-            "same value may not be independent, and the AUC for new ones may be lower; "
-            "evaluate by group"
-        )
-        yield TableWarning("groups", message, (name,))
+    if prepared.design.group is None:
+        yield from _warn_of_groups(table)
     if prepared.design.time is None:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
         is_positive, unit = prepared.label.is_positive, prepared.design.unit

@@ -18,28 +18,36 @@ from rocpath.tables.comparison import mean_auc
 from rocpath.tables.evaluation import point_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocpath.tables.evaluation import TableEvaluation
     from rocpath.tables.fit import TableFit
+    from rocpath.tables.preparation import TableWarning
 
 _DOUBTS = {
     "leak": "Column {!r} may be known only after the label: without it the AUC may be lower.",
     "groups": "Rows with the same {!r} may not be independent: for new ones the AUC may be lower.",
     "copies": "Copies of rows count as one.",
     "few rows": "One class has too few rows to estimate an AUC.",
+    "training rows": "{message}.",
 }
 
 
 def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
-    """Describe in a few sentences how well the model ranks held-out rows."""
+    """Describe in a few sentences how well the model ranks held-out rows, or test rows."""
     label = fit.label
     model = fit.method[0].upper() + fit.method[1:]
     classes = f"{label.positive!r} from {label.negative!r}"
     if test is not None:
         groups = "" if test.n_groups is None else f", {test.n_groups:,} groups"
-        return (
+        text = (
             f"{model} separates {classes} with an AUC of {test.auc.value:.3f} on test "
             f"rows (95% interval {test.auc.low:.3f} to {test.auc.high:.3f}; "
             f"{test.label.n_positive:,} positives{groups})."
+        )
+        # Copies and groups of the training rows do not matter for test rows.
+        return _with_doubts(
+            text, [one for one in fit.warnings if one.kind == "leak"] + [*test.warnings]
         )
     if fit.comparison is None or fit.summary is None:
         return f"{model} was fitted to all rows and not evaluated on held-out rows."
@@ -52,10 +60,14 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
         f"{fit.comparison.sample_size}). The top 10% of scores contain "
         f"{100 * lift.share:.0f}% of all positives."
     )
-    # One sentence for each kind of doubt; the warnings name all columns.
+    return _with_doubts(text, fit.warnings)
+
+
+def _with_doubts(text: str, warnings: Sequence[TableWarning]) -> str:
+    """Add one sentence for each kind of doubt; the warnings name all columns."""
     doubts = {
-        one.kind: _DOUBTS[one.kind].format(*one.columns)
-        for one in fit.warnings[::-1]
+        one.kind: _DOUBTS[one.kind].format(*one.columns, message=one.message)
+        for one in warnings[::-1]
         if one.kind in _DOUBTS
     }
     return " ".join((text, *doubts.values()))
