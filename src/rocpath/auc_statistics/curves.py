@@ -74,7 +74,8 @@ class ScoreCurve:
         blocks, weight = self.blocks, self.sample.weight
         if weight is None:
             return blocks.tp, blocks.fp
-        return class_sums(self.sample.is_positive, weight**2, blocks.order, blocks.start)
+        label = self.sample.is_positive[blocks.order]
+        return class_sums(label, weight[blocks.order] ** 2, blocks.start)
 
     @cached_property
     def spreads(self) -> list[ClassSpread]:

@@ -9,11 +9,12 @@ the same value, with Student's distribution.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from rocpath.auc_statistics.influence import class_sums, falling_order
+from rocpath.auc_statistics.influence import class_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,14 +114,15 @@ class Jackknife(NamedTuple):
         return float(self.left_out.var()) * self.freedom
 
 
-def _group_order(ranked_code: NDArray[np.intp]) -> NDArray[np.unsignedinteger]:
-    """Sort rows by group, and keep their order within groups."""
-    n_rows = ranked_code.size
-    if n_rows * (int(ranked_code.max()) + 1) >= 2**53:
-        return np.argsort(ranked_code, kind="stable").astype(np.uint64)
-    # The core's sort of whole numbers is faster than NumPy's stable one.
-    place = ranked_code * np.float64(n_rows) + np.arange(n_rows, dtype=np.float64)
-    return falling_order(-place)
+def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sort rows by group, and keep their order within groups; also return the group ends.
+
+    The first end is 0, and the others are by group code.
+    """
+    # The conversion between formats of sparse matrices is a counting sort.
+    place = ranked_code, np.arange(ranked_code.size)
+    rows = sparse.csr_array((np.ones(ranked_code.size, dtype=bool), place))
+    return rows.indices, rows.indptr
 
 
 def won_within_groups(
@@ -130,16 +132,16 @@ def won_within_groups(
 
     Rows are given from the largest score down.
     """
-    label = ranked_label[_group_order(ranked_code)]
-    n_rows = np.bincount(ranked_code)
-    n_positive = np.bincount(ranked_code, ranked_label, n_rows.size)
-    n_negative = (n_rows - n_positive).astype(np.intp)
+    order, end = _group_order(ranked_code)
+    label = ranked_label[order]
     # Positives of the same group above a negative: all positives above it in this
     # order, minus those of the preceding groups.
-    above = np.append(0, np.cumsum(np.cumsum(label)[~label]))
-    last = np.cumsum(n_negative)
-    before = np.cumsum(n_positive) - n_positive
-    return np.asarray(above[last] - above[last - n_negative] - before * n_negative)
+    n_above = np.cumsum(label)
+    n_positive, n_won = (
+        np.append(0, sums)[end] for sums in (n_above, np.cumsum(np.where(label, 0, n_above)))
+    )
+    n_negative = np.diff(end) - np.diff(n_positive)
+    return np.asarray(np.diff(n_won) - n_positive[:-1] * n_negative)
 
 
 class WithinGroups(NamedTuple):
@@ -162,11 +164,12 @@ def pairs_within_groups(
     weight: NDArray[np.float64] | None,
 ) -> WithinGroups:
     """Count the pairs of each group, with ties counting one half."""
-    order = blocks.order[_group_order(code[blocks.order])]
+    order = blocks.order[_group_order(code[blocks.order])[0]]
     ranked, group = score[order], code[order]
     is_new = (ranked[1:] != ranked[:-1]) | (group[1:] != group[:-1])
     start = np.flatnonzero(np.append(True, is_new))
-    tp, fp = class_sums(is_positive, weight, order, start)
+    label = is_positive[order]
+    tp, fp = class_sums(label, None if weight is None else weight[order], start)
     of_block = group[start]
     n_codes = int(code.max()) + 1
     total = [np.bincount(of_block, sums, n_codes) for sums in (tp, fp)]
@@ -184,6 +187,6 @@ def pairs_within_groups(
         for sums, each in ((below, total[1]), (above, total[0]))
     )
     component = np.empty(score.size)
-    component[order] = np.where(is_positive[order], *shares)
+    component[order] = np.where(label, *shares)
     won = np.bincount(of_block, fp * above, n_codes)
     return WithinGroups(np.asarray(won), np.asarray(total[0] * total[1]), component)

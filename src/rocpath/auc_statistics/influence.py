@@ -100,10 +100,11 @@ def place_rows(
 ) -> ScoreBlocks:
     """Compute the (partial) AUC and the structural components, with ties counting one half."""
     order = falling_order(score)
+    label = is_positive[order]
     # Rows of a block have equal components, so all sums are over blocks: far fewer than
     # rows where the classes hardly mix.
-    start = _block_starts(score, is_positive, order)
-    tp, fp = class_sums(is_positive, weight, order, start)
+    start = _block_starts(score, label, order)
+    tp, fp = class_sums(label, None if weight is None else weight[order], start)
     return ScoreBlocks(*block_components(tp, fp, max_fpr), tp, fp, order, start)
 
 
@@ -146,10 +147,9 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
 
 
 def _block_starts(
-    score: NDArray[np.float64], is_positive: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
+    score: NDArray[np.float64], label: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
 ) -> NDArray[np.intp]:
     """Start a block where the class changes, and before and after ties of both classes."""
-    label = is_positive[order]
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
     # Within a tie of both classes the order is arbitrary, but the class changes
@@ -169,18 +169,12 @@ def _block_starts(
 
 
 def class_sums(
-    is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
-    order: NDArray[np.unsignedinteger],
-    start: NDArray[np.intp],
+    label: NDArray[np.bool_], weight: NDArray[np.float64] | None, start: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum the weights of both classes in each block."""
+    """Sum the weights of positives and negatives in each block of sorted rows."""
     if weight is None:
         # Without weights it is enough to count, in one pass over the rows.
-        tp = np.add.reduceat(is_positive[order], start, dtype=np.float64)
-        return tp, np.diff(np.append(start, order.size)) - tp
-    tp, fp = (
-        np.add.reduceat(np.where(side, weight, 0.0)[order], start)
-        for side in (is_positive, ~is_positive)
-    )
+        tp = np.add.reduceat(label, start, dtype=np.float64)
+        return tp, np.diff(np.append(start, label.size)) - tp
+    tp, fp = (np.add.reduceat(np.where(side, weight, 0.0), start) for side in (label, ~label))
     return tp, fp
