@@ -70,3 +70,8 @@ def test_bad_input_is_named():
         cp.covering([10], [5], n=10)
     with pytest.raises(ValueError, match=r"annotations\[1\] must be from 1"):
         cp.f1_score([5], [[5], [0]], n=10)
+
+
+def test_annotators_may_be_rows_of_an_array():
+    rows = [[50, 60], [40, 70]]
+    assert cp.covering([50], np.array(rows), n=100) == cp.covering([50], rows, n=100)

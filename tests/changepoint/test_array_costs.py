@@ -199,3 +199,13 @@ def test_settings_that_make_no_sense_are_named(settings, message):
         cp.segment_penalty(np.arange(9.0), 1.0, **settings)
     with pytest.raises(ValueError, match="one-dimensional for cost='poisson'"):
         cp.segment_penalty(np.ones((9, 2)), 1.0, cost="poisson")
+
+
+def test_rows_with_a_missing_value_allow_no_change():
+    # Two complete rows, so at most one change; the others have a missing value.
+    x = np.array([[1, np.nan], [np.nan, 2], [3.0, 4.0], [9.0, 9.0], [1, np.nan]])
+    labels = cp.Labels([2], [4], ["one_change"])
+    errors = cp.errors_by_penalty(x, labels, max_changes=20)
+    # The change at 3 reduces the cost by 6² / 2 + 5² / 2.
+    assert errors.min_penalty.tolist() == [0.0, 30.5]
+    assert errors.fn.tolist() == [0, 1]

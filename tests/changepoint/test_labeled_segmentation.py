@@ -191,7 +191,6 @@ BAD = [
     ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
     ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "allow the changes they require"),
     ({"min_length": 0}, ValueError, "min_length must be an integer of at least 1"),
-    ({"min_length": 5}, ValueError, "min_length must be at most the length of x, 4"),
     ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),
     ({"position": [1, 2, 3, np.inf]}, ValueError, "got inf at index 3 after 3.0"),
 ]
@@ -203,3 +202,22 @@ def test_bad_settings_are_refused(settings, error, message):
         cp.segment([1, 2, 3, 4], 1, **settings)
     with pytest.raises(error, match=message):
         cp.segment_penalty([1, 2, 3, 4], 1, **settings)
+
+
+@pytest.mark.parametrize("cost", ["normal", "mean_variance"])
+def test_a_sequence_below_the_minimum_length_is_one_segment(cost):
+    found = cp.segment_penalty([1.0, 7.0], 0.0, cost=cost, min_length=5)
+    assert found.changes.tolist() == []
+    assert found.mean.tolist() == [4.0]
+    # A variance cannot be estimated from one observation, but there is nothing to change.
+    assert cp.segment_penalty([3.0, np.nan], 0.0, cost=cost).changes.tolist() == []
+
+
+def test_errors_name_the_row_of_the_table_and_the_sequence():
+    labels = cp.Labels([0], [3], ["peaks"], sequence="host", row=[17])
+    with pytest.raises(ValueError, match="'peaks' in row 17 of sequence 'host'"):
+        cp.segment_penalty([1.0, 2.0, 3.0, 4.0], 1.0, labels=labels)
+    # No change lies in (0.2, 0.4], between two observations.
+    labels = cp.Labels([0.2], [0.4], ["one_change"], sequence="host", row=[17])
+    with pytest.raises(ValueError, match=r"labels of sequence 'host' .* in row 17"):
+        cp.segment_penalty([1.0, 2.0, 3.0, 4.0], 1.0, labels=labels)

@@ -186,3 +186,32 @@ def test_a_report_is_written(tmp_path):
 def test_bad_input_is_named(x, labels, message):
     with pytest.raises((ValueError, TypeError), match=message):
         cp.LearnedDetector().fit(x, labels)
+
+
+def test_sequences_have_as_many_columns_as_in_training():
+    x, labels = noisy_steps(12, 0)
+    detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
+    with pytest.raises(ValueError, match="as in training, 1, got 2 for sequence 1"):
+        detector.predict([x[0], np.column_stack((x[1], x[1]))])
+    # A table of one column is the same as a vector.
+    (found,) = detector.predict([x[0][:, None]])
+    assert found.tolist() == detector.predict(x[:1])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("sequences", "error", "message"),
+    [
+        ([], ValueError, "sequences must have at least one sequence, got none"),
+        ([1.0, 2.0], TypeError, "sequences must be a list of arrays, got 1.0 for sequence 0"),
+        ([[1.0], ["a"]], TypeError, r"sequences\[1\] must be real numbers"),
+        ([[1.0], [np.inf]], ValueError, r"sequences\[1\] must be finite"),
+        ([[1.0], []], ValueError, r"sequences\[1\] must have an observation that is not NaN"),
+        ([[1.0], [np.nan]], ValueError, r"sequences\[1\] must have an observation"),
+    ],
+)
+def test_errors_name_the_bad_sequence(sequences, error, message):
+    x, labels = noisy_steps(12, 0)
+    detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
+    for function in (detector.predict, cp.detect_changes, cp.labeling_page):
+        with pytest.raises(error, match=message):
+            function(sequences)

@@ -113,3 +113,31 @@ def test_bad_input_is_named():
         cp.default_penalty([1.0, 2.0], cost="other")
     with pytest.raises(ValueError, match="weights"):
         cp.default_penalty([1.0, 2.0], weights=[1.0])
+
+
+@pytest.mark.parametrize(
+    ("x", "settings", "error", "message"),
+    [
+        # Both short and long sequences are checked before anything is estimated.
+        ([-1.0, -2.0, 3.0], {"cost": "poisson"}, ValueError, "must not be negative for cost='poi"),
+        ([1.0, 2.0, 3.0], {"weights": [0, 0, 0]}, ValueError, "weights must be positive, got 0"),
+        ([["a", "b"]], {}, TypeError, "x must be real numbers"),
+        (["a", "b"], {"cost": "mean_variance"}, TypeError, "x must be real numbers"),
+        (np.zeros((3, 2, 2)), {}, ValueError, "x must be one-dimensional"),
+    ],
+)
+def test_bad_observations_raise(x, settings, error, message):
+    with pytest.raises(error, match=message):
+        cp.default_penalty(x, **settings)
+
+
+def test_fewer_than_two_observations_have_no_penalty():
+    for x in ([], [1.0], [np.nan, 3.0]):
+        for cost in ("normal", "poisson", "mean_variance"):
+            assert cp.default_penalty(x, cost=cost) == 0.0
+
+
+def test_a_penalty_may_be_a_number_of_any_type():
+    x = np.repeat([0.0, 5.0], 50)
+    for penalty in (30, 30.0, np.int64(30), np.float32(30), [30.0], np.array([30])):
+        assert cp.detect_changes([x], penalty)[0].changes.tolist() == [50]

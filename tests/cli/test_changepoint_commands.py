@@ -220,3 +220,11 @@ def test_robust_costs_ignore_spikes(tmp_path):
     table = write(tmp_path / "t.csv", "\n".join(["value", *map(str, x)]))
     found = segment_changes(tmp_path, table, "--cost", "biweight")
     assert found["position"].to_list() == ["60"]
+
+
+def test_short_sequences_do_not_stop_the_others_and_nouns_agree(tmp_path, capsys):
+    rows = [f"long,{level}" for level in [0, 0, 0, 0, 9, 9, 9, 9]]
+    table = write(tmp_path / "t.csv", "\n".join(["sequence,value", *rows, "short,1", "short,2"]))
+    argv = ["changepoint", "segment", table, "--min-length", "3", "--penalty", "1", "--out"]
+    assert main([*argv, str(tmp_path / "two")]) == 0
+    assert "1 change in 2 sequences; penalty: 1." in capsys.readouterr().err

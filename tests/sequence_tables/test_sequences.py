@@ -84,3 +84,43 @@ def test_a_bad_value_skips_only_its_sequence():
     assert str(skipped) == (
         "skipped sequence 'b': column 'value' must be a number, got 'x' in row 3."
     )
+
+
+def test_texts_of_missing_values_are_missing():
+    rows = pl.DataFrame({"value": ["1", "n/a", "None", "#N/A", "-", "2"]})
+    table = rp.read_sequences(rows)
+    assert np.isnan(table.values[0]).tolist() == [False, True, True, True, True, False]
+    assert table.notes == ("number of missing values, which have weight 0: 4.",)
+
+
+@pytest.mark.parametrize("layout", ["wide", "common"])
+def test_columns_that_are_not_numeric_are_reported(layout):
+    rows = pl.DataFrame({"time": [1, 2], "x": [1.0, 2.0], "y": ["3", "oops"]})
+    notes = rp.read_sequences(rows, layout=layout).notes
+    assert notes == ("skipped columns that are not numeric: y.",)
+
+
+def test_runs_must_not_overlap_in_any_order():
+    rows = {"start": [20, 0, 10], "end": [30, 10, 21], "value": [1.0, 2.0, 3.0]}
+    with pytest.raises(
+        ValueError, match=r"'end' must not exceed the next 'start'.*got 21 in row 3"
+    ):
+        rp.read_sequences(pl.DataFrame(rows))
+    windows = rp.read_sequences(pl.DataFrame(rows), position="start")
+    assert windows.values[0].tolist() == [2.0, 3.0, 1.0]
+    gaps = rp.read_sequences(pl.DataFrame(rows | {"end": [30, 5, 20]}))
+    assert gaps.weights[0].tolist() == [5.0, 10.0, 10.0]
+
+
+def test_runs_of_times_have_lengths_in_seconds():
+    start = ["2024-01-01T00:00Z", "2024-01-01T00:01Z"]
+    rows = {"start": start, "end": [start[1], "2024-01-01T00:03Z"], "value": [1.0, 2.0]}
+    assert rp.read_sequences(pl.DataFrame(rows)).weights[0].tolist() == [60.0, 120.0]
+
+
+def test_errors_suggest_another_layout_or_fewer_columns():
+    rows = pl.DataFrame({"time": [1, 2], "x": [1.0, 2.0], "comment": ["a", "b"]})
+    with pytest.raises(ValueError, match="of time, x, comment, or layout to wide if each column"):
+        rp.read_sequences(rows)
+    with pytest.raises(ValueError, match="to one of comment, or drop the other columns if"):
+        rp.read_sequences(rows, value="x")

@@ -109,10 +109,7 @@ def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: i
 
 def _annotators(annotations: Any, n: int) -> list[NDArray[np.int64]]:
     # A list of numbers is one annotator, a list of lists several.
-    several = isinstance(annotations, (list, tuple)) and any(
-        np.ndim(one) > 0 for one in annotations
-    )
-    every = annotations if several else [annotations]
+    every = annotations if any(np.ndim(one) > 0 for one in annotations) else [annotations]
     return [_checked(f"annotations[{k}]", one, n) for k, one in enumerate(every)]
 
 

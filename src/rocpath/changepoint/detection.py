@@ -9,6 +9,7 @@ import numpy as np
 
 from rocpath.arguments import check_count
 from rocpath.changepoint.noise import noise_scaled
+from rocpath.changepoint.observations import checked_sequences
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment_penalty
 
@@ -62,18 +63,17 @@ def detect_changes(
     >>> [found.changes.tolist() for found in cp.detect_changes([x, 1e6 * x])]
     [[50], [50]]
     """
-    n = len(sequences)
+    values = checked_sequences(sequences)
+    n = len(values)
     every_weight = one_for_each("weights", weights, n)
-    is_one = penalty is None or isinstance(penalty, (int, float))
-    every_penalty = one_for_each("penalty", [penalty] * n if is_one else penalty, n)
+    is_list = penalty is not None and np.ndim(penalty) > 0
+    every_penalty = one_for_each("penalty", penalty if is_list else [penalty] * n, n)
     found = []
-    for done, (x, own, weight) in enumerate(
-        zip(sequences, every_penalty, every_weight, strict=True)
-    ):
+    for done, (x, own, weight) in enumerate(zip(values, every_penalty, every_weight, strict=True)):
         if progress is not None:
             progress(done, n)
         # Columns are scaled by their noise for the search; means are in the original units.
-        scaled, median, unit = noise_scaled(np.asarray(x, dtype=np.float64), weight)
+        scaled, median, unit = noise_scaled(x, weight)
         if own is None:
             own = default_penalty(scaled, cost=cost, weights=weight)
         best = segment_penalty(

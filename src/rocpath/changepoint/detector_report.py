@@ -102,8 +102,8 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
     for k, one in enumerate(detector._training):
         errors = evaluation.problem.functions[k]
         position = one.position
-        if position is None:
-            position = np.arange(float(len(one.value)))
+        position = np.arange(len(one.value)) if position is None else position
+        position = np.asarray(position, dtype=np.float64)
         penalty = float(np.exp(log_penalty[k]) * evaluation.problem.unit[k])
         changes, mean = _segmentation(detector, one, penalty)
         value, (mean,) = drawn_values(one.value, [mean])

@@ -72,8 +72,8 @@ class LabelPlaces:
         for row in np.flatnonzero(first > last):
             if KINDS[labels.kind[row]].least > 0:
                 raise ValueError(
-                    "labels must allow the changes they require, got "
-                    f"{labels.kind[row]!r} in row {row}, where no change can lie in "
+                    f"labels{labels.where} must allow the changes they require, got "
+                    f"{labels.kind[row]!r} in row {labels.row[row]}, where no change can lie in "
                     f"({labels.start[row]}, {labels.end[row]}]."
                 )
         kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
@@ -90,9 +90,9 @@ def check_label_kinds(labels: object, constraint: Constraint) -> None:
     if not isinstance(labels, Labels):
         raise TypeError(f"labels must be Labels, got {type(labels).__name__}.")
     if constraint is None:
-        for row, kind in enumerate(labels.kind):
+        for row, kind in zip(labels.row, labels.kind, strict=True):
             if KINDS[kind].counts != "change":
                 raise ValueError(
-                    f"labels of peaks need constraint='up_down', got {kind!r} in row "
-                    f"{row} and constraint=None."
+                    f"labels of peaks need constraint='up_down', got constraint=None and "
+                    f"{kind!r} in row {row}{labels.where}."
                 )

@@ -10,7 +10,7 @@ from rocpath.arguments import whole_number
 from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import drawn_values, observations, possible_changes
+from rocpath.changepoint.observations import checked_sequences, drawn_values, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
@@ -79,10 +79,8 @@ def labeling_page(
     >>> "<title>a &lt; b</title>" in page
     True
     """
-    if len(sequences) == 0:
-        raise ValueError("sequences must have at least one sequence, got none.")
     whole_number("max_changes", max_changes, least=0)
-    values = [observations(f"sequences[{k}]", one) for k, one in enumerate(sequences)]
+    values = checked_sequences(sequences)
     n = len(values)
     name = one_for_each("names", range(n) if names is None else names, n)
     name = [str(one) for one in name]

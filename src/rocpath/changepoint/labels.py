@@ -110,11 +110,11 @@ class Labels:
     end: NDArray[np.float64]
     kind: tuple[str, ...]
     sequence: str | None = field(default=None, kw_only=True)
-    row: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    row: NDArray[np.int64] = field(default=None, kw_only=True)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
-        where = self._where()
+        where = self.where
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
         # As objects, because NumPy would convert numbers to strings.
@@ -167,7 +167,9 @@ class Labels:
         """Number of labels that can have a false negative."""
         return sum(KINDS[kind].least > 0 for kind in self.kind)
 
-    def _where(self) -> str:
+    @property
+    def where(self) -> str:
+        """The name of the sequence, for error messages."""
         return "" if self.sequence is None else f" of sequence {self.sequence!r}"
 
 
@@ -272,7 +274,7 @@ def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np
 
 def _places(n: int | None, position: ArrayLike | None, labels: Labels) -> NDArray[np.float64]:
     """Return the position of each index; reject labels outside of the sequence."""
-    where = labels._where()
+    where = labels.where
     if position is None:
         if n is None:
             raise ValueError("n must be given if changes are lists, got None.")
@@ -298,15 +300,15 @@ def refuse_outside(labels: Labels, low: float, high: float, *, has_position: boo
         is_inside = (labels.start >= low) & (labels.end <= high)
     if not is_inside.all():
         first = int(is_inside.argmin())
-        row = first if labels.row is None else labels.row[first]
         raise ValueError(
-            f"labels{labels._where()} must lie within the sequence, from {low} to "
-            f"{high}, got ({labels.start[first]}, {labels.end[first]}] in row {row}."
+            f"labels{labels.where} must lie within the sequence, from {low} to "
+            f"{high}, got ({labels.start[first]}, {labels.end[first]}] in row "
+            f"{labels.row[first]}."
         )
 
 
 def _checked_changes(changes: ArrayLike, k: int, n: int, labels: Labels) -> NDArray[np.int64]:
-    name = f"changes[{k}]{labels._where()}"
+    name = f"changes[{k}]{labels.where}"
     # An empty list becomes a vector of floats.
     change = whole_numbers(name, np.asarray(changes))
     if change.size and not (change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()):

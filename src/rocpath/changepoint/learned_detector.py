@@ -15,6 +15,7 @@ from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.noise import noise_scaled
+from rocpath.changepoint.observations import checked_sequences
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
@@ -25,9 +26,9 @@ from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.prediction_warnings import warn_of_unusual
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.changepoint.training_sequences import (
+    check_columns,
     features_and_units,
-    float_array,
-    paired_labels,
+    labeled_sequences,
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
@@ -85,8 +86,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ----------
     regressor_ : estimator
         The fitted model of the log penalty.
-    n_labeled_, n_labels_ : int
-        Number of labeled sequences, and of their labeled regions.
+    n_labeled_, n_labels_, n_columns_ : int
+        Number of labeled sequences, of their labeled regions, and of their columns.
     has_runs_ : bool
         Whether all weights are whole numbers, which are treated as run lengths.
     metadata_ : dict
@@ -166,6 +167,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
             sequences, labels, weights=weights, positions=positions, groups=groups
         )
         one_of("unit", self.unit, ("noise", "free", None))
+        self.n_columns_ = check_columns([one.value for one in training])
         functions = []
         for done, one in enumerate(training):
             if progress is not None:
@@ -189,15 +191,16 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _problem_of(self, training: list[TrainingSequence], functions: list[Any]) -> PenaltyProblem:
-        X, unit = self._features([one.value for one in training], [one.weight for one in training])
+        values, weights = [one.value for one in training], [one.weight for one in training]
+        X, unit = self._features(values, weights)
         default = [
-            default_penalty(noise_scaled(x, w)[0], cost=self.cost, weights=w)
-            for x, w in ((one.value, one.weight) for one in training)
+            default_penalty(noise_scaled(x, weight)[0], cost=self.cost, weights=weight)
+            for x, weight in zip(values, weights, strict=True)
         ]
         group = [one.group for one in training]
         return PenaltyProblem(
             X,
-            np.log([[len(one.value)] for one in training]),
+            np.log([[len(x)] for x in values]),
             np.log(np.maximum(default / unit, _TINY)),
             [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
             None if group[0] is None else np.array(group),
@@ -311,14 +314,16 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None
     ) -> NDArray[np.float64]:
         """Predict the penalty of each sequence."""
-        check_is_fitted(self)
         return self._predicted(sequences, weights)[0]
 
     def _predicted(
         self, sequences: Sequence[ArrayLike], weights: Weights
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return penalties, and the features they are predicted from."""
-        X, unit = self._features([float_array(one) for one in sequences], weights)
+        check_is_fitted(self)
+        values = checked_sequences(sequences)
+        check_columns(values, self.n_columns_)
+        X, unit = self._features(values, weights)
         return np.asarray(np.exp(self.regressor_.predict(X)) * unit), X
 
     def segment(
@@ -332,7 +337,6 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
         Warnings refer to sequences by ``names``, by default their indices.
         """
-        check_is_fitted(self)
         penalty, X = self._predicted(sequences, weights)
         found = self._segmentations(sequences, penalty.tolist(), weights)
         shown = names or [str(k) for k in range(len(found))]
@@ -367,16 +371,16 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
     def score(self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]) -> float:
         """Return the fraction of labeled regions without an error."""
-        sequences, labels = paired_labels(sequences, labels)
-        n_errors = n_labels = 0
-        for found, regions in zip(self.segment(sequences), labels, strict=True):
-            if regions is not None:
-                errors = label_errors([found.changes], regions, n=found.n)
-                n_errors += int(errors.fp[0] + errors.fn[0])
-                n_labels += len(regions)
-        if n_labels == 0:
+        values, regions = labeled_sequences(sequences, labels)
+        pairs = [
+            (label_errors([found.changes], one, n=found.n), len(one))
+            for found, one in zip(self.segment(values), regions, strict=True)
+            if one is not None
+        ]
+        if not pairs:
             raise ValueError("labels must have at least one region, got none.")
-        return 1.0 - n_errors / n_labels
+        n_errors = sum(int(errors.fp[0] + errors.fn[0]) for errors, _ in pairs)
+        return 1.0 - n_errors / sum(n_labels for _, n_labels in pairs)
 
     def _refuse_without_training(self, name: str) -> None:
         check_is_fitted(self)

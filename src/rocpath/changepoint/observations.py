@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocpath.arguments import check_count, finite_vector, read_only
+from rocpath.arguments import check_count, describe, finite_vector, read_only, refuse_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +17,33 @@ if TYPE_CHECKING:
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return observations as float64, with NaN for missing values, or raise."""
     given = np.asanyarray(values)
-    if given.ndim != 2 and (given.dtype.kind != "f" or not np.isnan(given).any()):
+    is_table = given.ndim == 2 and given.dtype.kind in "buif"
+    if not is_table and (given.dtype.kind != "f" or not np.isnan(given).any()):
         return finite_vector(name, values)
     value = np.array(given, dtype=np.float64)
     finite_vector(name, np.where(np.isnan(value), 0.0, value).ravel())
     return read_only(value)
+
+
+def checked_sequences(sequences: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
+    """Return a non-empty list of sequences of observations, or raise."""
+    given = list(sequences)
+    if not given:
+        raise ValueError("sequences must have at least one sequence, got none.")
+    if np.ndim(given[0]) == 0:
+        raise TypeError(
+            f"sequences must be a list of arrays, got {describe(given[0])} for sequence 0."
+        )
+    values = [observations(f"sequences[{k}]", one) for k, one in enumerate(given)]
+    for k, one in enumerate(values):
+        if is_missing(one).all():
+            raise ValueError(f"sequences[{k}] must have an observation that is not NaN, got none.")
+    return [one.ravel() if one.shape[1:] == (1,) else one for one in values]
+
+
+def is_missing(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which observations are missing, in any of their columns."""
+    return np.isnan(x).reshape(len(x), -1).any(axis=1) if x.size else np.zeros(len(x), dtype=bool)
 
 
 def drawn_values(
@@ -43,11 +65,8 @@ def drawn_values(
 
 def possible_changes(x: ArrayLike, max_changes: int) -> int:
     """Return the largest number of changes that the observations allow."""
-    given = np.asarray(x)
-    n = given.shape[0] if given.ndim else 0
-    if given.dtype.kind == "f":
-        n -= int(np.isnan(given).reshape(n, -1).all(axis=1).sum())
-    return min(max_changes, max(n - 1, 0))
+    n_observed = int((~is_missing(observations("x", x))).sum())
+    return min(max_changes, max(n_observed - 1, 0))
 
 
 def observed(
@@ -59,5 +78,7 @@ def observed(
     if weights is not None:
         weight = finite_vector("weights", weights)
         check_count("weights must have an entry", weight.size, len(x), "observations")
-    is_missing = np.isnan(x) if x.ndim == 1 else np.isnan(x).any(axis=1)
-    return x[~is_missing], weight[~is_missing]
+    is_used = ~is_missing(x)
+    weight = weight[is_used]
+    refuse_any(weight <= 0, "weights must be positive", weight)
+    return x[is_used], weight

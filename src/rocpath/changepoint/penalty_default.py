@@ -10,7 +10,12 @@ from rocpath.arguments import one_of
 from rocpath.changepoint.noise import ROBUST, difference_variance, variance
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.segmentation import SegmentCost
-from rocpath.changepoint.segmentation_passes import checked_sequence, fit, search
+from rocpath.changepoint.segmentation_passes import (
+    check_observations,
+    checked_sequence,
+    fit,
+    search,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -73,12 +78,13 @@ def default_penalty(
     [100, 200]
     """
     one_of("cost", cost, get_args(SegmentCost))
-    if cost == "mean_variance" or np.ndim(x) == 2:
-        return _penalty_of_columns(np.asarray(x, dtype=np.float64), cost, weights)
     values, weight = observed("x", x, weights)
-    n = values.size
+    n = len(values)
     if n < 2:
         return 0.0
+    check_observations("x", values, cost)
+    if cost == "mean_variance" or values.ndim == 2:
+        return _penalty_of_columns(values.reshape(n, -1), cost, weight)
     log_n = float(np.log(n))
     mean = float(np.average(values, weights=weight))
     # Twice the deviance of a Poisson variable has the scale of a squared residual.
@@ -119,14 +125,12 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     return difference_variance(values, weight) if n > 1 else 0.0
 
 
-def _penalty_of_columns(x: NDArray[np.float64], cost: str, weights: ArrayLike | None) -> float:
-    table = x.reshape(len(x), -1)
-    n = int((~np.isnan(table).any(axis=1)).sum())
-    log_n = float(np.log(max(n, 1)))
-    d = table.shape[1]
+def _penalty_of_columns(x: NDArray[np.float64], cost: str, weight: NDArray[np.float64]) -> float:
+    d = x.shape[1]
+    log_n = float(np.log(len(x)))
     if cost == "mean_variance":
         return (2 * d + 1) * log_n
-    noise = [noise_variance(column, weights=weights) for column in table.T]
+    noise = [noise_variance(column, weights=weight) for column in x.T]
     return (d + 1) * log_n * float(np.mean(noise))
 
 

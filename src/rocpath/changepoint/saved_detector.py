@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 # Fitted attributes that predictions need, besides the penalty model.
-_LEARNED = ("has_runs_", "n_labeled_", "n_labels_")
+_LEARNED = ("has_runs_", "n_labeled_", "n_labels_", "n_columns_")
 _NOT_SAVED = ("search", "regressor", "random_state")
 
 

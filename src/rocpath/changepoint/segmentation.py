@@ -82,8 +82,8 @@ def segment(
         Positions of the observations in the units of the labels, as for
         `label_errors`; by default their indices.
     min_length : int
-        Minimum number of observations in a segment. With values above 1, the search
-        takes several times as long.
+        Minimum number of observations in a segment; a shorter sequence is one segment.
+        With values above 1, the search takes several times as long.
     threshold : float, optional
         Threshold c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times the
         standard deviation of the noise, estimated from differences of neighbors.
@@ -194,12 +194,9 @@ def _best_models(
 ) -> tuple[Segmentations, NDArray[np.float64] | None]:
     """Return the best models, and the positions of their changes."""
     shortest = whole_number("min_length", min_length, least=1)
-    if shortest > sequence.n:
-        raise ValueError(
-            f"min_length must be at most the length of x, {sequence.n}, got {min_length}."
-        )
     # Estimating a variance requires two observations.
     shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
+    shortest = min(shortest, sequence.n)  # a shorter sequence is one segment
     if shortest > 1:
         n_states = search_settings.get("max_changes", 1) + 1
         _refuse_too_large(2 * n_states * shortest * _WAITING_BYTES)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import check_count, describe
+from rocpath.arguments import describe
 from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.noise import noise_scaled
+from rocpath.changepoint.observations import checked_sequences
 from rocpath.changepoint.penalty_default import noise_variance
 
 if TYPE_CHECKING:
@@ -30,26 +31,24 @@ class TrainingSequence:
     index: int
     value: NDArray[np.float64]
     labels: Labels
-    weight: NDArray[np.float64] | None
-    position: NDArray[np.float64] | None
+    weight: ArrayLike | None
+    position: ArrayLike | None
     group: Any
 
     @property
     def has_runs(self) -> bool:
         """Whether all weights are whole numbers, so that they can be run lengths."""
-        return self.weight is not None and bool((self.weight % 1 == 0).all())
+        return self.weight is not None and bool((np.mod(self.weight, 1) == 0).all())
 
 
 def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[TrainingSequence]:
     """Collect the labeled sequences; ``lists`` are weights, positions and groups."""
-    sequences, labels = paired_labels(sequences, labels)
-    columns = [one_for_each(name, given, len(sequences)) for name, given in lists.items()]
+    values, regions = labeled_sequences(sequences, labels)
+    columns = [one_for_each(name, given, len(values)) for name, given in lists.items()]
     training = [
-        TrainingSequence(k, float_array(x), regions, float_array(w), float_array(at), group)
-        for k, (x, regions, w, at, group) in enumerate(
-            zip(sequences, labels, *columns, strict=True)
-        )
-        if regions is not None
+        TrainingSequence(k, *one)
+        for k, one in enumerate(zip(values, regions, *columns, strict=True))
+        if one[1] is not None
     ]
     if not training:
         raise ValueError(
@@ -58,21 +57,31 @@ def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[Traini
     return training
 
 
-def float_array(values: Any) -> Any:
-    """Return a float64 array, or None."""
-    return None if values is None else np.asarray(values, dtype=np.float64)
-
-
-def paired_labels(sequences: Any, labels: Any) -> tuple[list[ArrayLike], list[Labels | None]]:
+def labeled_sequences(
+    sequences: Any, labels: Any
+) -> tuple[list[NDArray[np.float64]], list[Labels | None]]:
     """Return sequences and their labels as lists of equal length, or raise."""
-    sequences, labels = list(sequences), list(labels)
-    check_count("labels must have an entry", len(labels), len(sequences), "sequences")
-    for k, one in enumerate(labels):
+    values = checked_sequences(sequences)
+    regions = one_for_each("labels", labels, len(values))
+    for k, one in enumerate(regions):
         if one is not None and not isinstance(one, Labels):
             raise TypeError(
                 f"labels must be a list of Labels or None, got {describe(one)} for sequence {k}."
             )
-    return sequences, labels
+    return values, regions
+
+
+def check_columns(values: Sequence[NDArray[np.float64]], n_columns: int | None = None) -> int:
+    """Return the number of columns of all sequences, or raise if it is not ``n_columns``."""
+    counts = [1 if one.ndim == 1 else one.shape[1] for one in values]
+    needed = counts[0] if n_columns is None else n_columns
+    for k, count in enumerate(counts):
+        if count != needed:
+            raise ValueError(
+                f"sequences must have the same number of columns as in training, {needed}, "
+                f"got {count} for sequence {k}."
+            )
+    return needed
 
 
 def features_and_units(

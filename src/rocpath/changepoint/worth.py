@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.arguments import read_only, whole_number
+from rocpath.arguments import check_count, read_only, whole_number
+from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import possible_changes
+from rocpath.changepoint.observations import checked_sequences, observations, possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_passes import checked_sequence, fit
 
@@ -85,7 +86,8 @@ def change_worth(
     >>> worth.max_penalty.round(2).tolist()
     [14.08, 6.75]
     """
-    value = np.asarray(x, dtype=np.float64)
+    value = observations("x", x)
+    check_count("x must have an observation", len(value), segmentation.n, "of the segmentation")
     gain = change_gains(value, segmentation.changes, cost=cost, weights=weights)
     most = segmentation.n_changes
     most = max(2 * most, most + 10) if max_changes is None else max_changes
@@ -130,13 +132,11 @@ def changes_worth(
 
     If a sequence has several columns, each is scaled by its noise.
     """
-    every = [None] * len(found) if weights is None else weights
-    worth = []
-    for x, one, weight in zip(sequences, found, every, strict=True):
-        value = np.asarray(x, dtype=np.float64)
-        scaled = noise_scaled(value, weight)[0]
-        worth.append(change_worth(scaled, one, weights=weight, **settings))
-    return worth
+    every = one_for_each("weights", weights, len(found))
+    return [
+        change_worth(noise_scaled(x, weight)[0], one, weights=weight, **settings)
+        for x, one, weight in zip(checked_sequences(sequences), found, every, strict=True)
+    ]
 
 
 def _persistence(

@@ -92,9 +92,13 @@ def _summary_table(table: SequenceTable, found: Sequence[Segmentation]) -> pl.Da
 
 def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> str:
     """Return the numbers of changes and sequences, in a sentence."""
-    n_changes = sum(one.n_changes for one in found)
     rule = "default of each sequence" if penalty is None else f"{penalty:g}"
-    return f"{n_changes:,} changes, {len(found):,} sequences; penalty: {rule}."
+    n_changes = _counted(sum(one.n_changes for one in found), "change")
+    return f"{n_changes} in {_counted(len(found), 'sequence')}; penalty: {rule}."
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def detector_files(

@@ -16,7 +16,7 @@ from rocpath.tables.columns import complete, listed, refuse, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocpath.sequence_tables.sequence_table import SequenceColumns, SequenceTable, TableSequence
+    from rocpath.sequence_tables.sequence_table import SequenceTable, TableSequence
     from rocpath.sequence_tables.sequences import Source
 
 _COLUMNS = ("sequence", "start", "end", "kind")
@@ -83,9 +83,9 @@ def read_labels(
     >>> rp.read_labels(labels, table).labels[0].kind
     ('one_change',)
     """
-    columns = table.columns._replace(start=start, end=end, kind=kind)
-    rows = _read(source, columns)
-    frame = _label_rows(rows, columns, table)
+    given = {"start": start, "end": end, "kind": kind}
+    rows = _read(source, {*_COLUMNS, *given.values(), table.columns.sequence})
+    frame = _label_rows(rows, given, table)
     usable = {one.name: one for one in table.sequences}
     skipped = {one.sequence for one in table.skipped}
     found, unknown = {}, []
@@ -110,42 +110,45 @@ def read_labels(
     return LabelTable([found.get(name) for name in table.names], groups, written, unknown)
 
 
-def _label_rows(rows: pl.DataFrame, columns: SequenceColumns, table: SequenceTable) -> pl.DataFrame:
+def _label_rows(
+    rows: pl.DataFrame, given: dict[str, str | None], table: SequenceTable
+) -> pl.DataFrame:
     """Return labels with sequence names, and limits as numbers and as written."""
-    limits = [_limits(rows, columns, role, table.is_time) for role in ("start", "end")]
-    kind = text_of(complete(needed_column(rows, columns, "kind"))).alias("kind")
-    frame = pl.DataFrame([_names(rows, table), kind, *limits[0], *limits[1]])
+    start, end, kind = (complete(needed_column(rows, *one)) for one in given.items())
+    frame = pl.DataFrame(
+        [
+            _names(rows, table),
+            text_of(kind).alias("kind"),
+            _limits(start, table.is_time).alias("start"),
+            _limits(end, table.is_time).alias("end"),
+            start.alias("written_start"),
+            end.alias("written_end"),
+        ]
+    )
     return frame.with_row_index("row", offset=1)
 
 
-def _read(source: Source, columns: SequenceColumns) -> pl.DataFrame:
+def _read(source: Source, text: set[str | None]) -> pl.DataFrame:
     """Read a table of labels or a BED file, with positions as they are written."""
     if has_ending(source, (".bed",)):
         # Columns after the fourth (scores, strands, colors) are not used.
         rows = [[word.decode() for word in row[:4]] for row in read_bed(str(source))]
         return pl.DataFrame(rows, schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
-    given = (columns.sequence, columns.start, columns.end, columns.kind)
-    return as_rows(source, {*_COLUMNS, *given})
+    return as_rows(source, text)
 
 
 def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:
     """Return the name of the sequence of each label."""
-    columns = table.columns
-    if columns.sequence not in rows.columns:
-        columns = columns._replace(sequence=None)
+    given = table.columns.sequence if table.columns.sequence in rows.columns else None
     # If there is only one sequence, neither the table nor the labels need its name.
-    if columns.sequence is None and "sequence" not in rows.columns:
-        every = [*table.names, *(one.sequence for one in table.skipped)]
-        if len(every) == 1:
-            return pl.Series("sequence", every * rows.height)
-    return complete(text_of(needed_column(rows, columns, "sequence"))).alias("sequence")
+    every = [*table.names, *(one.sequence for one in table.skipped)]
+    if given is None and "sequence" not in rows.columns and len(every) == 1:
+        return pl.Series("sequence", every * rows.height)
+    return complete(text_of(needed_column(rows, "sequence", given))).alias("sequence")
 
 
-def _limits(
-    rows: pl.DataFrame, columns: SequenceColumns, role: str, is_time: bool
-) -> tuple[pl.Series, pl.Series]:
-    """Return starts or ends as numbers, and as they are written."""
-    series = complete(needed_column(rows, columns, role))
+def _limits(series: pl.Series, is_time: bool) -> pl.Series:
+    """Return starts or ends of labels as numbers, or raise."""
     positions = parsed_positions(series)
     refuse(series, positions.is_bad, positions.rule)
     if positions.is_time != is_time:
@@ -154,7 +157,7 @@ def _limits(
             f"column {series.name!r} must match the positions of the sequences, "
             f"which are {are}, got {is_}, {series[0]!r}, in row 1."
         )
-    return positions.number.alias(role), series.alias(f"written_{role}")
+    return positions.number
 
 
 def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> Labels:

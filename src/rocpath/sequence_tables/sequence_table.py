@@ -27,9 +27,6 @@ class SequenceColumns(NamedTuple):
     position: str | None = None
     value: str | None = None
     weight: str | None = None
-    start: str | None = None
-    end: str | None = None
-    kind: str | None = None
 
 
 class TableSequence(NamedTuple):

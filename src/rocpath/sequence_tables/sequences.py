@@ -42,7 +42,8 @@ _USUAL_NAMES = {
 }
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
 _BEDGRAPH = (".bedgraph", ".bdg", ".bg")
-_MISSING = ("", "nan", "na", "null")
+_MISSING = ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "?")
+_SECOND = 1e6  # in microseconds
 _Rule = tuple[pl.Series, pl.Series, str]  # a column, its invalid rows, and the requirement
 
 
@@ -134,23 +135,24 @@ def as_rows(source: Source, text: Iterable[str | None]) -> pl.DataFrame:
     return read_table(source, text=[name for name in text if name is not None])
 
 
-def needed_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series:
-    """Return the column of a role, or raise an error with its name."""
-    given = getattr(columns, role)
+def needed_column(
+    table: pl.DataFrame, role: str, given: str | None = None, *, hint: str = ""
+) -> pl.Series:
+    """Return the column with the given or a common name, or raise an error with a hint."""
     for name in _USUAL_NAMES.get(role, (role,)) if given is None else (given,):
         if name in table.columns:
             return table[name]
     raise ValueError(
-        f"{role} column {given or role!r} not found: set {role} to one of {listed(table.columns)}."
+        f"{role} column {given or role!r} not found: set {role} to one of "
+        f"{listed(table.columns)}{hint}."
     )
 
 
-def _optional_column(table: pl.DataFrame, columns: SequenceColumns, role: str) -> pl.Series | None:
+def _optional_column(table: pl.DataFrame, role: str, given: str | None) -> pl.Series | None:
     """Return the column of a role; None if it is neither given nor found by common names."""
-    usual = _USUAL_NAMES.get(role, (role,))
-    if getattr(columns, role) is None and not set(usual) & set(table.columns):
+    if given is None and not set(_USUAL_NAMES.get(role, (role,))) & set(table.columns):
         return None
-    return needed_column(table, columns, role)
+    return needed_column(table, role, given)
 
 
 def _check_names(columns: SequenceColumns) -> None:
@@ -166,9 +168,10 @@ def _check_names(columns: SequenceColumns) -> None:
 
 def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str) -> SequenceTable:
     """Read every numeric column as a sequence."""
-    position = _optional_column(table, columns, "position")
+    position = _optional_column(table, "position", columns.position)
     at = None if position is None else position.name
-    names = [one.name for one in table if one.name != at and one.dtype.is_numeric()]
+    others = [one for one in table if one.name != at]
+    names = [one.name for one in others if one.dtype.is_numeric()]
     if not names:
         raise ValueError(
             f"sequences must have a numeric column; columns are: {listed(table.columns)}."
@@ -176,14 +179,17 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
     # As a long table, in which invalid columns are skipped like other invalid sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
     found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
-    return found._replace(columns=columns, rows=pl.DataFrame())
+    unused = [one.name for one in others if one.name not in names]
+    notes = [f"skipped columns that are not numeric: {listed(unused)}."] if unused else []
+    return found._replace(columns=columns, rows=pl.DataFrame(), notes=(*found.notes, *notes))
 
 
 def _split(
     table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str
 ) -> SequenceTable:
     """Split a long table by the names of its sequences, in order of first appearance."""
-    raw = needed_column(table, columns, "value")
+    hint = "" if columns.value else ", or layout to wide if each column is a sequence"
+    raw = needed_column(table, "value", columns.value, hint=hint)
     names, runs = _names(table, columns), _run_columns(table, columns)
     rules: list[_Rule] = [(names, names.is_null(), "must name the sequence")]
     # Rows without a name become one sequence with an empty name, which is skipped.
@@ -193,7 +199,8 @@ def _split(
     rules.append((raw, is_empty.to_series(), "must not be missing in a whole sequence"))
     if cost == "poisson":
         rules.append((raw, frame["value"] < 0, "must not be negative for Poisson cost"))
-    written = table[runs[0]] if runs else _optional_column(table, columns, "position")
+    at = runs[0] if runs else columns.position
+    written = _optional_column(table, "position", at)
     is_time = False
     if written is not None:
         positions = parsed_positions(written)
@@ -205,9 +212,14 @@ def _split(
             rules.append(
                 (written, ~is_new.to_series(), "must not repeat unless repeated is mean or keep")
             )
-    weight = _weights(table, columns, runs, rules)
-    if weight is not None:
-        frame = frame.with_columns(weight=weight)
+    weight = _optional_column(table, "weight", columns.weight)
+    if runs:
+        lengths = _run_lengths(table[runs[0]], table[runs[1]], frame, rules)
+        frame = frame.with_columns(weight=lengths)
+    elif weight is not None:
+        number = _numbers(weight, rules)
+        rules.append((weight, number.is_null() | (number <= 0), "must be a positive number"))
+        frame = frame.with_columns(weight=number)
     skipped = _broken_rules(names, rules)
     used = frame.filter(~pl.col("sequence").is_in(list(skipped)))
     parts = used.partition_by("sequence", maintain_order=True, as_dict=True)
@@ -218,32 +230,37 @@ def _split(
     )
 
 
-def _weights(
-    table: pl.DataFrame, columns: SequenceColumns, runs: tuple[str, str] | None, rules: list[_Rule]
-) -> pl.Series | None:
-    """Return weights or the lengths of runs, and add their rules."""
-    weight, rule = _optional_column(table, columns, "weight"), "must be a positive number"
-    if runs:
-        start, end = (parsed_positions(table[name]).number for name in runs)
-        weight, rule = (end - start).alias(runs[1]), f"must exceed {runs[0]!r}"
-    if weight is None:
-        return None
-    number = _numbers(weight, rules)
-    rules.append((weight, number.is_null() | (number <= 0), rule))
-    return number
+def _run_lengths(
+    starts: pl.Series, ends: pl.Series, frame: pl.DataFrame, rules: list[_Rule]
+) -> pl.Series:
+    """Return the lengths of runs, in seconds if they are times, and add their rules."""
+    end = parsed_positions(ends)
+    runs = frame.with_columns(end=end.number).with_row_index()
+    length = runs["end"] - runs["position"]
+    rules.append((ends, length.is_null() | (length <= 0), f"must exceed {starts.name!r}"))
+    # Rows may be in any order.
+    later = runs.sort("position").with_columns(
+        overlaps=pl.col("end") > pl.col("position").shift(-1).over("sequence")
+    )
+    rule = f"must not exceed the next {starts.name!r}, unless position is {starts.name!r}"
+    rules.append((ends, later.sort("index")["overlaps"], rule))
+    return length / _SECOND if end.is_time else length
 
 
 def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
     """Return the name of the sequence of each row."""
-    names = _optional_column(table, columns, "sequence")
+    names = _optional_column(table, "sequence", columns.sequence)
     if names is not None:
         return text_of(names)
-    used = [_optional_column(table, columns, role) for role in ("position", "value", "weight")]
+    roles = columns._asdict().items()
+    used = [_optional_column(table, role, given) for role, given in roles]
     known = {one.name for one in used if one is not None}
+    others = [name for name in table.columns if name not in known.union(*_RUNS)]
     # Another column may contain the names of the sequences; then it must be specified.
-    if set(table.columns) <= known.union(*_RUNS):
-        return pl.Series("sequence", ["sequence"] * table.height)
-    return text_of(needed_column(table, columns, "sequence"))
+    if others:
+        hint = ", or drop the other columns if the table is one sequence"
+        return needed_column(table.select(others), "sequence", hint=hint)
+    return pl.Series("sequence", ["sequence"] * table.height)
 
 
 def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, str] | None:
