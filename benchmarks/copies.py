@@ -17,20 +17,9 @@ import warnings
 import numpy as np
 
 import rocpath as rp
+from calibration import simulate
 
 N_ROWS, N_TEST, N_COPIES = 300, 3_000, 4
-
-
-def simulate(seed):
-    """Return features and labels of training and test rows."""
-    rng = np.random.default_rng(seed)
-    n_columns = int(rng.integers(5, 30))
-    X = rng.normal(size=(N_ROWS + N_TEST, n_columns))
-    coef = rng.normal(size=n_columns) * (rng.random(n_columns) < 0.5)
-    score = X @ coef + 0.5 * X[:, 0] * X[:, 1]
-    score = 1.5 * score / score.std() + rng.logistic(size=len(X))
-    y = score > np.quantile(score, rng.choice([0.6, 0.8]))
-    return X[:N_ROWS], y[:N_ROWS], X[N_ROWS:], y[N_ROWS:]
 
 
 def member_scores(blend, X):
@@ -39,7 +28,7 @@ def member_scores(blend, X):
 
 def differences(seed, *, has_blend):
     """Return the changes of AUC by copies, by name."""
-    X, y, X_test, y_test = simulate(seed)
+    X, y, X_test, y_test = simulate(seed, N_ROWS, N_TEST, n_columns=(5, 30), informative_share=0.5)
     copy = np.repeat(np.arange(len(y)), N_COPIES)
     found = {}
 
