@@ -15,8 +15,6 @@ from scipy.special import ndtri
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_TWO_SIDED_95 = float(ndtri(0.975))  # standard errors of a significant difference
-
 
 @dataclass(frozen=True, slots=True)
 class ModelScore:
@@ -36,6 +34,9 @@ class ModelScore:
         ``value`` minus that of the selected model; None for the selected model.
     difference_standard_error : float or None
         Standard error of ``difference``, from the paired scores of the same rows.
+    critical_value : float
+        Number of standard errors from which on a difference is significant (5% level);
+        larger than the normal quantile for small samples.
     """
 
     name: str
@@ -45,13 +46,14 @@ class ModelScore:
     high: float
     difference: float | None = None
     difference_standard_error: float | None = None
+    critical_value: float = float(ndtri(0.975))
 
     @property
     def is_different(self) -> bool:
         """Whether the difference from the selected model is significant (5% level)."""
         if self.difference is None or not self.difference_standard_error:
             return False
-        return abs(self.difference) > _TWO_SIDED_95 * self.difference_standard_error
+        return abs(self.difference) > self.critical_value * self.difference_standard_error
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -164,7 +166,8 @@ class ModelComparison:
         if one.difference is None or one.difference_standard_error is None:
             return ""
         digits = self.decimals + 1
-        signed = f"{one.difference:+.{digits}f}".replace("-", "\u2212")
+        # A rounded 0 has no minus.
+        signed = f"{round(one.difference, digits) + 0.0:+.{digits}f}".replace("-", "\u2212")
         return f"{signed} ± {one.difference_standard_error:.{digits}f}"
 
     def __repr__(self) -> str:

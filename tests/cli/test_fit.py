@@ -99,6 +99,11 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(tmp_pat
     assert "--positive 'yes', or accept it with --yes" in message
     assert main([*argv, "--force", "--yes"]) == 0
     assert main([*argv, "--force", "--positive", "z"]) == 0
+    # Nobody needs to be asked whether 1 is the positive label of 0 and 1.
+    rows.with_columns(y=(pl.col("y") == "no").cast(int)).write_csv(table)
+    capsys.readouterr()
+    assert main([*argv, "--force"]) == 0
+    assert capsys.readouterr().err.startswith("positive: '1' of column 'y', 21 of 30")
 
 
 def test_a_person_at_a_terminal_is_asked(monkeypatch, capsys):

@@ -44,7 +44,7 @@ def test_all_pairs_are_compared(scores, capsys):
     assert main([*argv, "scaled", "--max-fpr", "0.1"]) == 0
     shown, notes = capsys.readouterr()
     assert "partial AUC up to an FPR of 0.1" in shown
-    assert "'good' has a significantly higher AUC than 'poor' (difference 0.0" in notes
+    assert "'good' has a significantly higher partial AUC than 'poor' (difference 0.0" in notes
     assert "'scaled'" in notes
 
 

@@ -277,6 +277,17 @@ def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
     assert ((model.predict(frame) == "yes") == (score >= point.threshold)).all()
 
 
+def test_a_note_explains_why_a_threshold_of_weighted_rows_is_not_guaranteed():
+    frame, y, _ = customers()
+    weight = 1.0 + np.arange(y.size) % 3
+    model = rp.TableClassifier(max_fpr=0.1, random_state=0).fit(frame, y, sample_weight=weight)
+    reason = "not guaranteed: bounds on error rates are known only for equal weights."
+    assert model.fit_.threshold_note.endswith(reason)
+    by_group = rp.TableClassifier(min_precision=0.5, random_state=0)
+    note = by_group.fit(frame, y, groups=np.arange(y.size) // 5).fit_.threshold_note
+    assert note.endswith("no bound on the precision is known for rows that depend on each other.")
+
+
 def test_guarantees_by_group_are_for_new_groups():
     frame, y, customer = customers()
     model = rp.TableClassifier(max_fpr=0.2, random_state=0)

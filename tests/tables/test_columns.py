@@ -267,3 +267,15 @@ def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
     color = features.of(read_table(name))["color"]
     assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]
     assert color.null_count() == 20
+
+
+@pytest.mark.parametrize("name", ["person id", "ssn", "PatientID", "customerId", "account_no"])
+def test_numbers_that_identify_people_are_dropped(name):
+    rng = np.random.default_rng(0)
+    # One person in ten has two rows.
+    person = rng.choice(10**9, 100, replace=False)[np.r_[np.arange(100), np.arange(10)]]
+    table = pl.DataFrame({name: person, "size": rng.normal(size=110)})
+    features, audits = feature_columns(table, [], {})
+    assert features.number == ("size",)
+    assert audits[0].why == "it looks like an identifier"
+    assert feature_columns(table, [], {name: "number"})[0].number == (name, "size")

@@ -79,13 +79,14 @@ def comparison_dict(
 def show_comparisons(known: ScoreTable, found: AUCComparisons, max_fpr: float | None) -> None:
     """Show AUCs and tests of all pairs, and name the significant differences."""
     limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
+    area = "AUC" if max_fpr is None else "partial AUC"
     sys.stdout.write(f"{known.name}: {known.label.counted}{limit}\n{found!r}\n")
     significant = [pair for pair in found.pairs if pair.holm_p_value < _LEVEL]
     for pair in significant:
         names = pair.first, pair.second
         better, worse = names if pair.comparison.difference > 0 else names[::-1]
         say(
-            f"{better!r} has a significantly higher AUC than {worse!r} (difference "
+            f"{better!r} has a significantly higher {area} than {worse!r} (difference "
             f"{abs(pair.comparison.difference):.4f} ± {pair.comparison.standard_error:.4f})."
         )
     if not significant:

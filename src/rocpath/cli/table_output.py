@@ -26,6 +26,8 @@ _REMEDIES_OF_FIT = {
     "groups": "--group {!r}, or --drop {!r} if the rows are independent",
     "time": "--time {!r}",
 }
+# Negative and positive labels whose meaning needs no question.
+_CLEAR_LABELS = {("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t")}
 _REMEDIES_OF_EVALUATION = {"groups": "--group {!r}"}
 
 
@@ -39,7 +41,9 @@ def chosen_positive(
     """
     series = column(rows, label, "label")
     found = binary_label(series.filter(text_of(series).is_not_null()), positive)
-    if positive is not None or is_accepted or found.n_positive <= found.n_negative:
+    is_clear = (found.negative.lower(), found.positive.lower()) in _CLEAR_LABELS
+    is_rarer = found.n_positive <= found.n_negative
+    if positive is not None or is_accepted or is_rarer or is_clear:
         return found
     chosen = (
         f"no --positive was given, and the last in sorted order, {found.positive!r}, "
@@ -70,9 +74,9 @@ def note_columns(
     kinds = Counter(one.kind for one in columns)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
     used = ", ".join(
-        f"{kinds[kind]} {kind if kinds[kind] == 1 else name}" for kind, name in names.items()
+        f"{kinds[kind]:,} {kind if kinds[kind] == 1 else name}" for kind, name in names.items()
     )
-    say(f"columns: {used}, {kinds['drop']} dropped (change with --type COLUMN=KIND).")
+    say(f"columns: {used}, {kinds['drop']:,} dropped (change with --type COLUMN=KIND).")
     for one in columns:
         # Leaks are among the warnings.
         if one.kind == "drop":
@@ -103,11 +107,10 @@ def show_fit(
     fit = model.fit_
     if fit.comparison is not None:
         show_comparison(f"{title}: {fit.label.counted}", fit.comparison)
-    is_auto = model.model == "auto" and not model.fast
-    why = f"--model {model.model}{', --fast' if model.fast else ''}"
-    if is_auto:
-        why = "the simplest model within one standard error of the best"
-    say(f"Saved: {fit.method}, fitted to all rows ({why}).")
+    why = f" (--model {model.model}{', --fast' if model.fast else ''})"
+    if model.model == "auto" and not model.fast:
+        why = " (the simplest model within one standard error of the best)"
+    say(f"Saved: {fit.method}, fitted to all rows{'' if model.model == 'scores' else why}.")
     if not quiet:
         say(f"Evaluation: {fit.evaluation}.")
     if fit.all_rows:
@@ -125,11 +128,7 @@ def show_evaluation(title: str, found: TableEvaluation) -> None:
     """Show the AUC of a model, and the thresholds for the targets."""
     show_table(title, ("", "value"), found.rows)
     if found.points:
-        show_table(
-            "Thresholds (95% confidence bounds for new rows in parentheses)",
-            found.point_header,
-            found.point_rows,
-        )
+        show_table(found.point_title, found.point_header, found.point_rows)
     _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
     for rule in found.unreachable:
         say(f"note: {rule}: out of reach, no threshold attains it on these rows.")

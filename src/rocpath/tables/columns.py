@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,13 @@ _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer whole numbers are distinct by chance
 _MAX_LISTED = 20  # names in a message
 _LONGEST_CATEGORY = 1_000  # characters that are compared; one cell may have megabytes
 _SECONDS_PER_DAY = 86_400.0
+MIN_ROWS_PER_ENTITY = 1.5  # on average; with fewer, an identifier only names the rows
+# Words at the end of the names of columns that identify people, things or rows.
+_IDENTIFIER = re.compile(
+    r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
+    r"account|household|family|member|employee|student|device|machine|session|visitor|"
+    r"company|store|hospital|school)([_\s]?(id|no|nr|num|number|code|key|name))?$"
+)
 
 
 class ColumnAudit(NamedTuple):
@@ -356,21 +364,22 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
         most = series.drop_nulls().unique_counts().to_numpy().max()
         is_rare = most < min_frequency
         return "hardly any value repeats, as in an identifier" if is_rare else ""
-    return "it numbers the rows" if _numbers_rows(series, n_values) else ""
-
-
-def _numbers_rows(series: pl.Series, n_values: int) -> bool:
-    """Return whether a column is a number that only names the rows."""
+    # A number that names the rows may rank those of this table, if it was sorted, but of
+    # no other.
     n_rows = len(series)
-    if not series.dtype.is_integer() or n_values < n_rows:
-        return False
-    if n_rows < _MIN_ROWS_OF_ROW_NUMBERS:
-        return False
-    # Such a number may rank the rows of this table, if it was sorted, but of no other.
-    number = series.cast(pl.Float64).to_numpy()
+    if not series.dtype.is_integer() or n_rows < _MIN_ROWS_OF_ROW_NUMBERS:
+        return ""
     # All distinct and as dense as possible: a count of the rows, in any order.
-    is_run = float(np.ptp(number)) == n_rows - 1
-    return is_run or series.name.lower().split("_")[-1] in ("id", "index")
+    if n_values == n_rows and float(np.ptp(series.cast(pl.Float64).to_numpy())) == n_rows - 1:
+        return "it numbers the rows"
+    is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
+    return "it looks like an identifier" if is_name else ""
+
+
+def is_identifier_name(name: str) -> bool:
+    """Return whether a column is named like an identifier, also as ``customerId``."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return _IDENTIFIER.search(words) is not None
 
 
 def is_plain(series: pl.Series) -> bool:

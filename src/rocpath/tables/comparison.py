@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.auc_statistics.intervals import auc_interval
@@ -90,6 +91,8 @@ def compare_models(
         return float(np.sqrt(change @ change))
 
     selected = simplest_model({name: mean[name].value for name in candidates}, error)
+    n_rarer = min(held_out.is_positive.sum(), (~held_out.is_positive).sum())
+    critical_value = float(stdtrit(max(n_rarer - 1, 1), 0.975))
     scores = []
     for name, (value, _) in mean.items():
         low, high = _interval(held_out, name, value, error(name), max_fpr)
@@ -99,6 +102,7 @@ def compare_models(
                 score,
                 difference=value - mean[selected].value,
                 difference_standard_error=error(name, selected),
+                critical_value=critical_value,
             )
         scores.append(score)
     return ModelComparison(

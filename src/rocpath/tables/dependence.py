@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rocpath.auc_statistics.intervals import auc_interval
+from rocpath.tables.columns import MIN_ROWS_PER_ENTITY, is_identifier_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +22,6 @@ _MAX_CHANCE = 0.05
 _MIN_DISTINCT = 20  # rows whose counts have a common divisor by chance about never
 _MAX_HASHES = 100_000  # in a saved model: 0.8 MB
 _MIN_ENTITIES = 10
-# Words at the end of the names of columns that identify people or things.
-_ENTITY = re.compile(
-    r"(^|[_\s.-])(id|ids|uuid|guid|ssn|customer|client|patient|subject|user|person|"
-    r"account|household|family|member|employee|student|device|machine|session|visitor|"
-    r"company|store|hospital|school)(_?(id|no|nr|num|number|code|key|name))?$"
-)
 _DRIFT = 4.0  # standard errors between the AUC of a date and 1/2
 
 
@@ -118,10 +112,10 @@ def suspected_groups(table: pl.DataFrame) -> list[str]:
     names = []
     for series in table:
         is_code = series.dtype.is_integer() or series.dtype == pl.String
-        if not is_code or not _ENTITY.search(series.name.lower()):
+        if not is_code or not is_identifier_name(series.name):
             continue
         n_values = series.drop_nulls().n_unique()
-        if _MIN_ENTITIES <= n_values <= series.count() / 1.5:
+        if _MIN_ENTITIES <= n_values <= series.count() / MIN_ROWS_PER_ENTITY:
             names.append(series.name)
     return names
 

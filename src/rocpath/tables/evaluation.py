@@ -99,6 +99,16 @@ class TableEvaluation:
         return rows
 
     @property
+    def point_title(self) -> str:
+        """Title of the table of thresholds."""
+        if self.n_groups is None:
+            return "Thresholds (95% confidence bounds for new rows in parentheses)"
+        return (
+            "Thresholds (TPR and FPR are means over groups; 95% confidence bounds for new "
+            "groups in parentheses)"
+        )
+
+    @property
     def point_header(self) -> tuple[str, ...]:
         """Column names of the table of thresholds."""
         return ("rule", "score", "TPR", "FPR", "precision", "TP", "FP")

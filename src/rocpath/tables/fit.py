@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rocpath.model_comparison import ModelComparison
     from rocpath.tables.classifier import TableClassifier
     from rocpath.tables.columns import ColumnAudit
-    from rocpath.tables.folds import Fold
+    from rocpath.tables.folds import Fold, RowDesign
     from rocpath.tables.labels import BinaryLabel
     from rocpath.tables.preparation import PreparedTable, TableWarning
 
@@ -253,7 +253,7 @@ def _threshold(
         try:
             point = target_point(y, score, targets, confidence, **design.statistics)
         except ValueError as error:
-            reason = str(error)
+            reason = _reason(error, targets, design)
             continue
         note = f"Scores of at least {point.threshold:.4g} are predicted positive: "
         if confidence is not None:
@@ -266,6 +266,15 @@ def _threshold(
             note += f"observed on held-out rows, not guaranteed: {reason}"
         return point.threshold, note
     return None, f"No threshold is saved: {reason}"
+
+
+def _reason(error: ValueError, targets: ThresholdTargets, design: RowDesign) -> str:
+    """Explain why a threshold could not be chosen, without names of arguments."""
+    if design.sample_weight is not None:
+        return "bounds on error rates are known only for equal weights."
+    if design.unit is not None and targets.min_precision is not None:
+        return "no bound on the precision is known for rows that depend on each other."
+    return str(error)
 
 
 def _evaluation(prepared: PreparedTable, held_out: CrossValidatedScores | None) -> str:
