@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.tables.columns import ColumnAudit, TableFeatures
-    from rocpath.tables.labels import BinaryLabel
+    from rocpath.tables.labels import BinaryLabel, KnownLabels
     from rocpath.tables.model import TableModel
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning says that an AUC is hardly known
@@ -111,7 +111,7 @@ def prepare_table(
             warnings.append(TableWarning("leak", message, (audit.column,)))
     prepared = PreparedTable(frame, label, features, audits, design, warnings, given.time)
     warnings += _dependence_warnings(prepared, table.drop(excluded))
-    warnings += _warn_of_few(label)
+    warnings += warn_of_few(label)
     return prepared
 
 
@@ -124,10 +124,25 @@ def labeled_rows(
     n_missing = text.null_count()
     if not 0 < n_missing < table.height:
         return table, given, []
-    message = f"{n_missing:,} of {table.height:,} rows have no label and are skipped"
+    warnings = [*warn_of_counts(table.height, n_unlabeled=n_missing)]
     has_label = text.is_not_null()
     given = Roles(*(None if one is None else one.filter(has_label) for one in given))
-    return table.filter(has_label), given, [TableWarning("unlabeled", message)]
+    return table.filter(has_label), given, warnings
+
+
+def warn_of_counts(
+    n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0
+) -> Iterator[TableWarning]:
+    """Warn of rows without a label, and of test rows that are training rows."""
+    if n_unlabeled:
+        message = f"{n_unlabeled:,} of {n_rows:,} rows have no label and are skipped"
+        yield TableWarning("unlabeled", message)
+    if n_known:
+        message = (
+            f"{n_known:,} of {n_rows:,} test rows are copies of training rows: the AUC on "
+            "new rows may be lower"
+        )
+        yield TableWarning("training rows", message)
 
 
 def warn_of_test_rows(
@@ -135,18 +150,14 @@ def warn_of_test_rows(
 ) -> Iterator[TableWarning]:
     """Warn if test rows are training rows, few, or possibly of groups that were not given."""
     n_known = count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
-    if n_known:
-        message = (
-            f"{n_known:,} of {table.height:,} test rows are copies of training rows: the AUC on "
-            "new rows may be lower"
-        )
-        yield TableWarning("training rows", message)
+    yield from warn_of_counts(table.height, n_known=n_known)
     if not is_grouped:
         yield from _warn_of_groups(table.drop(label.column, strict=False))
-    yield from _warn_of_few(label)
+    yield from warn_of_few(label)
 
 
-def _warn_of_few(label: BinaryLabel) -> Iterator[TableWarning]:
+def warn_of_few(label: KnownLabels) -> Iterator[TableWarning]:
+    """Warn if a class is rare."""
     n_rarer = min(label.n_positive, label.n_negative)
     if n_rarer < MIN_ROWS_OF_A_CLASS:
         message = f"one class has only {n_rarer} rows, too few to estimate an AUC"
