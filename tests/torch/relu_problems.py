@@ -8,6 +8,7 @@ import argparse
 import itertools
 import sys
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -111,56 +112,91 @@ def exact_predictions(problem, steps):
     return [(part[:, 0].tolist(), one) for part, one in zip(values, np.ravel(unit), strict=False)]
 
 
-def line_predictions(problem, steps):
-    """Return predictions at fractions if the last layer moves: its lines are float64 numbers."""
-    lines = call(MovedLayer.from_network, problem).ray(np.inf).lines
-    pairs = list(zip(map(Fraction, lines.intercept), map(Fraction, lines.slope), strict=True))
-    return [([intercept + step * slope for intercept, slope in pairs], 1) for step in steps]
+class LinesAtStep(NamedTuple):
+    """The float64 lines of all rows at a step, in exact arithmetic."""
+
+    scores: list[Fraction]
+    errors: list[Fraction]  # bounds on the differences to the exact predictions
+    is_at_kink: bool  # whether a row has a kink there, up to rounding
 
 
-def separated_auc(scores, y):
-    """Compute the AUC; pairs that are closer than rounding errors, but not tied, count 0.
+def lines_at(problem, steps, max_step):
+    moved = call(MovedLayer.from_network, problem)
+    ray = moved.ray(moved.default_max_step if max_step is None else max_step)
+    for step in steps:
+        kink = ray.kinks.step
+        lines = ray.lines.after(ray.kinks.take(kink <= step))
+        scores, errors = (
+            [Fraction(a) + step * Fraction(b) for a, b in zip(*pair, strict=True)]
+            for pair in (lines, (ray.intercept_error, ray.slope_error))
+        )
+        is_at_kink = np.any(abs(kink - float(step)) <= 2.0**-40 * kink)
+        yield LinesAtStep(scores, errors, bool(is_at_kink))
 
-    Lines between kinks are float64 numbers, so a bound on the AUC covers these pairs in the
-    order of the lines.
+
+def separated_auc(scores, errors, y):
+    """Compute the AUC; pairs that are closer than the errors of their predictions count 0."""
+    rows = list(zip(scores, errors, y, strict=True))
+    positive = [(score, error) for score, error, label in rows if label]
+    negative = [(score, error) for score, error, label in rows if not label]
+    won = sum(p - q > e + f for p, e in positive for q, f in negative)
+    return Fraction(won, len(positive) * len(negative))
+
+
+def checked_steps(best, metric, max_step):
+    """Return a grid of steps: float64 numbers for AUC, any fractions for AUM."""
+    last = 4.0 if max_step is None else max_step
+    grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
+    grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
+    # A bound on AUC is one for all float64 steps, as that of `best_auc_step`.
+    return sorted({Fraction(float(step)) for step in grid} if metric == "auc" else grid)
+
+
+def bound_violation(problem, best, metric, max_step):
+    """Return the first step that contradicts the certificate, or None.
+
+    - The bound on AUM along a hidden layer holds for exact predictions.
+    - Other bounds hold for the float64 lines between kinks. In a hidden layer these differ
+      from the exact predictions by at most their errors.
+    - At a kink, the bound on AUC holds for pairs that are further apart than their errors.
     """
-    margin = max(map(abs, scores)) >> 45
-    positive = [score for score, label in zip(scores, y, strict=True) if label]
-    negative = [score for score, label in zip(scores, y, strict=True) if not label]
-    won = sum(2 * (p - q > margin) + (p == q) for p in positive for q in negative)
-    return Fraction(won, 2 * len(positive) * len(negative))
+    network, moved, *_, y = problem
+    is_last = moved == len(network) - 1
+    steps = checked_steps(best, metric, max_step)
+    columns = steps, exact_predictions(problem, steps), lines_at(problem, steps, max_step)
+    for step, (whole, unit), lines in zip(*columns, strict=True):
+        exact = [Fraction(one, unit) for one in whole]
+        rows = zip(exact, lines.scores, lines.errors, strict=True)
+        if not is_last and any(abs(one - score) > error for one, score, error in rows):
+            return f"a line is further from the exact prediction than its error at step {step}"
+        if metric == "aum":
+            value = oracle_relu.aum(lines.scores if is_last else exact, y)
+            is_wrong = value < Fraction(best.bound)
+        else:
+            if lines.is_at_kink:
+                value = separated_auc(exact, lines.errors, y)
+            else:
+                value = oracle_relu.auc(lines.scores, y)
+            # The bound may be the float64 nearest to this fraction.
+            is_wrong = float(value) > best.bound
+        if is_wrong:
+            return f"bound {best.bound} but {float(value)} at step {step}"
+    return None
 
 
 def violations(problem, metric, tol, max_step=None):
     """Return what is wrong with a certified step, and whether it is certified."""
     best = call(rt.certified_step, problem, metric=metric, tol=tol, max_step=max_step)
-    y = problem[-1]
-    definition = getattr(oracle_relu, metric)
     sign = 1 if metric == "auc" else -1
-    is_last = problem[1] == len(problem[0]) - 1
+    scores = [Fraction(score) for score in forward(problem, best.step)]
+    value = float(getattr(oracle_relu, metric)(scores, problem[-1]))
     found = []
-    scores = forward(problem, best.step)
-    value = float(definition([Fraction(score) for score in scores], y))
+    # The forward pass of a library may sum in another order for other numbers of rows.
     if abs(value - best.value) > 1e-12 * (1 + abs(value)):
         found.append(f"value {best.value} but forward pass {value}")
-    last = 4.0 if max_step is None else max_step
-    grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
-    grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
-    if metric == "auc":
-        # A bound on AUC is one for all float64 steps, as that of `best_auc_step`.
-        grid = {Fraction(float(step)) for step in grid}
-    steps = sorted(grid)
-    predictions = line_predictions if is_last else exact_predictions
-    for step, (scores, unit) in zip(steps, predictions(problem, steps), strict=True):
-        if metric == "auc" and not is_last:
-            exact = separated_auc(scores, y)
-        else:
-            exact = Fraction(definition(scores, y), unit if metric == "aum" else 1)
-        # An AUC is a fraction, of which the bound may be the nearest float64.
-        limit = float(exact) if metric == "auc" else exact
-        if sign * (limit - Fraction(best.bound)) > 0:
-            found.append(f"bound {best.bound} but {float(exact)} at step {step}")
-            break
+    wrong_bound = bound_violation(problem, best, metric, max_step)
+    if wrong_bound is not None:
+        found.append(wrong_bound)
     if best.is_global != (abs(best.bound - best.value) <= tol):
         found.append("is_global is wrong")
     if sign * (best.value - best.bound) > 0:
