@@ -45,12 +45,12 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray
         rule = f"{name} must be finite and below {LARGEST_VALUE:g} in absolute value"
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
-        _refuse_rounded(name, given, vector)
+        refuse_rounded(name, given, vector)
     # A view, so that the caller's own array remains writable if it was not copied.
     return read_only(vector[:])
 
 
-def _refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float64]) -> None:
+def refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float64]) -> None:
     """Raise if float64 does not represent all integers: scores could become tied."""
     if _core.largest_size(vector) < 2**53:
         return

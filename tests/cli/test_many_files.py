@@ -65,8 +65,8 @@ def test_dask_fits_the_same_model_as_in_memory(files, tmp_path, capsys, on_clien
         areas.append(json.loads(capsys.readouterr().out))
     for area in areas[1:]:
         for name, value in areas[0].items():
-            is_text = isinstance(value, str)
-            assert area[name] == (value if is_text else pytest.approx(value, rel=1e-9))
+            is_number = isinstance(value, (int, float))
+            assert area[name] == (pytest.approx(value, rel=1e-9) if is_number else value)
     metrics = json.loads((tmp_path / "b" / "metrics.json").read_text())
     assert metrics["auc_of_training_rows"] == pytest.approx(areas[0]["auc"], rel=1e-12)
     assert metrics["n_files"] == 3
@@ -117,11 +117,44 @@ def test_targets_on_dask(files, tmp_path, capsys, on_client):
         for one, other in zip(*(a["operating_points"] for a in areas), strict=True):
             assert one["rule"] == other["rule"]
             assert other["threshold"] == pytest.approx(one["threshold"], rel=1e-12)
-        by_group = ("evaluate", out, files, *option, "--group", "color")
-        assert run(*by_group, "--engine", "dask") == (0 if option[0] == "--top" else 2)
     # The highest 40 scores of all rows, in which no two are equal.
     rows = pl.concat([pl.read_parquet(files.replace("*", str(k))) for k in range(3)])
     assert (model.scores(rows) >= model.threshold).sum() == 40
+
+
+def test_targets_of_groups_and_weights_on_dask(files, tmp_path, capsys, on_client):
+    """The rows of each group are in several files, and some have no label."""
+    for number in range(3):
+        name = files.replace("*", str(number))
+        table = pl.read_parquet(name).with_row_index("row")
+        row = pl.col("row")
+        table = table.with_columns(
+            group=pl.format("g{}", row % 25), weight=1.0 + row % 3, y=pl.when(row != 7).then("y")
+        )
+        table.drop("row").write_parquet(name)
+    drop = ("--drop", "name", "--drop", "group", "--drop", "weight")
+    how = ("--label", "y", *drop, "--quiet", "--fast", "--model", "linear")
+    assert run("fit", files, *how, "--out", tmp_path / "model") == 0
+    capsys.readouterr()
+    for columns in (("--group", "group"), ("--weight", "weight")):
+        found = []
+        for engine in ("memory", "dask"):
+            targets = ("--max-fpr", "0.4", "--min-precision", "0.6", "--top", "40")
+            how = ("--json", *columns, *targets, "--engine", engine)
+            assert run("evaluate", tmp_path / "model", files, *how) == 0
+            found.append(json.loads(capsys.readouterr().out))
+        here, there = found
+        assert here["n_positive"] + here["n_negative"] == 298
+        assert any("2 of 300 rows have no label" in one for one in here["warnings"])
+        assert [one["rule"] for one in here["operating_points"]] == [
+            one["rule"] for one in there["operating_points"]
+        ]
+        for one, other in zip(here["operating_points"], there["operating_points"], strict=True):
+            assert other["threshold"] == pytest.approx(one["threshold"], rel=1e-9)
+            assert other["fpr"] == pytest.approx(one["fpr"], rel=1e-9)
+        for name in ("auc", "low", "high", "n_positive"):
+            assert there[name] == pytest.approx(here[name], rel=1e-9)
+        assert here["warnings"] == there["warnings"]
 
 
 def test_dask_raises_the_errors_of_memory(files, tmp_path, capsys, on_client):

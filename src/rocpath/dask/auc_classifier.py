@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dask.array as da
 import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import refuse_one_class
+from rocpath.arguments import group_numbers, refuse_one_class
 from rocpath.dask.partitions import PartitionedRows, as_block, column_names, make_partitions
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
@@ -92,9 +94,7 @@ class AUCClassifier(LocalClassifier):
         )
         self.client = client
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the rankings.
 
         Parameters
@@ -102,9 +102,12 @@ class AUCClassifier(LocalClassifier):
         X : Dask array or data frame, shape (n_rows, n_features)
             Features. Blocks may be CSR matrices, and chunk sizes may be unknown.
         y : Dask array or series, shape (n_rows,)
-            Labels of two or more classes.
+            Labels of two or more classes. With a Dask array X of known chunk sizes
+            they may be in memory.
         sample_weight : Dask array or series, shape (n_rows,), optional
             Weights of the rows. Rows of weight 0 are dropped.
+        groups : Dask array or series, shape (n_rows,), optional
+            Groups of dependent rows, as for :class:`rocpath.AUCClassifier`.
 
         Returns
         -------
@@ -113,17 +116,21 @@ class AUCClassifier(LocalClassifier):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = check_random_state(seed).randint(2**31)
+        if isinstance(X, da.Array) and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
+            y = da.from_array(y, chunks=X.chunks[:1])  # as from scikit-learn
+        columns = {"y": y, "sample_weight": sample_weight, "groups": groups}
         with progress_line(is_shown=self.verbose) as show, Passes(self.client, show) as passes:
-            rows = PartitionedRows.read(passes, "X", X, y, sample_weight)
+            rows = PartitionedRows.read(passes, "X", X, **columns)
             check_classification_targets(rows.classes)
             refuse_one_class(rows.classes)
-            some, class_index, weight = subsample(rows, int(seed))
+            some = subsample(rows, int(seed))
+            group = group_numbers(some.groups, some.y.size)
             class_weight = self._class_factors(rows) * rows.class_weights
-            searched = self._search(some, rows.classes, class_index, weight, show)
+            searched = self._search(some.X, rows.classes, some.y, some.weight, show, group)
             rankings = []
             for is_class, _, candidate in searched:
                 coef = candidate.coef
-                if class_index.size < sum(rows.n_rows):
+                if some.y.size < sum(rows.n_rows):
                     coef = refine(rows, is_class, candidate, self.max_fpr)
                 totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
                 rankings.append((candidate.log_odds(coef, *totals), candidate))
@@ -198,12 +205,11 @@ class AUCClassifier(LocalClassifier):
             Share of correct predictions, as in scikit-learn; for the AUC, use
             ``auc(y, model.decision_function(X))``.
         """
-        local = self.to_local()
         if not _is_lazy(X):
-            return float(local.score(X, y, sample_weight))
-        local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
+            return float(self.to_local().score(X, y, sample_weight))
+        local = self._without_names(X)
         with Passes(self.client) as passes:
-            tasks = make_partitions("X", X, y, sample_weight)
+            tasks = make_partitions("X", X, y=y, sample_weight=sample_weight)
             tasks = passes.each(ReturnInvalid(_count_correct), tasks, state=local)
             correct, total = np.sum(passes.results("scoring", tasks), axis=0)
         return float(correct / total)
@@ -225,19 +231,11 @@ class AUCClassifier(LocalClassifier):
         return local
 
     def _lazy(self, method: str, X: Any) -> Any:
-        local = self.to_local()
         if not _is_lazy(X):
-            return getattr(local, method)(X)
-        names = column_names(X)
-        if names is not None:
-            expected = getattr(local, "feature_names_in_", names)
-            if not np.array_equal(names, expected):
-                raise ValueError(
-                    f"X must have the columns {expected.tolist()}, in this order, got "
-                    f"{names.tolist()}."
-                )
+            return getattr(self.to_local(), method)(X)
+        local = self._without_names(X)
+        if column_names(X) is not None:
             X = X.to_dask_array(optimize=False)  # may combine partitions otherwise
-        local.__dict__.pop("feature_names_in_", None)  # blocks have no column names
         # The type and the number of columns of the predictions of no row.
         nothing = _predict_block(np.empty((0, local.n_features_in_)), local, method)
         return da.map_blocks(
@@ -249,6 +247,30 @@ class AUCClassifier(LocalClassifier):
             drop_axis=None if nothing.ndim == 2 else 1,
             meta=nothing,
         )
+
+    def _without_names(self, X: Any) -> LocalClassifier:
+        """Check the columns of X; return the classifier for blocks, which have no names."""
+        local, names = self.to_local(), column_names(X)
+        expected = local.__dict__.pop("feature_names_in_", names)
+        if names is not None and not np.array_equal(names, expected):
+            raise ValueError(
+                f"X must have the columns {expected.tolist()}, in this order, got {names.tolist()}."
+            )
+        if X.ndim == 2 and X.shape[1] != local.n_features_in_:
+            raise ValueError(f"X must have {local.n_features_in_} columns, got {X.shape[1]}.")
+        return local
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted classifier with the same client, which cannot be copied."""
+        settings = {
+            name: one if name == "client" else clone(one, safe=False)
+            for name, one in self.get_params(deep=False).items()
+        }
+        return type(self)(**settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Drop the client, which cannot be pickled."""
+        return {**super().__getstate__(), "client": None}
 
     def _class_factors(self, rows: PartitionedRows) -> NDArray[np.float64]:
         """Return the weights of the classes from their counts."""
@@ -264,11 +286,11 @@ def _is_lazy(X: Any) -> bool:
 
 def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float64]:
     """Return the weight of correct predictions, and of all rows."""
-    weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-    is_correct = np.zeros(rows.y.size, dtype=bool)
-    if rows.y.size:
-        is_correct = local.predict(rows.X) == rows.y
-    return np.array([weight[is_correct].sum(), weight.sum()])
+    if rows.y.size == 0:
+        return np.zeros(2)
+    weight, predicted = rows.weight, local.predict(rows.X)
+    correct = accuracy_score(rows.y, predicted, sample_weight=weight, normalize=False)
+    return np.array([correct, weight.sum()])
 
 
 def _predict_block(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:

@@ -60,7 +60,7 @@ def auc(
     0.75
     """
     with Passes(client) as passes:
-        labeled = PartitionedScores.read(passes, y, scores, sample_weight)
+        labeled = PartitionedScores.read(passes, y, scores, sample_weight=sample_weight)
         if tol is not None:
             certified = certified_auc(labeled, nonnegative_number("tol", tol))
             if certified is not None:

@@ -108,7 +108,8 @@ def minimize_aum(
     tol = nonnegative_number("tol", tol)
     margin = finite_number("margin", margin)
     with Passes(client) as passes:
-        rows = PartitionedRows.read(passes, "X", X, y, sample_weight, is_binary=True)
+        columns = {"y": y, "sample_weight": sample_weight}
+        rows = PartitionedRows.read(passes, "X", X, is_binary=True, **columns)
         samples = _PartitionedSamples.of(rows, margin)
         if coef is None:
             coef = samples.difference_of_means()

@@ -17,7 +17,6 @@ from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
-    NamedPoint,
     ThresholdTargets,
     points_for_targets,
 )
@@ -27,19 +26,19 @@ from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.thresholds import choose_threshold
 from rocpath.table_files.reading import read_table
-from rocpath.tables.columns import column, concatenate, text_of
+from rocpath.tables.columns import column, concatenate, numbers_of, text_of
+from rocpath.tables.dependence import count_known_rows
 from rocpath.tables.evaluation import TableEvaluation
 from rocpath.tables.labels import KnownLabels, known_positives
 from rocpath.tables.model import TableModel
+from rocpath.tables.preparation import Roles, labeled_rows, warn_of_counts, warn_of_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from distributed import Client
-    from numpy.typing import NDArray
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
-    from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.classifier import TableClassifier
 
 _SAMPLE_SIZE = 20_000  # rows of all files together
@@ -134,8 +133,8 @@ def fit_files(
         encode = ReturnInvalid(_encode_file)
         tasks = passes.each(encode, sample.files, state=(fitted, sample.encoding))
         width = len(fitted.pipeline[0].get_feature_names_out())
-        X = _lazy_array(passes, tasks, 0, np.float64, width)
-        y = _lazy_array(passes, tasks, 1, bool)
+        X = _lazy_array(passes, tasks, "X", width)
+        y = _lazy_array(passes, tasks, "y")
         ranking = AUCClassifier(
             max_fpr=model.max_fpr, random_state=model.random_state, verbose=verbose, client=client
         )
@@ -156,21 +155,18 @@ def fit_files(
         model=fitted,
         threshold_note=note,
         coefficients=fitted.coefficients(sample.frame),
-        all_rows=_numbers(area, sample) | {"n_passes": ranking.n_passes_},
+        all_rows={
+            "n_positive": area.n_positives,
+            "n_negative": area.n_negatives,
+            "auc_of_training_rows": area.value,
+            "low": area.low,
+            "high": area.high,
+            "n_files": len(sample.files),
+            "n_sampled_rows": sample.frame.height,
+            "n_passes": ranking.n_passes_,
+        },
     )
     model._set_model(fitted)
-
-
-def _numbers(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
-    return {
-        "n_positive": area.n_positives,
-        "n_negative": area.n_negatives,
-        "auc_of_training_rows": area.value,
-        "low": area.low,
-        "high": area.high,
-        "n_files": len(sample.files),
-        "n_sampled_rows": sample.frame.height,
-    }
 
 
 def _fit_sample(model: TableClassifier, sample: TableSample) -> TableModel:
@@ -215,55 +211,54 @@ def evaluate_files(
     -------
     TableEvaluation
     """
-    if groups is not None and targets.given.keys() - {"top"}:
-        raise ValueError(
-            "targets must not be combined with groups on Dask, got both: thresholds by "
-            "group are chosen in memory (engine memory)."
-        )
-    name = label or model.label
-    state = (model, name, groups, sample_weight)
-    kinds = {"scores": np.float64, "y": bool, "groups": object, "sample_weight": float}
+    roles = Roles(label or model.label, groups, None, sample_weight)
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
         # Kept, so that files are read and scored once for all columns.
-        tasks = passes.each(ReturnInvalid(_score_file), files, state=state)
+        tasks = passes.each(ReturnInvalid(_score_file), files, state=(model, roles))
         tasks = passes.keep(tasks)
-        sizes = passes.results("scoring", passes.each(ReturnInvalid(_count), tasks))
-        columns: dict[str, Any] = {
-            kind: _lazy_array(passes, tasks, k, dtype)
-            for k, (kind, dtype) in enumerate(kinds.items())
-            if kind in ("scores", "y") or state[k] is not None
-        }
+        sizes = passes.results("scoring", passes.each(ReturnInvalid(_counts), tasks))
+        given = {"groups": groups, "sample_weight": sample_weight}
+        names = ["y", "scores", *(name for name, one in given.items() if one is not None)]
+        columns: dict[str, Any] = {name: _lazy_array(passes, tasks, name) for name in names}
         area = auc_interval(**columns, client=client)
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        points = _points(columns["y"], columns["scores"], targets, client)
-    counts = tuple(np.sum(sizes, axis=0).tolist())
-    known = KnownLabels(name, model.positive, model.negative, *counts)
-    return TableEvaluation(known, area, partial, targets, tuple(points), area.n_groups)
+        if sample_weight is not None:  # which cannot be combined with groups
+            columns.pop("groups", None)
+
+        def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
+            how = {**asdict(one), "confidence": confidence, "client": client}
+            return choose_threshold(**columns, **how)
+
+        unit = "rows" if groups is None else "groups"
+        points = tuple(points_for_targets(targets, choose, unit))
+    n_positive, n_negative, n_unlabeled, n_known = np.sum(sizes, axis=0).tolist()
+    known = KnownLabels(roles.y, model.positive, model.negative, n_positive, n_negative)
+    n_labeled = n_positive + n_negative
+    warnings = (
+        *warn_of_counts(n_labeled + n_unlabeled, n_unlabeled=n_unlabeled),
+        *warn_of_counts(n_labeled, n_known=n_known),
+        *warn_of_few(known),
+    )
+    return TableEvaluation(known, area, partial, targets, points, area.n_groups, warnings)
 
 
-def _points(y: Any, scores: Any, targets: ThresholdTargets, client: Any) -> list[NamedPoint]:
-    """Choose a threshold for each target, as is done in memory."""
-
-    def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
-        return choose_threshold(y, scores, **asdict(one), confidence=confidence, client=client)
-
-    return points_for_targets(targets, choose)
+_KINDS = {"X": float, "y": bool, "scores": float, "groups": object, "sample_weight": float}
 
 
-def _lazy_array(passes: Passes, tasks: list[Any], k: int, dtype: Any, *width: int) -> da.Array:
-    """Return one of the results of each task, as an array."""
+def _lazy_array(passes: Passes, tasks: list[Any], name: str, *width: int) -> da.Array:
+    """Return one of the columns that each task returns, as an array."""
     # The number of rows of a file is known only after it has been read.
     blocks = [
-        da.from_delayed(one, (np.nan, *width), dtype=dtype)
-        for one in passes.each(ReturnInvalid(_column), tasks, state=k)
+        da.from_delayed(one, (np.nan, *width), dtype=_KINDS[name])
+        for one in passes.each(ReturnInvalid(_column), tasks, state=name)
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def _column(columns: tuple[Any, ...], k: int) -> Any:
-    return columns[k]
+def _column(columns: dict[str, Any], name: str) -> Any:
+    return columns[name]
 
 
 def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.DataFrame, int]:
@@ -274,14 +269,14 @@ def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.
     return table[row.astype(np.int64)], table.height
 
 
-def _encode_file(name: str, state: tuple[TableModel, str | None]) -> tuple[Any, NDArray[np.bool_]]:
+def _encode_file(name: str, state: tuple[TableModel, str | None]) -> dict[str, Any]:
     # As for the sample: a file in which all values of a column look like numbers must
     # be read like the others.
     model, encoding = state
     table = _labeled_rows(name, model.label, text=model.text, codes=model.codes, encoding=encoding)
     # A label that the sample lacks is an error.
     is_positive = known_positives(table[model.label], model.positive, model.negative)
-    return model.pipeline[0].transform(model.frame(table)), is_positive
+    return {"X": model.pipeline[0].transform(model.frame(table)), "y": is_positive}
 
 
 def _labeled_rows(name: str, label: str, **how: Any) -> pl.DataFrame:
@@ -289,19 +284,27 @@ def _labeled_rows(name: str, label: str, **how: Any) -> pl.DataFrame:
     return table.filter(text_of(column(table, label, "label")).is_not_null())
 
 
-def _score_file(
-    name: str, state: tuple[TableModel, str, str | None, str | None]
-) -> tuple[Any, ...]:
-    model, label, groups, weight = state
-    table = read_table(name, text=model.text, codes=model.codes)
+def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
+    """Return the columns of the labeled rows of a file, and their counts."""
+    model, roles = state
+    whole = read_table(name, text=model.text, codes=model.codes)
+    table, given, _ = labeled_rows(whole, roles)
     # A file may contain one class only, but no third label.
-    series = column(table, label, "label")
-    is_positive = known_positives(series, model.positive, model.negative)
-    group = None if groups is None else column(table, groups, "group").to_numpy()
-    each = None if weight is None else column(table, weight, "weight").to_numpy()
-    return model.scores(table), is_positive, group, each
+    is_positive = known_positives(given.y, model.positive, model.negative)
+    n_positive = int(np.count_nonzero(is_positive))
+    n_known = count_known_rows(model.frame(table), is_positive, model.row_hashes)
+    n_unlabeled = whole.height - table.height
+    weight = given.sample_weight
+    return {
+        "y": is_positive,
+        "scores": model.scores(table),
+        "groups": None if given.groups is None else given.groups.to_numpy(),
+        "sample_weight": None if weight is None else numbers_of(weight, may_miss=False).to_numpy(),
+        "counts": (n_positive, table.height - n_positive, n_unlabeled, n_known),
+    }
 
 
-def _count(columns: tuple[Any, ...], _: None) -> tuple[int, int]:
-    n_positive = int(np.count_nonzero(columns[1]))
-    return n_positive, columns[1].size - n_positive
+def _counts(columns: dict[str, Any], _: None) -> tuple[int, int, int, int]:
+    """Return the numbers of positives, negatives, unlabeled rows and training rows."""
+    counts: tuple[int, int, int, int] = columns["counts"]
+    return counts

@@ -27,7 +27,7 @@ class GroupedRows(NamedTuple):
     def of(cls, scores: PartitionedScores) -> GroupedRows | None:
         """Shuffle rows by their groups; return None if each row is a group."""
         passes, n_pieces = scores.passes, scores.n_buckets
-        tasks = passes.exchange(_split_groups, _join_rows, scores.tasks, n_pieces, n_pieces)
+        tasks = passes.exchange(_split_groups, Partition.join, scores.tasks, n_pieces, n_pieces)
         n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
         if n_groups < 2:
             raise ValueError("groups must have at least two different values, got one.")
@@ -48,12 +48,6 @@ def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
     piece = code % np.uint64(n_pieces)
     rows = rows._replace(groups=code)
     return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
-
-
-def _join_rows(pieces: list[Partition]) -> Partition:
-    columns = zip(*pieces, strict=True)
-    joined = [None if one[0] is None else np.concatenate(one) for one in columns]
-    return Partition(*joined)  # type: ignore[arg-type]
 
 
 def _count_groups(rows: Partition, _: None) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from dask.delayed import delayed
 from scipy import sparse
 
-from rocpath.arguments import check_two_classes, is_missing, refuse_masked
+from rocpath.arguments import check_two_classes, is_missing, refuse_masked, refuse_rounded
 from rocpath.dask.passes import ReturnInvalid
 
 if TYPE_CHECKING:
@@ -37,14 +37,29 @@ class Partition(NamedTuple):
 
     X: Matrix
     y: NDArray[Any]
-    weight: NDArray[np.float64] | None = None
+    sample_weight: NDArray[np.float64] | None = None
     other_scores: NDArray[np.float64] | None = None
     groups: NDArray[Any] | None = None
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of each row, 1 by default."""
+        return np.ones(self.y.size) if self.sample_weight is None else self.sample_weight
 
     def take(self, index: NDArray[Any]) -> Partition:
         """Select rows."""
         columns = [one if one is None else one[index] for one in self]
         return Partition(*columns)  # type: ignore[arg-type]
+
+    @classmethod
+    def join(cls, pieces: Sequence[Partition]) -> Partition:
+        """Concatenate rows."""
+        # Empty partitions may have no columns.
+        filled = [one for one in pieces if one.y.size] or pieces[:1]
+        X, *columns = zip(*filled, strict=True)
+        joined = [None if one[0] is None else np.concatenate(one) for one in columns]
+        together = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+        return cls(together, *joined)  # type: ignore[arg-type]
 
 
 class PartitionedRows(NamedTuple):
@@ -62,35 +77,26 @@ class PartitionedRows(NamedTuple):
 
     @classmethod
     def read(
-        cls,
-        passes: Passes,
-        name: str,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        is_binary: bool = False,
-        **others: Any,
+        cls, passes: Passes, name: str, X: Any, *, is_binary: bool = False, **columns: Any
     ) -> PartitionedRows:
-        """Align rows, labels and other columns, and check them in one pass.
+        """Align rows with labels and other columns, and check them in one pass.
 
-        The arguments may be Dask arrays or data frames, in any combination. Those that
-        are None are absent.
+        The arguments may be Dask arrays or data frames, in any combination. Columns
+        that are None are absent.
         """
-        tasks = make_partitions(name, X, y, sample_weight, **others)
+        tasks = make_partitions(name, X, **columns)
         # The size of one partition shows whether workers can keep them all.
         middle = len(tasks) // 2
         size = passes.each(ReturnInvalid(_n_bytes), tasks[middle : middle + 1])
         fits = passes.results("reading a partition", size)[0] * len(tasks) <= passes.memory_to_keep
         kept = passes.keep(tasks) if fits else tasks
-        summarize = ReturnInvalid(_summarize)
-        checks = passes.each(summarize, kept, range(len(tasks)), state=name)
+        checks = passes.each(ReturnInvalid(_summarize), kept, range(len(tasks)), state=name)
         found = passes.results("checking rows", checks, reads_x=True)
         n_rows, n_bytes, *_ = map(list, zip(*found, strict=True))
         if sum(n_bytes) > passes.memory_to_keep:
             kept = tasks
         # Empty partitions may have no columns, for example after a filter.
-        summary = _combine([one for one in found if one[0]], is_binary=is_binary)
+        summary = _combine(name, [one for one in found if one[0]], is_binary=is_binary)
         return cls(passes, kept, n_rows, sum(n_bytes), *summary)
 
     def each(self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None) -> Any:
@@ -98,10 +104,10 @@ class PartitionedRows(NamedTuple):
         return self.passes.each(function, self.tasks, *columns, state=state)
 
 
-def _combine(summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
+def _combine(name: str, summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
     """Check that the summaries of all partitions agree; return the last five fields."""
     if not summaries:
-        raise ValueError("X must have at least one row with a positive weight, got none.")
+        raise ValueError(f"{name} must have at least one row with a positive weight, got none.")
     _, _, widths, labels, counts, weights, are_weighted = zip(*summaries, strict=True)
     if min(widths) < max(widths):
         raise ValueError(
@@ -115,17 +121,15 @@ def _combine(summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
     classes, index, _ = _sorted_labels(np.concatenate(labels))
     if is_binary:
         check_two_classes(classes)
-    n_each = np.bincount(index, np.concatenate(counts), classes.size).astype(np.int64)
-    class_weights = np.bincount(index, np.concatenate(weights), classes.size).astype(float)
-    return widths[0], classes, n_each, class_weights, any(are_weighted)
+    n_each, weight = (
+        np.bincount(index, np.concatenate(one), classes.size) for one in (counts, weights)
+    )
+    return widths[0], classes, n_each.astype(np.int64), weight.astype(float), any(are_weighted)
 
 
-def make_partitions(
-    name: str, X: Any, y: Any, sample_weight: Any = None, **others: Any
-) -> list[Any]:
+def make_partitions(name: str, X: Any, **columns: Any) -> list[Any]:
     """Return one task per partition, with rows, labels and other columns aligned."""
     X = _check_collection(name, X, 1 if name == "scores" else 2)
-    columns = {"y": y, "sample_weight": sample_weight, **others}
     columns = {
         other: _align(name, X, other, _check_collection(other, column, 1))
         for other, column in columns.items()
@@ -190,18 +194,17 @@ def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any)
                 f"partition, got {block.shape[0]} and {column.size} in partition "
                 f"{number}."
             )
-    weight = found.pop("sample_weight", None)
-    rows = Partition(block, weight=weight, **found)
+    rows = Partition(block, **found)
+    weight = rows.sample_weight
     if weight is None:
         return rows
     rule = "sample_weight must be finite and non-negative"
     _refuse_any(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
-    is_counted = weight > 0
-    if is_counted.all():
+    if (weight > 0).all():
         return rows
     # Checked here, because dropping rows changes the row numbers.
     _check(rows, number, name)
-    return rows.take(is_counted)
+    return rows.take(weight > 0)
 
 
 def _check(rows: Partition, number: int, name: str) -> None:
@@ -252,13 +255,12 @@ def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     """Return an array with one chunk of columns, a data frame or a series."""
     if n_dimensions == 1 and isinstance(rows, dd.DataFrame) and len(rows.columns) == 1:
         rows = rows[rows.columns[0]]
-    expected = dd.DataFrame if n_dimensions == 2 else dd.Series
+    kind, expected = ("series", dd.Series) if n_dimensions == 1 else ("data frame", dd.DataFrame)
     if not isinstance(rows, (da.Array, expected)):
-        kind = "data frame" if n_dimensions == 2 else "series"
         raise TypeError(f"{name} must be a Dask array or {kind}, got {type(rows).__name__}.")
     if rows.ndim != n_dimensions:
-        kind = "two-dimensional" if n_dimensions == 2 else "one-dimensional"
-        raise ValueError(f"{name} must be {kind}, got {rows.ndim} dimensions.")
+        size = "two-dimensional" if n_dimensions == 2 else "one-dimensional"
+        raise ValueError(f"{name} must be {size}, got {rows.ndim} dimensions.")
     # Products need whole rows.
     if isinstance(rows, da.Array) and n_dimensions == 2 and rows.numblocks[1] != 1:
         rows = rows.rechunk({1: -1})
@@ -276,8 +278,7 @@ def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
     frame = X.to_frame() if isinstance(X, dd.Series) else X
     for name, column in columns.items():
         # With different divisions Dask would shuffle rows to match their indices.
-        is_aligned = frame.npartitions == column.npartitions
-        if not is_aligned or frame.divisions != column.divisions:
+        if (frame.npartitions, frame.divisions) != (column.npartitions, column.divisions):
             return None
         try:
             frame = frame.assign(**{name + _SUFFIX: column})
@@ -297,38 +298,39 @@ def _blocks(rows: Any) -> list[Any]:
     # Not optimized: for frames that might combine partitions, differently for labels
     # and rows; for arrays, a task that both need might run twice.
     tasks = rows.to_delayed(optimize_graph=False)
-    if isinstance(rows, da.Array):
-        tasks = tasks.reshape(len(rows.chunks[0]))
-    return list(tasks)
+    return list(tasks.flat if isinstance(rows, da.Array) else tasks)
 
 
 def as_block(name: str, X: Any) -> Matrix:
     """Convert a block of rows to an array or CSR matrix of float32 or float64."""
     refuse_masked(name, X)
-    if sparse.issparse(X):
-        block = X.tocsr()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        block = X.to_numpy(dtype=_frame_dtype(name, X), na_value=np.nan)
-    elif hasattr(X, "to_numpy"):
-        block = X.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        block = np.asarray(X)
+    if hasattr(X, "to_numpy"):
+        X = _from_pandas(name, X)
+    block = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if block.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {block.dtype}.")
     # Float32 is not converted: copies would double the memory.
-    is_float = block.dtype in (np.float32, np.float64)
-    return block if is_float else block.astype(np.float64)
+    if block.dtype in (np.float32, np.float64):
+        return block
+    numbers = block.astype(np.float64)
+    if block.ndim == 1 and block.dtype in (np.int64, np.uint64):
+        refuse_rounded(name, block, numbers)
+    return numbers
 
 
-def _frame_dtype(name: str, X: Any) -> Any:
-    """Return float32 if all columns are; raise if a column is not numeric."""
-    for column, dtype in X.dtypes.items():
+def _from_pandas(name: str, X: Any) -> NDArray[Any]:
+    """Return numbers, with NaN for missing values; raise if a column is not numeric."""
+    frame = X.to_frame() if X.ndim == 1 else X
+    for column, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "buif":
             raise TypeError(
                 f"{name} must be real numbers, got column {column!r} of type {dtype}: "
                 "drop it, or encode it, for example by dask.dataframe.get_dummies."
             )
-    return np.float32 if all(X.dtypes == np.float32) else np.float64
+    # Columns of one type are not converted: float32 is kept.
+    if len({str(dtype) for dtype in frame.dtypes}) == 1 and isinstance(dtype, np.dtype):
+        return np.asarray(X)
+    return np.asarray(X.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _check_finite(name: str, X: Matrix, number: int) -> None:
@@ -338,12 +340,12 @@ def _check_finite(name: str, X: Matrix, number: int) -> None:
     # overflows, which the second check distinguishes.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
-    if looks_finite or np.isfinite(entries).all():
+    is_bad = np.zeros(0) if looks_finite else ~np.isfinite(entries)
+    if not is_bad.any():
         return
-    place = np.argwhere(~np.isfinite(entries))[0]
     if sparse.issparse(X):
-        place = np.array(X.tocoo().coords)[:, place[0]]
-    row, *column = place
+        is_bad = sparse.csr_array((is_bad, X.indices, X.indptr), X.shape)
+    row, *column = (int(place[0]) for place in is_bad.nonzero())
     in_column = f", column {column[0]}" if column else ""
     raise ValueError(
         f"{name} must be finite, got {X[(row, *column)]} in partition {number}, row "

@@ -78,9 +78,7 @@ def _loss_sums(
     is_positive = np.isin(rows.y, positives)
     weight = np.where(is_positive, of_positive, of_negative)
     convex = problem._replace(
-        X=rows.X,
-        sign=np.where(is_positive, 1.0, -1.0),
-        sample_weight=weight if rows.weight is None else weight * rows.weight,
+        X=rows.X, sign=np.where(is_positive, 1.0, -1.0), sample_weight=weight * rows.weight
     )
     return convex.sums(coef, convex.blocks())
 

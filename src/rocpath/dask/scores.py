@@ -47,9 +47,9 @@ class PartitionedScores(NamedTuple):
         return cls(rows.passes, tasks, sum(rows.n_rows), n_positives, units)
 
     @classmethod
-    def read(cls, passes: Passes, y: Any, scores: Any, *columns: Any, **others: Any) -> Any:
+    def read(cls, passes: Passes, y: Any, scores: Any, **others: Any) -> PartitionedScores:
         """Check labels, scores, weights and other columns."""
-        rows = PartitionedRows.read(passes, "scores", scores, y, *columns, is_binary=True, **others)
+        rows = PartitionedRows.read(passes, "scores", scores, y=y, is_binary=True, **others)
         return cls.of(rows, rows.classes[1:])
 
     @property

@@ -9,25 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+
+from rocpath.dask.partitions import Partition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rocpath.dask.partitions import Partition, PartitionedRows
-    from rocpath.matrices import Matrix
+    from rocpath.dask.partitions import PartitionedRows
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
 _MAX_BYTES = 2**28  # of all rows that are sent to the client
 _MIN_ROWS_PER_CLASS = 1_000  # however wide rows are
 
 
-def subsample(
-    rows: PartitionedRows, seed: int
-) -> tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]:
+def subsample(rows: PartitionedRows, seed: int) -> Partition:
     """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client.
 
-    Returns the rows in their original order, and the class and the weight of each.
+    Rows are in their original order, and their labels are indices of classes.
     """
     counts, n_rows = rows.class_counts, sum(rows.n_rows)
     affordable = int(_MAX_BYTES / (rows.n_bytes / n_rows * counts.size))
@@ -40,22 +38,19 @@ def subsample(
     first_row = np.cumsum([0, *rows.n_rows[:-1]]).tolist()
     tasks = rows.each(_sample, first_row, state=(rows.classes, limit, seed))
     found = rows.passes.results("sampling rows", tasks, reads_x=True)
-    *columns, Xs = zip(*found, strict=True)
-    hashes, class_index, weight = map(np.concatenate, columns)
-    blocks = [X for X in Xs if X.shape[0]]
-    X = sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+    hashes = np.concatenate([one for one, _ in found])
+    sample = Partition.join([one for _, one in found])
     # The rows with the lowest hashes, of which a smaller sample is a subset.
-    is_kept = np.zeros(class_index.size, dtype=bool)
+    is_kept = np.zeros(hashes.size, dtype=bool)
     for label in range(counts.size):
-        here = np.flatnonzero(class_index == label)
+        here = np.flatnonzero(sample.y == label)
         is_kept[here[np.argsort(hashes[here])[:n_wanted]]] = True
-    if is_kept.all() and class_index.size == n_rows:
-        return X, class_index, weight
-    class_index, weight = class_index[is_kept], weight[is_kept]
+    if is_kept.all() and hashes.size == n_rows:
+        return sample
+    sample = sample.take(is_kept)
     # As in memory, a class keeps its total weight.
-    factor = rows.class_weights / np.bincount(class_index, weight, counts.size)
-    weight = weight * factor[class_index]
-    return X[is_kept], class_index, weight
+    factor = rows.class_weights / np.bincount(sample.y, sample.weight, counts.size)
+    return sample._replace(sample_weight=sample.weight * factor[sample.y])
 
 
 def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
@@ -71,11 +66,10 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 
 def _sample(
     rows: Partition, first_row: int, state: tuple[NDArray[Any], NDArray[np.uint64], int]
-) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.float64], Matrix]:
-    """Select the rows of each class whose hash is below a limit."""
+) -> tuple[NDArray[np.uint64], Partition]:
+    """Select the rows of each class whose hash is below a limit; return the hashes too."""
     classes, limit, seed = state
     class_index = np.searchsorted(classes, rows.y)
     hashes = row_hashes(first_row, class_index.size, seed)
     is_sampled = hashes <= limit[class_index]
-    weight = np.ones(class_index.size) if rows.weight is None else rows.weight
-    return hashes[is_sampled], class_index[is_sampled], weight[is_sampled], rows.X[is_sampled]
+    return hashes[is_sampled], rows._replace(y=class_index).take(is_sampled)

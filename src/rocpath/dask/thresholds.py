@@ -8,7 +8,7 @@ import numpy as np
 
 from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.thresholds import check_targets, choose_place
+from rocpath.auc_statistics.thresholds import check_targets, choose_operating_point
 from rocpath.dask.groups import GroupedRows
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
@@ -80,12 +80,13 @@ def choose_threshold(
     if confidence is not None:
         confidence = share_between("confidence", confidence)
     with Passes(client) as passes:
-        labeled = PartitionedScores.read(passes, y, scores, sample_weight, groups=groups)
+        columns = {"sample_weight": sample_weight, "groups": groups}
+        labeled = PartitionedScores.read(passes, y, scores, **columns)
         labeled, unit = _in_units(labeled, is_grouped=groups is not None)
         bins = labeled.bins(_N_BINS)
         while True:
             bins = bins.nonempty()
-            point = choose_place(_ranked(bins, labeled.units, unit), targets, confidence)
+            point = choose_operating_point(_ranked(bins, labeled.units, unit), targets, confidence)
             # Bins next to the threshold are split if they contain several scores.
             place = int(np.searchsorted(bins.low, point.threshold))
             near = np.arange(max(place - 1, 0), min(place + 1, bins.low.size))

@@ -77,7 +77,7 @@ def label_jumps(
     """Return the count of units of each row, negative for those of the negative class."""
     positives, units = state
     is_positive = np.isin(rows.y, positives)
-    if rows.weight is None:
+    if rows.sample_weight is None:
         return np.where(is_positive, np.int8(1), np.int8(-1))
     jump = np.empty(is_positive.size, dtype=np.int64)
     # Each class separately: in units of the other, counts may exceed 64 bits.
@@ -119,8 +119,7 @@ def _class_unit(passes: Passes, weights: list[Any], divisor: float = 1.0) -> Cla
 
 def _class_weights(rows: Partition, state: tuple[NDArray[Any], bool]) -> NDArray[np.float64]:
     positives, is_positive = state
-    weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-    return weight[np.isin(rows.y, positives) == is_positive]
+    return rows.weight[np.isin(rows.y, positives) == is_positive]
 
 
 def _jump_range(weight: NDArray[np.float64], divisor: float) -> tuple[float, float, int]:
