@@ -110,7 +110,7 @@ class Labels:
     end: NDArray[np.float64]
     kind: tuple[str, ...]
     sequence: str | None = field(default=None, kw_only=True)
-    row: NDArray[np.int64] = field(default=None, kw_only=True)  # type: ignore[assignment]
+    row: NDArray[np.int64] = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""

@@ -43,7 +43,7 @@ def checked_sequences(sequences: Sequence[ArrayLike]) -> list[NDArray[np.float64
 
 def is_missing(x: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which observations are missing, in any of their columns."""
-    return np.isnan(x).reshape(len(x), -1).any(axis=1) if x.size else np.zeros(len(x), dtype=bool)
+    return np.isnan(x) if x.ndim == 1 else np.asarray(np.isnan(x).any(axis=1))
 
 
 def drawn_values(

@@ -126,7 +126,7 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
 
 
 def _penalty_of_columns(x: NDArray[np.float64], cost: str, weight: NDArray[np.float64]) -> float:
-    d = x.shape[1]
+    d: int = x.shape[1]
     log_n = float(np.log(len(x)))
     if cost == "mean_variance":
         return (2 * d + 1) * log_n

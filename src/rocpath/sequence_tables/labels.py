@@ -131,9 +131,9 @@ def _label_rows(
 def _read(source: Source, text: set[str | None]) -> pl.DataFrame:
     """Read a table of labels or a BED file, with positions as they are written."""
     if has_ending(source, (".bed",)):
-        # Columns after the fourth (scores, strands, colors) are not used.
-        rows = [[word.decode() for word in row[:4]] for row in read_bed(str(source))]
-        return pl.DataFrame(rows, schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
+        return pl.DataFrame(
+            read_bed(str(source)), schema=dict.fromkeys(_COLUMNS, pl.String), orient="row"
+        )
     return as_rows(source, text)
 
 
