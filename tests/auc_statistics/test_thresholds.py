@@ -296,7 +296,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
 def test_constraints_without_a_bound_for_groups_are_refused():
     y, score, group = np.arange(40) % 2, np.arange(40), np.arange(40) // 4
     for constraint in ({"min_precision": 0.6}, {"cost": (1, 1)}):
-        with pytest.raises(ValueError, match="must be None with groups: no bound"):
+        with pytest.raises(ValueError, match="must be None with groups: a guarantee"):
             rp.choose_threshold(y, score, groups=group, confidence=0.9, **constraint)
     with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*10 groups"):
         rp.choose_threshold(y, score, groups=group, max_fpr=0.01, confidence=0.9)

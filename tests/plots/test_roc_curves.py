@@ -9,7 +9,7 @@ import rocpath as rp
 from rocpath import plots
 from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.roc_bands import roc_band, spread_places
+from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 
 mpl.use("Agg")
 
@@ -54,7 +54,7 @@ def test_the_simultaneous_band_contains_the_whole_curve():
         score = rng.random(140) + 0.3 * y
         ranked = RankedRows.of(y, score)
         band = roc_band(y, score, 0.9, is_simultaneous=True)
-        at = ranked.score[spread_places(ranked)]
+        at = ranked.score[threshold_grid(ranked)]
         fpr, tpr = np.clip(1 - at, 0, 1), np.clip(1.3 - at, 0, 1)
         is_inside = (band.fpr_low <= fpr + 1e-9) & (fpr <= band.fpr_high + 1e-9)
         is_inside &= (band.tpr_low <= tpr + 1e-9) & (tpr <= band.tpr_high + 1e-9)

@@ -118,7 +118,7 @@ def stratified_interval(
     return _average_interval(
         value,
         variance,
-        (counts["n_positives"] or 0, counts["n_negatives"] or 0),
+        (counts["n_positives"], counts["n_negatives"]),
         confidence,
         **counts,
         n_strata=n_strata,
@@ -152,11 +152,8 @@ def _within_variance(
 
 
 def _average_interval(
-    value: float,
-    variance: Variance,
-    sizes: tuple[int, int],
-    confidence: float,
-    **counts: int | None,
+    value: float, variance: Variance, sizes: tuple[Any, Any], confidence: float, **counts: Any
 ) -> AUCInterval:
     low, high = scaled_interval(value, *variance, sizes, confidence=confidence)
-    return AUCInterval(value, float(np.sqrt(variance.value)), low, high, confidence, **counts)
+    error = float(np.sqrt(variance.value))
+    return AUCInterval("AUC", value, low, high, confidence, standard_error=error, **counts)

@@ -155,14 +155,16 @@ class ScoreCurve:
             max_fpr=self.max_fpr,
             design=design,
         )
+        is_partial = self.max_fpr < 1
         return AUCInterval(
+            f"partial AUC (FPR up to {self.max_fpr:g})" if is_partial else "AUC",
             area,
-            float(np.sqrt(variance)),
             self.max_fpr * low,
             self.max_fpr * high,
             self.confidence,
             **self.sample.counts,
-            max_fpr=None if self.max_fpr == 1 else self.max_fpr,
+            standard_error=float(np.sqrt(variance)),
+            max_fpr=self.max_fpr if is_partial else None,
         )
 
     @property

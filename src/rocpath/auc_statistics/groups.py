@@ -120,8 +120,8 @@ def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[A
     The first end is 0, and the others are by group code.
     """
     # The conversion between formats of sparse matrices is a counting sort.
-    place = ranked_code, np.arange(ranked_code.size)
-    rows = sparse.csr_array((np.ones(ranked_code.size, dtype=bool), place))
+    entries = np.ones(ranked_code.size, dtype=bool)
+    rows = sparse.csr_array((entries, (ranked_code, np.arange(ranked_code.size))))
     return rows.indices, rows.indptr
 
 

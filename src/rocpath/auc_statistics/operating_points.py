@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from rocpath.auc_statistics.results import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
 
     from numpy.typing import NDArray
 
+Unit = Literal["row", "weight", "group"]  # what rates are fractions of
 DEFAULT_CONFIDENCE = 0.95
 _UNKNOWN = (float("nan"), float("nan"))
 
@@ -87,17 +87,18 @@ class OperatingPoint(Sentence):
 class RankedRows(NamedTuple):
     """Distinct scores from the largest, and the rows of each class at or above them.
 
-    The first score is larger than all, with no rows. ``tp`` and ``fp`` are numbers of
-    rows, sums of their weights, or sums of the rates of groups; ``n_called`` always
-    counts rows.
+    Each score is a threshold; the first is larger than all scores, with no rows. ``tp``
+    and ``fp`` are numbers of rows, sums of their weights, or sums of the rates of
+    groups; ``n_predicted`` and ``n_true`` always count rows that are predicted positive,
+    and the positives among them.
     """
 
     score: NDArray[np.float64]
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
-    n_called: NDArray[np.int64]
-    unit: Literal["row", "weight", "group"] = "row"
-    n_true: NDArray[np.int64] | None = None  # positives, if ``tp`` does not count them
+    n_predicted: NDArray[np.int64]
+    unit: Unit
+    n_true: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -108,31 +109,22 @@ class RankedRows(NamedTuple):
         group: NDArray[np.intp] | None = None,
     ) -> RankedRows:
         """Sort rows by their scores; the rows of a group and class share a weight of 1."""
-        unit: Literal["row", "weight", "group"] = "row" if weight is None else "weight"
+        unit: Unit = "row" if weight is None else "weight"
         if group is not None:
             unit = "group"
             key = np.where(is_positive, group + int(group.max()) + 1, group)
             weight = 1.0 / np.bincount(key)[key]
         order = falling_order(score)
-        ranked = score[order]
+        ranked, label = score[order], is_positive[order]
         # No threshold separates equal scores, so only the last of them is a candidate.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-        label = is_positive[order]
-        tp = n_true = np.cumsum(label)[last]
-        fp = last + 1 - tp
+        sums = [np.cumsum(label)[last], np.cumsum(~label)[last]]
         if weight is not None:
-            tp, fp = (
-                np.cumsum(np.where(side, weight[order], 0.0))[last] for side in (label, ~label)
-            )
-        nothing = np.nextafter(ranked[0], np.inf)
-        return cls(
-            np.append(nothing, ranked[last]),
-            np.append(0, tp),
-            np.append(0, fp),
-            np.append(0, last + 1),
-            unit,
-            np.append(0, n_true),
-        )
+            sides = np.where(label, weight[order], 0.0), np.where(label, 0.0, weight[order])
+            sums += [np.cumsum(side)[last] for side in sides]
+        n_true, n_false, tp, fp = (np.append(0, one) for one in (*sums[:2], *sums[-2:]))
+        threshold = np.append(np.nextafter(ranked[0], np.inf), ranked[last])
+        return cls(threshold, tp, fp, n_true + n_false, unit, n_true)
 
     @property
     def n_positive(self) -> int:
@@ -155,23 +147,18 @@ class RankedRows(NamedTuple):
     @property
     def precision(self) -> NDArray[np.float64]:
         """Share of positives at or above each score."""
-        # Without predicted positives it is undefined; 0 satisfies no constraint.
-        true, called = self.n_true_called, self.n_called
+        true, predicted = self.n_true, self.n_predicted
         if self.unit == "weight":
-            true, called = self.tp, self.tp + self.fp
-        return np.divide(true, called, out=np.zeros(called.size), where=called > 0)
+            true, predicted = self.tp, self.tp + self.fp
+        # Without predicted positives it is undefined; 0 satisfies no constraint.
+        return np.divide(true, predicted, out=np.zeros(true.size), where=predicted > 0)
 
-    @property
-    def n_true_called(self) -> NDArray[np.int64]:
-        """Number of positives at or above each score."""
-        return self.tp if self.n_true is None else self.n_true
-
-    def threshold(self, place: int) -> float:
+    def threshold(self, index: int) -> float:
         """Return a number in the middle between this score and the next."""
-        score = float(self.score[place])
-        if place in (0, self.score.size - 1):
+        score = float(self.score[index])
+        if index in (0, self.score.size - 1):
             return score
-        following = float(self.score[place + 1])
+        following = float(self.score[index + 1])
         middle = 0.5 * score + 0.5 * following
         # There is no number between neighboring float64 numbers.
         return middle if middle > following else score
@@ -183,7 +170,7 @@ class RankedRows(NamedTuple):
         return float(highest_rate(loss, n_units, confidence))
 
     def bounds(self, count: float, n_units: int, confidence: float) -> Interval:
-        """Return both bounds of a rate at a place that was chosen independently of the rows."""
+        """Return both bounds of a rate at a threshold chosen independently of the rows."""
         lowest = 1.0 - self.highest(n_units - count, n_units, confidence)
         return lowest, self.highest(count, n_units, confidence)
 
@@ -191,50 +178,50 @@ class RankedRows(NamedTuple):
 RateBounds = tuple[Interval, Interval]  # of TPR and FPR
 
 
-def bounds_of_any_place(rows: RankedRows, place: int, confidence: float) -> RateBounds:
-    """Return bounds of both rates that hold however the place was chosen."""
+def bounds_of_any_threshold(rows: RankedRows, index: int, confidence: float) -> RateBounds:
+    """Return bounds of both rates that hold however the threshold was chosen."""
+    counts = (rows.tp[index], rows.n_positive), (rows.fp[index], rows.n_negative)
     if rows.unit == "group":
-        return (
-            rows.bounds(rows.tp[place], rows.n_positive, confidence),
-            rows.bounds(rows.fp[place], rows.n_negative, confidence),
-        )
-    # The best of all places is best partly by chance, so that the bounds must hold for
-    # all places at once.
-    tpr, fpr = (simultaneous_rates(n, confidence) for n in (rows.n_positive, rows.n_negative))
-    tp, fp = int(rows.tp[place]), int(rows.fp[place])
-    return (float(tpr[0][tp]), float(tpr[1][tp])), (float(fpr[0][fp]), float(fpr[1][fp]))
+        tpr, fpr = (rows.bounds(*count, confidence) for count in counts)
+        return tpr, fpr
+    # The best of all thresholds is best partly by chance, so that the bounds must hold
+    # for all of them at once.
+    (low_tpr, high_tpr), (low_fpr, high_fpr) = (
+        [float(bound[int(count)]) for bound in simultaneous_rates(n_rows, confidence)]
+        for count, n_rows in counts
+    )
+    return (low_tpr, high_tpr), (low_fpr, high_fpr)
 
 
 def operating_point(
-    rows: RankedRows, place: int, bounds: Callable[[float], RateBounds], confidence: float | None
+    rows: RankedRows, index: int, bounds: Callable[[float], RateBounds], confidence: float | None
 ) -> OperatingPoint:
-    """Return the operating point at a place, with bounds unless rows are weighted."""
+    """Return the operating point of a threshold, with bounds unless rows are weighted."""
     level = confidence or DEFAULT_CONFIDENCE
-    tp = int(rows.n_true_called[place])
-    point = OperatingPoint(
-        threshold=rows.threshold(place),
-        tpr=float(rows.tp[place] / rows.n_positive),
-        fpr=float(rows.fp[place] / rows.n_negative),
-        precision=float(rows.precision[place]) if place else float("nan"),
+    n_true = int(rows.n_true[index])
+    intervals: dict[str, Any] = {}
+    if rows.unit != "weight":
+        intervals["tpr_interval"], intervals["fpr_interval"] = bounds(level)
+    if rows.unit == "row":
+        # Precision follows from TPR, FPR and the share of positives: three bounds, each
+        # with a third of the error probability.
+        third = 1.0 - (1.0 - level) / 3.0
+        tpr, fpr = bounds(third)
+        share = rate_bounds(rows.n_positive, rows.n_rows, third)
+        lowest = _precision(share[0], tpr[0], fpr[1], 0.0)
+        intervals["precision_interval"] = lowest, _precision(share[1], tpr[1], fpr[0], 1.0)
+    return OperatingPoint(
+        threshold=rows.threshold(index),
+        tpr=float(rows.tp[index] / rows.n_positive),
+        fpr=float(rows.fp[index] / rows.n_negative),
+        precision=float(rows.precision[index]) if index else float("nan"),
+        **intervals,
         confidence=level,
-        tp=tp,
-        fp=int(rows.n_called[place]) - tp,
+        tp=n_true,
+        fp=int(rows.n_predicted[index]) - n_true,
     )
-    if rows.unit == "weight":
-        return point
-    tpr_interval, fpr_interval = bounds(level)
-    point = replace(point, tpr_interval=tpr_interval, fpr_interval=fpr_interval)
-    if rows.unit == "group":
-        return point
-    # Precision follows from TPR, FPR and the share of positives: three bounds, each
-    # with a third of the error probability.
-    third = 1.0 - (1.0 - level) / 3.0
-    tpr, fpr = bounds(third)
-    share = rate_bounds(rows.n_positive, rows.n_rows, third)
-    lowest = _precision(share[0], tpr[0], fpr[1], 0.0)
-    return replace(point, precision_interval=(lowest, _precision(share[1], tpr[1], fpr[0], 1.0)))
 
 
 def _precision(share: float, tpr: float, fpr: float, otherwise: float) -> float:
-    called = share * tpr + (1.0 - share) * fpr
-    return share * tpr / called if called > 0 else otherwise
+    predicted = share * tpr + (1.0 - share) * fpr
+    return share * tpr / predicted if predicted > 0 else otherwise

@@ -106,8 +106,8 @@ def _rate_at_rate(
 def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float, float, float]:
     """Return the true positive rate at a false positive rate, and its limits."""
     n_above = int(np.floor(rows.n_negative * fpr * (1.0 + 1e-12)))
-    place = int(np.searchsorted(rows.fp, n_above, side="right")) - 1
-    count, n_positive = int(rows.tp[place]), rows.n_positive
+    index = int(np.searchsorted(rows.fp, n_above, side="right")) - 1
+    count, n_positive = int(rows.tp[index]), rows.n_positive
     # The threshold is just above the next negative, whose FPR has a Beta distribution.
     node, weight = np.polynomial.legendre.leggauss(_NODES)
     at = special.betaincinv(n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0))
@@ -198,13 +198,11 @@ def average_precision_influence(
     value = float(tp_here @ precision) / n_positive
     # A row counts in the precision of all positives with a lower or equal score: in the
     # denominator and, if it is positive, in the numerator.
-    called = np.maximum(rows.n_called, 1)
-    numerator = np.cumsum((tp_here / called)[::-1])[::-1]
-    denominator = np.cumsum((tp_here * rows.tp / called**2.0)[::-1])[::-1]
-    place = rows.score.size - 1 - np.searchsorted(rows.score[:0:-1], score)
-    label = is_positive.astype(np.float64)
-    influence = label * (precision[place] - value + numerator[place])
-    influence -= denominator[place]
+    n_predicted = np.maximum(rows.n_predicted, 1)
+    numerator = np.cumsum((tp_here / n_predicted)[::-1])[::-1]
+    denominator = np.cumsum((tp_here * rows.tp / n_predicted**2.0)[::-1])[::-1]
+    index = rows.score.size - 1 - np.searchsorted(rows.score[:0:-1], score)
+    influence = is_positive * (precision[index] - value + numerator[index]) - denominator[index]
     return value, influence / n_positive
 
 
@@ -260,30 +258,28 @@ def bootstrap_interval(
     score = sample.scores("scores", scores)
     confidence = share_between("confidence", confidence)
     n_resamples = whole_number("n_resamples", n_resamples, least=1)
-    rng = np.random.default_rng(random_state)
+    draw = _resampler(sample, np.random.default_rng(random_state))
     found: list[float] = []
     while len(found) < n_resamples:
-        rows = _resampled(sample, rng)
+        rows = draw()
         # A sample of groups may have one class only: such samples are drawn again.
         if sample.is_positive[rows].any() and not sample.is_positive[rows].all():
             found.append(float(metric(label[rows], score[rows])))
     value = np.array(found)
     refuse_any(~np.isfinite(value), "metric must return finite numbers", value)
     missing = 0.5 * (1.0 - confidence)
-    low, high = np.quantile(value, [missing, 1.0 - missing])
-    estimate = float(metric(label, score))
+    low, high = np.quantile(value, [missing, 1.0 - missing]).tolist()
     name = getattr(metric, "__name__", "metric").replace("_", " ")
-    return MetricInterval(name, estimate, float(low), float(high), confidence, **sample.counts)
+    estimate = float(metric(label, score))
+    return MetricInterval(name, estimate, low, high, confidence, **sample.counts)
 
 
-def _resampled(sample: LabeledSample, rng: np.random.Generator) -> NDArray[np.intp]:
+def _resampler(sample: LabeledSample, rng: np.random.Generator) -> Callable[[], NDArray[np.intp]]:
+    """Return a function that draws rows with replacement within classes, or whole groups."""
     if sample.groups is None:
-        sides = (np.flatnonzero(sample.is_positive), np.flatnonzero(~sample.is_positive))
-        return np.concatenate([rng.choice(side, side.size) for side in sides])
-    code = sample.groups.code
-    order = np.argsort(code, kind="stable")
-    size = np.bincount(code)
-    start = np.cumsum(size) - size
-    present = np.flatnonzero(size)
-    drawn = rng.choice(present, present.size)
-    return np.concatenate([order[start[k] : start[k] + size[k]] for k in drawn])
+        sides = [np.flatnonzero(side) for side in (sample.is_positive, ~sample.is_positive)]
+        return lambda: np.concatenate([rng.choice(side, side.size) for side in sides])
+    rows = np.argsort(sample.groups.code, kind="stable")
+    groups = np.split(rows, np.flatnonzero(np.diff(sample.groups.code[rows])) + 1)
+    n = len(groups)
+    return lambda: np.concatenate([groups[k] for k in rng.integers(n, size=n)])

@@ -99,15 +99,28 @@ class MetricInterval(Sentence):
     n_groups: int | None = None
 
     def __repr__(self) -> str:
-        return interval_text(self.name, self)
+        return self._sentence(3)
+
+    def _sentence(self, digits: int) -> str:
+        """State the estimate, its interval and the sizes of the sample."""
+        value, low, high = (f"{one:.{digits}f}" for one in (self.value, self.low, self.high))
+        sizes = [
+            f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
+            for unit in ("positives", "negatives", "groups", "strata")
+            if (count := getattr(self, f"n_{unit}", None)) is not None
+        ]
+        text = f"{self.name} {value} ({percent(self.confidence)} CI {low} to {high})"
+        return ", ".join([text, *sizes])
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AUCInterval(Sentence):
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class AUCInterval(MetricInterval):
     """Hold an AUC with its standard error and confidence interval.
 
     Attributes
     ----------
+    name : str
+        "AUC", or "partial AUC" with its limit.
     value : float
         AUC, or partial AUC up to ``max_fpr``.
     standard_error : float
@@ -128,41 +141,16 @@ class AUCInterval(Sentence):
         Upper limit of the false positive rate, for a partial AUC.
     """
 
-    value: float
     standard_error: float
-    low: float
-    high: float
-    confidence: float
-    n_positives: int | None = None
-    n_negatives: int | None = None
-    n_groups: int | None = None
     n_strata: int | None = None
     n_skipped_strata: int | None = None
     max_fpr: float | None = None
 
     def __repr__(self) -> str:
-        if self.max_fpr is not None:
-            return interval_text(f"partial AUC (FPR up to {self.max_fpr:g})", self, digits=4)
-        skipped = ""
+        text = self._sentence(3 if self.max_fpr is None else 4)
         if self.n_skipped_strata:
-            skipped = f" ({self.n_skipped_strata:,} strata with one class skipped)"
-        return interval_text("AUC", self) + skipped
-
-
-def interval_text(name: str, found: MetricInterval | AUCInterval, digits: int = 3) -> str:
-    """State an estimate, its interval and the sizes of the sample."""
-    value, low, high = (f"{one:.{digits}f}" for one in (found.value, found.low, found.high))
-    counts = {
-        unit: getattr(found, f"n_{unit}", None)
-        for unit in ("positives", "negatives", "groups", "strata")
-    }
-    sizes = [
-        f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
-        for unit, count in counts.items()
-        if count is not None
-    ]
-    text = f"{name} {value} ({percent(found.confidence)} CI {low} to {high})"
-    return ", ".join([text, *sizes])
+            text += f" ({self.n_skipped_strata:,} strata with one class skipped)"
+        return text
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

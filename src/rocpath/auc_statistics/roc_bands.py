@@ -46,8 +46,8 @@ def roc_band(
     With groups, the bounds at each threshold use effective numbers of rows.
     """
     rows = RankedRows.of(is_positive, score)
-    place = spread_places(rows, ratio=_GRID_RATIO if groups is None else _GROUP_GRID_RATIO)
-    sides = (~is_positive, rows.fp[place]), (is_positive, rows.tp[place])
+    index = threshold_grid(rows, ratio=_GRID_RATIO if groups is None else _GROUP_GRID_RATIO)
+    sides = (~is_positive, rows.fp[index]), (is_positive, rows.tp[index])
     limits = []
     for side, count in sides:
         n_rows: Any = np.count_nonzero(side)
@@ -58,7 +58,7 @@ def roc_band(
             continue
         if groups is not None:
             code, own = groups.code[side], score[side]
-            counts = [effective_counts(own >= rows.score[one], code) for one in place]
+            counts = [effective_counts(own >= rows.score[one], code) for one in index]
             count, n_rows = np.array(counts).T
         # Two independent rates, each with a two-sided interval.
         level = 0.5 * (1.0 + float(np.sqrt(confidence)))
@@ -66,9 +66,9 @@ def roc_band(
     return ROCBand(*limits)
 
 
-def spread_places(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:
+def threshold_grid(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:
     """Choose distinct scores, close together at the top of the ranking."""
     # Most thresholds are chosen there, and rates change fastest.
-    ranks = rising_ranks(1, int(rows.n_called[-1]), ratio=ratio)
-    place = np.searchsorted(rows.n_called, ranks, side="right") - 1
-    return np.unique(np.append(0, place))
+    ranks = rising_ranks(1, int(rows.n_predicted[-1]), ratio=ratio)
+    index = np.searchsorted(rows.n_predicted, ranks, side="right") - 1
+    return np.unique(np.append(0, index))

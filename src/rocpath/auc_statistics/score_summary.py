@@ -11,8 +11,12 @@ from scipy.special import expit
 
 from rocpath.auc_statistics.calibration import CalibrationBin, calibration_bins
 from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.operating_points import RankedRows, bounds_of_any_place, operating_point
-from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, spread_places
+from rocpath.auc_statistics.operating_points import (
+    RankedRows,
+    bounds_of_any_threshold,
+    operating_point,
+)
+from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, threshold_grid
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
@@ -124,8 +128,8 @@ def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> Name
     group = None if sample.groups is None else sample.groups.code
     rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
     # Scores are log-odds: a probability above one half is a score above 0.
-    place = int(np.count_nonzero(rows.score[1:] > 0))
-    point = operating_point(rows, place, partial(bounds_of_any_place, rows, place), None)
+    index = int(np.count_nonzero(rows.score[1:] > 0))
+    point = operating_point(rows, index, partial(bounds_of_any_threshold, rows, index), None)
     return NamedPoint("probability above one half", replace(point, threshold=0.0))
 
 
@@ -136,14 +140,14 @@ def _n_top(n_rows: int) -> int:
 def _lift(rows: RankedRows) -> Lift:
     # Rows tied at the boundary count in proportion.
     n_top = _n_top(rows.n_rows)
-    found = float(np.interp(n_top, rows.n_called, rows.tp))
+    found = float(np.interp(n_top, rows.n_predicted, rows.tp))
     share = found / rows.n_positive
     return Lift(n_top, round(found), share, share / (n_top / rows.n_rows))
 
 
 def _grid(rows: RankedRows, points: list[NamedPoint]) -> ThresholdGrid:
     """Choose thresholds for a slider: those of the band, and all named points."""
-    named = np.searchsorted(rows.n_called, [one.point.tp + one.point.fp for one in points])
-    place = np.union1d(spread_places(rows), named)
-    threshold = np.array([rows.threshold(int(one)) for one in place])
-    return ThresholdGrid(threshold, rows.tp[place], rows.fp[place])
+    named = np.searchsorted(rows.n_predicted, [one.point.tp + one.point.fp for one in points])
+    index = np.union1d(threshold_grid(rows), named)
+    threshold = np.array([rows.threshold(int(one)) for one in index])
+    return ThresholdGrid(threshold, rows.tp[index], rows.fp[index])

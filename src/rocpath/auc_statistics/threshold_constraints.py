@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class FeasibleRegion(NamedTuple):
-    """The places that satisfy a constraint.
+    """The thresholds that satisfy a constraint.
 
     ``limit`` is the largest number of errors of a constraint on a rate, and the
-    confidence of the bound at each place of one on the precision.
+    confidence of the bound at each threshold of one on the precision.
     """
 
     is_feasible: NDArray[np.bool_]
@@ -33,9 +33,9 @@ class FeasibleRegion(NamedTuple):
 def feasible_region(
     rows: RankedRows, name: str, target: Any, confidence: float | None
 ) -> FeasibleRegion:
-    """Return the places that satisfy a constraint; raise if there can be none."""
+    """Return the thresholds that satisfy a constraint; raise if there can be none."""
     if name == "top":
-        return FeasibleRegion(rows.n_called <= target)
+        return FeasibleRegion(rows.n_predicted <= target)
     if name == "min_precision":
         return _precise(rows, target, confidence)
     if name == "max_fpr":
@@ -52,7 +52,7 @@ def _few_errors(
     rate: float,
     confidence: float | None,
 ) -> FeasibleRegion:
-    """Allow places with at most a number of errors that depends only on that of rows."""
+    """Allow thresholds with at most a number of errors that depends only on that of rows."""
     if confidence is None:
         # Rates such as 1 - 0.9 are rounded; the tolerance is far below one error.
         limit = rate * n_units * (1.0 + 1e-12)
@@ -72,7 +72,7 @@ def _few_errors(
 
 
 def _precise(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
-    """Allow places that are precise enough."""
+    """Allow thresholds that are precise enough."""
     if confidence is None:
         is_feasible = rows.precision >= rate
         if not is_feasible.any():
@@ -87,8 +87,8 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
     tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
     is_feasible = np.zeros(rows.score.size, dtype=bool)
     if tested.size:
-        places, low = _precision_bounds(rows, tested, missing)
-        is_feasible[places[low >= rate]] = True
+        index, low = _precision_bounds(rows, tested, missing)
+        is_feasible[index[low >= rate]] = True
     if not is_feasible.any():
         possible = float(_precision_bounds(rows, rank, missing)[1].max())
         raise _out_of_reach("min_precision", rate, possible, rows, confidence)
@@ -98,14 +98,14 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
 def _precision_bounds(
     rows: RankedRows, rank: NDArray[np.int64], missing: float
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the places of ranks, and a lower bound that holds for all of them."""
-    place = np.searchsorted(rows.n_called, rank, side="right") - 1
+    """Return the thresholds of ranks, and a lower bound that holds for all of them."""
+    index = np.searchsorted(rows.n_predicted, rank, side="right") - 1
     each = 1.0 - missing / rank.size
-    return place, lowest_rate(rows.tp[place], rows.n_called[place], each)
+    return index, lowest_rate(rows.tp[index], rows.n_predicted[index], each)
 
 
-class PlaceCosts(NamedTuple):
-    """By place: the cost of the given rows, and bounds on that of a new row."""
+class ThresholdCosts(NamedTuple):
+    """By threshold: the cost of the given rows, and bounds on that of a new row."""
 
     seen: NDArray[np.float64]
     lowest: NDArray[np.float64]
@@ -114,7 +114,7 @@ class PlaceCosts(NamedTuple):
     @classmethod
     def of(
         cls, rows: RankedRows, cost: tuple[float, float], confidence: float | None
-    ) -> PlaceCosts:
+    ) -> ThresholdCosts:
         """Compute costs at all thresholds, including the one above all scores."""
         seen = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
         if rows.unit == "weight":

@@ -13,11 +13,15 @@ from rocpath.auc_statistics.operating_points import (
     OperatingPoint,
     RankedRows,
     RateBounds,
-    bounds_of_any_place,
+    bounds_of_any_threshold,
     operating_point,
 )
 from rocpath.auc_statistics.rate_bounds import rate_bounds
-from rocpath.auc_statistics.threshold_constraints import FeasibleRegion, PlaceCosts, feasible_region
+from rocpath.auc_statistics.threshold_constraints import (
+    FeasibleRegion,
+    ThresholdCosts,
+    feasible_region,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -107,7 +111,7 @@ def choose_threshold(
         raise ValueError("groups must be None with unequal sample_weight.")
     group = None if sample.groups is None else sample.groups.code
     rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
-    return choose_place(rows, targets, confidence)
+    return choose_operating_point(rows, targets, confidence)
 
 
 def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
@@ -120,9 +124,9 @@ def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | No
     unbounded = {"cost"} if confidence is None else {"cost", "min_precision"}
     for name in unbounded & targets.keys() if unit == "group" else ():
         raise ValueError(
-            f"{name} must be None with groups: no bound is known that is valid for "
-            "correlated rows and every choice of the threshold. Use max_fpr, min_tpr "
-            "or top, or keep one row of each group."
+            f"{name} must be None with groups: a guarantee for correlated rows requires a "
+            "rate that is monotone in the threshold. Use max_fpr, min_tpr or top, or keep "
+            "one row of each group."
         )
 
 
@@ -160,10 +164,10 @@ def _used_rows(sample: LabeledSample, score: Any) -> tuple[LabeledSample, Any]:
     return LabeledSample(sample.is_positive[rows], unequal, groups), score[rows]
 
 
-def choose_place(
+def choose_operating_point(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
-    """Choose among the places that satisfy all constraints, given checked targets."""
+    """Choose among the thresholds that satisfy all constraints, given checked targets."""
     _refuse_unbounded(rows.unit, targets, confidence)
     n_guaranteed = max(sum(name != "top" for name in targets), 1)
     level = None if confidence is None else 1.0 - (1.0 - confidence) / n_guaranteed
@@ -175,30 +179,30 @@ def choose_place(
     feasible = np.ones(rows.score.size, dtype=bool)
     for region in regions.values():
         feasible &= region.is_feasible
-    places = np.flatnonzero(feasible)
-    if places.size == 0:
+    allowed = np.flatnonzero(feasible)
+    if allowed.size == 0:
         raise _no_common_threshold(rows, targets, regions, confidence)
     if "cost" not in targets:
-        place = int(places[0 if set(targets) == {"min_tpr"} else -1])
-        return _point(rows, place, targets, regions, confidence)
-    costs = PlaceCosts.of(rows, targets["cost"], level)
+        index = int(allowed[0 if set(targets) == {"min_tpr"} else -1])
+        return _point(rows, index, targets, regions, confidence)
+    costs = ThresholdCosts.of(rows, targets["cost"], level)
     ranking = costs.seen if confidence is None else costs.highest
-    place = int(places[np.argmin(ranking[places])])
+    index = int(allowed[np.argmin(ranking[allowed])])
     return replace(
-        _point(rows, place, targets, regions, confidence),
-        expected_cost=float(costs.seen[place]) / rows.n_rows,
-        expected_cost_interval=(float(costs.lowest[place]), float(costs.highest[place])),
+        _point(rows, index, targets, regions, confidence),
+        expected_cost=float(costs.seen[index]) / rows.n_rows,
+        expected_cost_interval=(float(costs.lowest[index]), float(costs.highest[index])),
     )
 
 
 def _point(
     rows: RankedRows,
-    place: int,
+    index: int,
     targets: dict[str, Any],
     regions: dict[str, FeasibleRegion],
     confidence: float | None,
 ) -> OperatingPoint:
-    """Return the operating point at a place, with bounds on its rates."""
+    """Return the operating point of a threshold, with bounds on its rates."""
     # A rank that is fixed before any score is seen needs no correction for selection,
     # and rows of the other class have no influence on it.
     is_rank = set(targets) in ({"max_fpr"}, {"min_tpr"})
@@ -207,10 +211,10 @@ def _point(
     def bounds(level: float) -> RateBounds:
         n_positive, n_negative = rows.n_positive, rows.n_negative
         if is_rank:
-            tpr = rows.bounds(rows.tp[place], n_positive, level)
-            fpr = rows.bounds(rows.fp[place], n_negative, level)
+            tpr = rows.bounds(rows.tp[index], n_positive, level)
+            fpr = rows.bounds(rows.fp[index], n_negative, level)
         else:
-            tpr, fpr = bounds_of_any_place(rows, place, level)
+            tpr, fpr = bounds_of_any_threshold(rows, index, level)
             if confidence is None:
                 return tpr, fpr
         # Ties may leave fewer errors than allowed: the bound is for those allowed.
@@ -223,14 +227,14 @@ def _point(
             tpr = lowest, max(tpr[1], lowest)
         return tpr, fpr
 
-    point = operating_point(rows, place, bounds, confidence)
+    point = operating_point(rows, index, bounds, confidence)
     if confidence is None or "min_precision" not in regions:
         return point
     # The guarantee is for all rows above the next score, so the threshold is just above it.
-    is_last = place + 1 == rows.score.size
-    limit = -np.inf if is_last else np.nextafter(rows.score[place + 1], np.inf)
+    is_last = index + 1 == rows.score.size
+    limit = -np.inf if is_last else np.nextafter(rows.score[index + 1], np.inf)
     each = regions["min_precision"].limit
-    precision = rate_bounds(rows.tp[place], rows.n_called[place], each)
+    precision = rate_bounds(rows.tp[index], rows.n_predicted[index], each)
     return replace(point, threshold=float(limit), precision_interval=precision)
 
 

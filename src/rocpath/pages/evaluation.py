@@ -15,7 +15,7 @@ from rocpath.auc_statistics.many_curves import compare_aucs
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.other_metrics import average_precision_interval
 from rocpath.auc_statistics.results import p_text, percent
-from rocpath.auc_statistics.roc_bands import roc_band, spread_places
+from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import drawn_curve
 
@@ -149,7 +149,7 @@ def _chart(
     rows = RankedRows.of(sample.is_positive, score)
     curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
     band = roc_band(sample.is_positive, score, confidence, groups=sample.groups)
-    place = spread_places(rows)
+    index = threshold_grid(rows)
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
     bins = []
     if is_probability:
@@ -157,8 +157,8 @@ def _chart(
     return {
         **curve,
         "band": band._asdict(),
-        "threshold": np.array([rows.threshold(int(one)) for one in place]),
-        "tp": rows.tp[place],
-        "fp": rows.fp[place],
+        "threshold": np.array([rows.threshold(int(one)) for one in index]),
+        "tp": rows.tp[index],
+        "fp": rows.fp[index],
         "calibration": [one._asdict() for one in bins],
     }
