@@ -101,11 +101,11 @@ def test_long_curves_are_thinned_and_keep_their_ends():
 def test_intervals_are_drawn_on_a_fixed_scale():
     fit = simulated_fit()
     html = fit_report_html(fit, title="t", headline="")
-    # The interval of the poor model reaches below chance: from 0 to 1, 150 pixels.
+    # The interval of the poor model reaches below chance: the scale from 0 to 1 has 200 pixels.
     assert fit.comparison["other"].low < 0.5
     assert "drawn on a scale from 0 to 1" in html
     places = re.findall(r'<circle cx="(.*?)"', html)
-    expected = [f"{5 + 150 * one.value:.1f}" for one in fit.comparison.scores]
+    expected = [f"{5 + 200 * one.value:.1f}" for one in fit.comparison.scores]
     assert places == expected
 
 

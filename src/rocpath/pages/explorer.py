@@ -10,7 +10,8 @@ from rocpath.pages.step_view import line_sample, step_view
 
 if TYPE_CHECKING:
     from rocpath.lines import Lines
-    from rocpath.pages.step_view import StepView
+
+_COLUMNS = ("intercept", "slope", "fp_diff", "fn_diff")
 
 
 def explorer_html(
@@ -56,33 +57,12 @@ def explorer_html(
     sample = line_sample(lines, whole_number("max_lines", max_lines, least=2))
     view = step_view(lines, max_step=max_step)
     data = {
-        "lines": sample._asdict(),
-        "is_sample": sample.slope.size < len(lines),
+        "lines": {name: getattr(sample, name) for name in _COLUMNS},
+        "is_sample": len(sample) < len(lines),
         "max_step": view.max_step,
         "aum": view.aum._asdict(),
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    return page_html(
-        "explorer.html",
-        title=title,
-        scripts=["explorer"],
-        lines=lines,
-        view=view,
-        data=data,
-        hint=_hint(view),
-    )
-
-
-def _hint(view: StepView) -> str:
-    """Return a sentence about the largest AUC."""
-    start, best = float(view.auc.value[0]), view.variants[-1]
-    if best.auc > start:
-        return (
-            f"AUC increases from {start:.4f} at step 0 to {best.auc:.4f} at step "
-            f"{best.step:.3g}, which need not be the step with the smallest AUM."
-        )
-    return (
-        f"AUC is nowhere larger than at step 0, {start:.4f}: no step along this line "
-        "improves the ranking, although AUM may decrease."
-    )
+    page = {"title": title, "scripts": ["explorer"], "lines": lines}
+    return page_html("explorer.html", **page, view=view, data=data, best=view.variants[-1])

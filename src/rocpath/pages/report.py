@@ -13,7 +13,6 @@ from rocpath.pages.step_view import drawn_curve
 
 if TYPE_CHECKING:
     from rocpath.auc_statistics.score_summary import ScoreSummary
-    from rocpath.model_comparison import ModelComparison
     from rocpath.tables.fit import TableFit
 
 _LONGEST_NAME = 40  # in a legend
@@ -46,7 +45,6 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
         fit=fit,
         facts=_facts(fit),
         comparison=fit.comparison,
-        scale=_scale(fit.comparison),
         weights=sorted(fit.model.weights.items(), key=lambda pair: -pair[1]),
         charts=_charts(curves, fit.summary),
         methods=[one["name"] for one in curves],
@@ -80,16 +78,6 @@ def _facts(fit: TableFit) -> dict[str, str]:
     return facts
 
 
-def _scale(comparison: ModelComparison | None) -> tuple[float, float]:
-    """Return the ends of the scale of the interval bars."""
-    if comparison is None:
-        return 0.0, 1.0
-    # From chance to perfect, as long as no interval reaches below chance.
-    is_auc = comparison.metric == "AUC"
-    lowest = min(one.low for one in comparison.scores)
-    return (0.5 if is_auc and lowest >= 0.5 else 0.0), 1.0
-
-
 def _initial_point(summary: ScoreSummary | None) -> int:
     """Return which operating point the page shows first.
 
@@ -121,10 +109,10 @@ def _curves(fit: TableFit) -> list[dict[str, Any]]:
 
 def _charts(curves: list[dict[str, Any]], summary: ScoreSummary | None) -> dict[str, Any]:
     """Return the data of the script."""
+    known: dict[str, Any] = {"curves": curves}
     if summary is None:
-        return {"curves": curves}
-    return {
-        "curves": curves,
+        return known
+    return known | {
         "band": summary.band._asdict(),
         "max_fpr": summary.max_fpr,
         "calibration": [group._asdict() for group in summary.calibration],

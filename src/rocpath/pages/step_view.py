@@ -42,15 +42,6 @@ class StepCurve(NamedTuple):
     value: NDArray[np.float64]
 
 
-class LineSample(NamedTuple):
-    """Sampled lines, with jumps that are weighted to represent all lines."""
-
-    intercept: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
-
-
 class StepView(NamedTuple):
     """AUM and AUC from step 0 to a largest step, exact at the points that are drawn.
 
@@ -106,7 +97,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     return StepView(
         max_step=end,
         aum=_thinned(kink, kinks.aum_at(kink)),
-        auc=_sampled_auc(lines, end) if path is None else _auc_curve(path, end),
+        auc=_auc_curve(lines, path, end),
         variants=tuple(variants),
         n_crossings=None if path is None else len(path) - 1,
         auc_tol=tol,
@@ -119,13 +110,12 @@ def _auc_at(lines: Lines, step: float) -> float:
     return auc(bp, -step * lines.slope)
 
 
-def _sampled_auc(lines: Lines, end: float) -> StepCurve:
-    n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MOST_SAMPLES))
-    step = np.linspace(0.0, end, n_samples)
-    return StepCurve(step, np.array([_auc_at(lines, at) for at in step]))
-
-
-def _auc_curve(path: StepPath, end: float) -> StepCurve:
+def _auc_curve(lines: Lines, path: StepPath | None, end: float) -> StepCurve:
+    """Compute AUC from 0 to a largest step, at every crossing or at evenly spaced steps."""
+    if path is None:
+        n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MOST_SAMPLES))
+        step = np.linspace(0.0, end, n_samples)
+        return StepCurve(step, np.array([_auc_at(lines, at) for at in step]))
     is_seen = path.step <= end
     after = path.auc_after[is_seen]
     before = np.concatenate((path.auc[:1], after[:-1]))
@@ -149,15 +139,13 @@ def extremes(
     """
     if value.size <= 4 * n_bins:
         return np.arange(value.size)
-    edges = np.searchsorted(place, np.linspace(0, 1, n_bins + 1)[1:-1])
-    kept = {0, value.size - 1}
+    bin_ = np.minimum((place * n_bins).astype(np.intp), n_bins - 1)
+    edge = np.flatnonzero(np.diff(bin_, prepend=-1, append=n_bins))
+    first, last = edge[:-1], edge[1:] - 1
     # The first and the last point keep the line between bins, and the extremes keep
     # peaks, however narrow.
-    for part in np.split(np.arange(value.size), edges):
-        if part.size:
-            kept |= {part[0], part[-1]}
-            kept |= {part[value[part].argmin()], part[value[part].argmax()]}
-    return np.array(sorted(kept))
+    order = np.lexsort((value, bin_))
+    return np.unique(np.concatenate((first, last, order[first], order[last])))
 
 
 def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> dict[str, Any]:
@@ -170,26 +158,25 @@ def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -
     return {"name": escape(name, quote=False), "fpr": fpr[kept], "tpr": tpr[kept]}
 
 
-def line_sample(lines: Lines, most: int) -> LineSample:
+def line_sample(lines: Lines, most: int) -> Lines:
     """Choose lines to draw: a proportional sample of each kind of jump.
 
     Of each kind, lines are evenly spaced in the order at step 0, without randomness, so
-    that a page that is written twice is the same file.
+    that a page that is written twice is the same file. Jumps are weighted to represent
+    those of all lines.
     """
-    columns = lines.intercept, lines.slope, lines.fp_diff, lines.fn_diff
     if len(lines) <= most:
-        return LineSample(*columns)
+        return lines
     # Otherwise a rare kind could be missing, and with it all errors of one type.
     kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
-    chosen, stands_for = [], []
-    for one, count in zip(*np.unique(kind, return_counts=True), strict=True):
-        members = np.flatnonzero(kind == one)
-        members = members[np.argsort(lines.intercept[members], kind="stable")]
-        n_chosen = max(1, int(most * count / len(lines)))
+    order = np.lexsort((lines.intercept, kind))
+    places, factors = [], []
+    for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
+        n_chosen = max(1, int(most * members.size / len(lines)))
         # The middles of equal parts, so that both ends are represented equally.
-        places = ((np.arange(n_chosen) + 0.5) * count / n_chosen).astype(int)
-        chosen.append(members[places])
-        stands_for.append(np.full(n_chosen, count / n_chosen))
-    place, factor = np.concatenate(chosen), np.concatenate(stands_for)
-    intercept, slope, fp_diff, fn_diff = (column[place] for column in columns)
-    return LineSample(intercept, slope, fp_diff * factor, fn_diff * factor)
+        middle = ((np.arange(n_chosen) + 0.5) * members.size / n_chosen).astype(int)
+        places.append(members[middle])
+        factors.append(np.full(n_chosen, members.size / n_chosen))
+    place, factor = np.concatenate(places), np.concatenate(factors)
+    jumps = lines.fp_diff[place] * factor, lines.fn_diff[place] * factor
+    return Lines(lines.intercept[place], lines.slope[place], *jumps)
