@@ -1,6 +1,7 @@
 """Files of tables: formats, encodings, leading zeros, and files that do not fit."""
 
 import gzip
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -31,6 +32,63 @@ def test_binary_formats_are_read(tmp_path, extension):
     np.testing.assert_allclose(found["size"].to_numpy(), table["size"].to_numpy())
     path.write_bytes(b"not a table")
     with pytest.raises(ValueError, match="is not readable"):
+        rp.read_table(path)
+
+
+def write_workbook(path, **sheets):
+    """Write an Excel file of sheets with rows of text and numbers."""
+    head = '<?xml version="1.0" encoding="UTF-8"?>'
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    names, links, types = "", "", ""
+    with zipfile.ZipFile(path, "w") as book:
+        for k, (name, rows) in enumerate(sheets.items(), 1):
+            names += f'<sheet name="{name}" sheetId="{k}" r:id="r{k}"/>'
+            links += f'<Relationship Id="r{k}" Type="{office}/worksheet" Target="sheet{k}.xml"/>'
+            types += f'<Override PartName="/xl/sheet{k}.xml" ContentType="{kind}.worksheet+xml"/>'
+            cells = "".join(
+                f"<row>{''.join(map(_cell, row, 'ABCDEF', [place] * len(row)))}</row>"
+                for place, row in enumerate(rows, 1)
+            )
+            sheet = f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>'
+            book.writestr(f"xl/sheet{k}.xml", head + sheet)
+        root = f'{head}<workbook xmlns="{main}" xmlns:r="{office}">'
+        book.writestr("xl/workbook.xml", f"{root}<sheets>{names}</sheets></workbook>")
+        relations = f'{head}<Relationships xmlns="{package}/relationships">'
+        book.writestr("xl/_rels/workbook.xml.rels", f"{relations}{links}</Relationships>")
+        start = f'<Relationship Id="r" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
+        book.writestr("_rels/.rels", f"{relations}{start}</Relationships>")
+        main_part = f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        default = '<Default Extension="rels" ContentType="application/xml"/>'
+        content = f'<Types xmlns="{package}/content-types">{default}{main_part}{types}</Types>'
+        book.writestr("[Content_Types].xml", head + content)
+
+
+def _cell(value, column, row):
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f'<c r="{column}{row}" t="inlineStr"><is><t>{value}</t></is></c>'
+    return f'<c r="{column}{row}"><v>{value}</v></c>'
+
+
+def test_the_first_sheet_with_rows_is_read(tmp_path):
+    pytest.importorskip("fastexcel")
+    path = tmp_path / "t.xlsx"
+    rows = [["zip", "empty", "size", "y"], ["00501", None, 1.5, "no"], ["10001", None, 2, "yes"]]
+    write_workbook(path, title=[["Report"]], blank=[], data=rows)
+    table = rp.read_table(path)
+    assert table.columns == rows[0]
+    assert table["zip"].to_list() == ["00501", "10001"]
+    assert table["size"].to_list() == [1.5, 2.0]
+    assert table["empty"].null_count() == 2
+    write_workbook(path, title=[["Report"]], data=rows, old=rows)
+    with pytest.warns(UserWarning, match="has 2 sheets with rows: 'data' is read"):
+        assert rp.read_table(path).height == 2
+    write_workbook(path, blank=[])
+    with pytest.raises(ValueError, match="no rows"):
         rp.read_table(path)
 
 

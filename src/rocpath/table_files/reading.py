@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ _PACKED = ".gz"
 _BINARY: dict[str, Any] = {
     **dict.fromkeys(PARQUET, ("Parquet", pl.read_parquet)),
     **dict.fromkeys((".feather", ".arrow", ".ipc"), ("Feather", pl.read_ipc)),
-    _EXCEL: ("Excel", partial(pl.read_excel, engine="calamine")),
+    _EXCEL: ("Excel", partial(pl.read_excel, engine="calamine", sheet_id=0, raise_if_empty=False)),
 }
 _READABLE = (*SEPARATORS, *_BINARY, _ANY_SEPARATOR)
 
@@ -129,7 +130,8 @@ def _binary(source: str, content: bytes, extension: str) -> pl.DataFrame:
     format_, read = _BINARY[extension]
     try:
         with _native_silence():
-            return read(io.BytesIO(content))  # type: ignore[no-any-return]
+            found = read(io.BytesIO(content))
+        return _first_sheet(source, found) if extension == _EXCEL else found
     except ModuleNotFoundError:
         raise ImportError(
             f"{source!r} needs fastexcel; install it with: pip install 'rocpath[excel]'"
@@ -140,6 +142,16 @@ def _binary(source: str, content: bytes, extension: str) -> pl.DataFrame:
         is_panic = isinstance(error, pl.exceptions.PanicException)
         reason = "it is damaged" if is_panic else first_line(error)
     raise ValueError(f"{source!r} is not readable {format_}: {reason}.")
+
+
+def _first_sheet(source: str, sheets: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the first sheet that has rows, and warn if there are others."""
+    filled = [name for name, sheet in sheets.items() if sheet.height]
+    if len(filled) > 1:
+        warnings.warn(
+            f"{source!r} has {len(filled)} sheets with rows: {filled[0]!r} is read.", stacklevel=2
+        )
+    return sheets[filled[0]] if filled else pl.DataFrame()
 
 
 @contextmanager
