@@ -237,12 +237,14 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
     largest.push_back({size > 0.0 ? lowest : highest, size});
     smallest.push_back({size > 0.0 ? highest : lowest, size});
   }
-  // By size as well, so that every implementation of std::sort gives the same box.
-  const auto by_place = [](const Jump& a, const Jump& b) {
+  // Places are rounded, so the lines of jumps at one place may be in any order: the extreme one is
+  // assumed, and every implementation of std::sort gives the same box.
+  std::sort(largest.begin(), largest.end(), [](const Jump& a, const Jump& b) {
+    return a.place != b.place ? a.place < b.place : a.size > b.size;
+  });
+  std::sort(smallest.begin(), smallest.end(), [](const Jump& a, const Jump& b) {
     return a.place != b.place ? a.place < b.place : a.size < b.size;
-  };
-  std::sort(largest.begin(), largest.end(), by_place);
-  std::sort(smallest.begin(), smallest.end(), by_place);
+  });
   const double total_fn = static_cast<double>(lines.total.tp) * lines.tp_unit;
   const double start = static_cast<double>(lines.below.fp) * lines.fp_unit +
                        static_cast<double>(lines.below.tp) * lines.tp_unit - total_fn;

@@ -99,6 +99,17 @@ def test_kinks_of_a_grid_of_lines(seed):
     check_best_aum(lines, sweep, rp.best_aum_step(lines))
 
 
+# In each of these problems two lines meet at the largest step, and FP exceeds FN between them only
+# after it. Rounded thresholds do not show their order there.
+@pytest.mark.parametrize(("seed", "max_step"), [(193, 2 / 9), (355, 1 / 4), (364, 1 / 6)])
+def test_kinks_of_non_monotone_errors_at_the_largest_step(seed, max_step):
+    rng = np.random.default_rng(seed)
+    intercept, slope = rng.integers(-5, 6, (2, 60)).astype(float)
+    fp_diff, fn_diff = rng.integers(-3, 4, (2, 60)).astype(float)
+    lines = rp.Lines(intercept, slope, fp_diff, fn_diff)
+    check_aum_path(rp.aum_path(lines, max_step=max_step), rp.sweep(lines, max_step=max_step))
+
+
 @given(
     st.lists(
         st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.integers(-1, 2), st.integers(-2, 1)),
