@@ -61,33 +61,51 @@ inline ExactAUM exact_aum(const ErrorLines& lines, std::span<const std::uint32_t
   return sums;
 }
 
-// AUM of the real lines at a float64 step, to the last digits of a float64. Lines in any order.
-inline double aum_at(const ErrorLines& lines, double step) {
-  const Vector<std::uint32_t> order = order_at(lines, step);
-  AUMPiece piece = lines.outside;
+// Double-double sums of AUM of these lines, added to those that are given.
+inline AUMPiece inner_aum(const ErrorLines& lines, std::span<const std::uint32_t> order,
+                          AUMPiece piece = {}) {
   detail::for_each_aum_term(lines, lines.below, order,
                             [&](std::int64_t count, double unit, const ErrorLine& line) {
                               piece.add(from_integer(count) * unit, line.intercept, line.slope);
                             });
+  return piece;
+}
+
+// AUM of the real lines at a float64 step, to the last digits of a float64. Lines in any order.
+inline double aum_at(const ErrorLines& lines, double step) {
+  const Vector<std::uint32_t> order = order_at(lines, step);
+  const AUMPiece piece = inner_aum(lines, order, lines.outside);
   const double aum = piece.is_in_doubt_at(step) ? exact_aum(lines, order).at(step) : piece.at(step);
   return aum / lines.divisor;
 }
 
-// Whether AUM at one float64 step is less than at another one nearby, without rounding. Lines
-// outside contribute only their slope times the distance, so double-double sums of them nearly
-// always suffice.
+// Whether AUM at one float64 step is less than at another one nearby, without rounding. Of the
+// lines outside, the intercepts cancel, and the slope is multiplied by the distance alone:
+// double-double sums nearly always suffice.
 inline bool is_aum_less(const ErrorLines& lines, double step, double other_step) {
-  const auto aum_near = [&](double at) {
-    ExactAUM sums = exact_inner_aum(lines, order_at(lines, at));
+  const Vector<std::uint32_t> order = order_at(lines, step);
+  const Vector<std::uint32_t> other_order = order_at(lines, other_step);
+  const AUMPiece inner = inner_aum(lines, order);
+  const AUMPiece other_inner = inner_aum(lines, other_order);
+  const double distance = step - other_step;  // of neighbors, so not rounded
+  const double outside_doubt = lines.outside.slope_doubt() * std::fabs(distance);
+  const double quick = (inner.precisely_at(step) - other_inner.precisely_at(other_step) +
+                        lines.outside.slope_sum.sum() * distance)
+                           .value();
+  if (std::fabs(quick) > inner.doubt_at(step) + other_inner.doubt_at(other_step) + outside_doubt)
+    return quick < 0.0;
+
+  ExactAUM sums = exact_inner_aum(lines, order);
+  ExactAUM other_sums = exact_inner_aum(lines, other_order);
+  for (ExactAUM* one : {&sums, &other_sums}) {
     if (lines.exact_outside)
-      sums.add(*lines.exact_outside);
+      one->add(*lines.exact_outside);
     else
-      sums.add({}, lines.outside.slope_sum.parts());  // the intercepts cancel
-    return sums;
-  };
-  const double difference = aum_near(step).difference(step, aum_near(other_step), other_step);
+      one->add({}, lines.outside.slope_sum.parts());
+  }
+  const double difference = sums.difference(step, other_sums, other_step);
   if (lines.outside_sums == OutsideSums::rounded && !lines.outside.is_empty() &&
-      std::fabs(difference) <= lines.outside.slope_doubt() * std::fabs(step - other_step))
+      std::fabs(difference) <= outside_doubt)
     throw SumsInDoubt();
   return difference < 0.0;
 }

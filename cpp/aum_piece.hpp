@@ -68,6 +68,14 @@ class AUMPiece {
     return std::fma(step, slope.high, intercept.high) + std::fma(step, slope.low, intercept.low);
   }
 
+  // The same in double-double arithmetic, and a bound on its rounding error.
+  DoubleDouble precisely_at(double step) const {
+    return intercept_sum.sum() + slope_sum.sum() * step;
+  }
+  double doubt_at(double step) const {
+    return rounding * intercept_size_ + smallest + slope_doubt() * step;
+  }
+
   // Does cancellation, underflow or overflow leave AUM fewer digits than a float64 has?
   bool is_in_doubt_at(double step) const {
     if (is_empty()) return false;

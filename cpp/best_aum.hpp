@@ -67,8 +67,8 @@ class AUMSearch {
     };
     // The later of two steps that are not neighbors is not less: AUM is convex.
     const auto is_less = [&](double step, double before) {
-      if (step <= last_near) return is_aum_less(near.lines, step, before);
-      return before >= first_rest && is_aum_less(rest->lines, step, before);
+      if (step <= last_near) return is_less_near_level(near.lines, step, before);
+      return before >= first_rest && is_less_near_level(rest->lines, step, before);
     };
     return best_float64(steps, max_step_, scale_, aum, is_less);
   }
@@ -104,6 +104,12 @@ class AUMSearch {
     near.from = step;
     sort_lines(near);
     return OrderState(near).slope_sign();
+  }
+
+  // Whether AUM at a step is less than at the float64 before it. Hardly any lines are near the level
+  // between the two.
+  static bool is_less_near_level(const ErrorLines& lines, double step, double before) {
+    return is_aum_less(near_level(lines, {before, step}, true), step, before);
   }
 
   // Halve the range, and reduce lines away from the level to sums, until few lines remain.

@@ -284,11 +284,7 @@ class OrderState {
   }
 
   void compute_aum() {
-    aum_ = lines_.outside;
-    detail::for_each_aum_term(lines_, lines_.below, order(),
-                              [&](std::int64_t count, double unit, const ErrorLine& line) {
-                                aum_.add(from_integer(count) * unit, line.intercept, line.slope);
-                              });
+    aum_ = inner_aum(lines_, order(), lines_.outside);
     n_updates_ = 0;
   }
 };
