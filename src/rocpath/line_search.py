@@ -308,7 +308,8 @@ def _expected_rows(
         # The minimum is found in far less time than its path. A path that is
         # reallocated repeatedly takes twice as long.
         best = _core.best_aum_step(lines.core, max_step=max_step)
-        max_step = best["interval"][0]
+        # It may be the float64 before the crossing at which the path ends.
+        max_step = min(np.nextafter(best["interval"][0], np.inf), max_step)
     elif stop is not None:
         return min(n_rows, 2 * _FEW_ROWS)  # the core reallocates if needed
     is_whole = np.isinf(max_step)
