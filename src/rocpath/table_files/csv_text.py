@@ -22,7 +22,7 @@ _LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields
 _MAX_TO_LOOK_AT = 10_000_000  # bytes
 _MIN_CODES = 3  # distinct ones; fewer may be any words
 _MAX_COLUMNS = 200_000  # more would take minutes, and are a mistake
-_LEADING_ZERO = re.compile(rb'(?:^|[,;\t|"\n])0\d')  # of codes, but also of some dates
+_LEADING_ZERO = re.compile(rb'[,;\t|"\n]0\d')  # of codes, but also of some dates
 # Only with the year first: 03/04 may be in April or in March, and so stays text, to be
 # read in a format that is specified.
 _TIMES: dict[str, Any] = {
@@ -61,7 +61,7 @@ def parse_table(
     try:
         table = parse(kept)
         integers = {one.name for one in table if one.dtype.is_integer()}
-        if integers and _LEADING_ZERO.search(rows):
+        if integers and (rows.startswith(b"0") or _LEADING_ZERO.search(rows)):
             as_text = parse(integers | kept)
             zeros = {n for n in integers if as_text[n].str.contains(r"^\s*0\d").any()}
             table = table.with_columns(as_text[name] for name in zeros)
