@@ -121,12 +121,7 @@ def block_components(
     tied = fp / n_negative
     # Distance to max_fpr at the start of a block; negative beyond it.
     room = max_fpr - (np.cumsum(fp) - fp) / n_negative
-    counted = np.clip(room, 0.0, tied)
-    # Of the negatives tied in a block, the fraction up to max_fpr counts; a block
-    # without negatives is entirely before or after max_fpr.
-    fraction = (room > 0).astype(np.float64)
-    np.divide(counted, tied, out=fraction, where=tied > 0)
-    of_positive = np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
+    fraction, of_positive = components_of_positives(room, tied)
     # Rounding must not make the area exceed that of a perfect ranking.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
     # The share of positives above a negative, with ties counting one half. Its component
@@ -134,6 +129,21 @@ def block_components(
     won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
     return area, of_positive - area, of_negative
+
+
+def components_of_positives(
+    room: NDArray[np.float64], tied: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the fraction of tied negatives that counts, and what a positive adds.
+
+    ``room`` is the distance to max_fpr before the tied negatives.
+    """
+    counted = np.clip(room, 0.0, tied)
+    # Of the negatives tied in a block, the fraction up to max_fpr counts; a block
+    # without negatives is entirely before or after max_fpr.
+    fraction = (room > 0).astype(np.float64)
+    np.divide(counted, tied, out=fraction, where=tied > 0)
+    return fraction, np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
 
 
 def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:

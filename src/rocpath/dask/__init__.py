@@ -6,9 +6,8 @@ those of a lost worker.
 """
 
 from rocpath.dask.auc_classifier import AUCClassifier
-from rocpath.dask.auc_pairs import auc
 from rocpath.dask.descent import minimize_aum
-from rocpath.dask.intervals import auc_interval, compare_auc
+from rocpath.dask.intervals import auc, auc_interval, compare_auc
 from rocpath.dask.thresholds import choose_threshold
 
 __all__ = [

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import rocpath._core as _core
+from rocpath.auc_statistics.influence import components_of_positives
 from rocpath.descent import widest_best_interval
 
 if TYPE_CHECKING:
@@ -173,11 +174,7 @@ def _partial_area(bucket: Bucket, below: Below, max_fpr: float) -> float:
     up_to = below.negative + negative.below(positive.score, "right")
     tied = up_to - (below.negative + negative.below(positive.score, "left"))
     room = max_fpr - (below.n_negative - up_to) / below.n_negative
-    share = tied / below.n_negative
-    counted = np.clip(room, 0.0, share)
-    part = (room > 0).astype(np.float64)
-    np.divide(counted, share, out=part, where=share > 0)
-    added = np.maximum(room - share, 0.0) + 0.5 * counted * part
+    _, added = components_of_positives(room, tied / below.n_negative)
     return float(positive.counts @ added)
 
 

@@ -1,4 +1,4 @@
-"""Partitioned scores of labeled rows, and their counts in bins.
+"""Partitioned scores of labeled rows: counts in bins, and a shuffle by group.
 
 A partition of scores has the scores as ``X`` and signed weights as ``y``: counts of a
 unit, negative for rows of the negative class (:func:`rocpath.dask.weights.label_jumps`).
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.weights import WeightUnits, common_units, label_jumps
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # of all partitions together
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
+_MAX_GROUPS = 2**23  # whose sums are sent to the client, 0.5 GB
 
 
 class PartitionedScores(NamedTuple):
@@ -57,7 +59,7 @@ class PartitionedScores(NamedTuple):
         """Whether weights are unequal."""
         negative, positive = self.units
         is_one_each = negative.total + positive.total == self.n_rows
-        return not is_one_each or negative.weight != positive.weight
+        return not is_one_each or negative.unit != positive.unit
 
     @property
     def n_buckets(self) -> int:
@@ -108,6 +110,27 @@ class ScoreBins(NamedTuple):
         return np.searchsorted(self.edge, getattr(rows, name), side="right")
 
 
+class GroupedRows(NamedTuple):
+    """Tasks of rows, kept by the workers, with all rows of a group in one of them."""
+
+    tasks: list[Any]
+    n_groups: int
+
+    @classmethod
+    def of(cls, scores: PartitionedScores) -> GroupedRows | None:
+        """Shuffle rows by their groups; return None if each row is a group."""
+        passes, n_pieces = scores.passes, scores.n_buckets
+        tasks = passes.exchange(_split_groups, Partition.join, scores.tasks, n_pieces, n_pieces)
+        n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
+        if n_groups < 2:
+            raise ValueError("groups must have at least two different values, got one.")
+        if n_groups > _MAX_GROUPS:
+            raise MemoryError(
+                f"groups must have at most {_MAX_GROUPS:,} different values, got {n_groups:,}."
+            )
+        return cls(tasks, n_groups) if n_groups < scores.n_rows else None
+
+
 def _score(
     rows: Partition, state: tuple[NDArray[Any], WeightUnits, NDArray[np.float64] | None]
 ) -> Partition:
@@ -143,3 +166,19 @@ def _sum_bins(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> ScoreB
 def _combine(bins: list[ScoreBins]) -> ScoreBins:
     edge, low, high, sums = zip(*bins, strict=True)
     return ScoreBins(edge[0], np.min(low, axis=0), np.max(high, axis=0), np.sum(sums, axis=0))
+
+
+def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
+    # The hash identifies a group from here on: among ten million groups, two have the
+    # same one with a probability of 3e-6.
+    labels = np.asarray(rows.groups)
+    is_number = labels.dtype.kind in "biuf"
+    # Zero is added because -0.0 and 0.0 have different hashes.
+    code = hash_array(labels + 0 if is_number else labels.astype(str).astype(object))
+    piece = code % np.uint64(n_pieces)
+    rows = rows._replace(groups=code)
+    return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
+
+
+def _count_groups(rows: Partition, _: None) -> int:
+    return int(np.unique(np.asarray(rows.groups)).size)

@@ -9,11 +9,10 @@ import numpy as np
 from rocpath.arguments import share_between
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.thresholds import check_targets, choose_operating_point
-from rocpath.dask.groups import GroupedRows
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import PartitionedScores, ScoreBins
-from rocpath.dask.weights import WeightUnits
+from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
+from rocpath.dask.weights import ClassUnit, WeightUnits
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -109,7 +108,7 @@ def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[Partitio
     if grouped is None:
         return labeled, "row"
     tasks = labeled.passes.keep(labeled.passes.each(_shares, grouped.tasks))
-    return labeled._replace(tasks=tasks, units=WeightUnits.one()), "group"
+    return labeled._replace(tasks=tasks, units=WeightUnits(ClassUnit(0), ClassUnit(0))), "group"
 
 
 def _shares(rows: Partition, _: None) -> Partition:
@@ -131,7 +130,7 @@ def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
     fp: NDArray[Any] = n_false
     tp: NDArray[Any] = n_true
     if unit != "row":
-        fp, tp = (one * each.weight for one, each in zip(sums, units, strict=True))
+        fp, tp = (one * each.unit for one, each in zip(sums, units, strict=True))
     return RankedRows(score, tp, fp, n_true + n_false, unit, n_true)
 
 
