@@ -144,9 +144,9 @@ def _within_variance(
     n_rows = total**2 / np.maximum(square, 1e-300)
     variance = np.bincount(key, influence**2, total.size) * n_rows / np.maximum(n_rows - 1.0, 1.0)
     # A single row has no sample variance, so that of the normal model is used.
-    table, shares = binormal_table(1.0), np.tile(share, 2)
-    model = [np.interp(area, table.area, side) for side in (table.negative, table.positive)]
-    variance = np.where(n_rows < 2.0, shares**2 * np.concatenate(model), variance)
+    of_positive, of_negative, _ = binormal_table(1.0).at(area)
+    shares, model = np.tile(share, 2), np.concatenate((of_negative, of_positive))
+    variance = np.where(n_rows < 2.0, shares**2 * model, variance)
     n_free = np.maximum(n_rows[shares > 0] - 1.0, 0.0).reshape(2, -1).sum(axis=1)
     return Variance(float(variance.sum()), max(float(n_free.min()), 1.0))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class ScoreCurve:
     def class_variances(self) -> list[float]:
         """DeLong's variance by class, positives first; for a single row, the model's."""
         positive, negative = self.spreads
-        share = np.array(self.blocks.area / self.max_fpr)
+        share = self.blocks.area / self.max_fpr
         expected = expected_spread(share, positive, negative, self.max_fpr)
         return [
             self.max_fpr**2 * (float(model) if side.is_single else side.variance) / side.n_rows
@@ -104,18 +104,17 @@ class ScoreCurve:
     @cached_property
     def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
-        code, label = self._ranked_groups
-        weight = self.sample.weight
-        if weight is not None:
-            weight = weight[self.blocks.order]
+        code, label, weight = self._ranked_rows
         deviation = self.blocks.ranked_deviations(self.sample.is_positive)
         return GroupSums.of(code, label, weight, deviation)
 
     @cached_property
-    def _ranked_groups(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Group codes and labels from the largest score down."""
-        code = self.sample.groups.code  # type: ignore[union-attr]
-        return code[self.blocks.order], self.sample.is_positive[self.blocks.order]
+    def _ranked_rows(self) -> tuple[Any, Any, Any]:
+        """Group codes, labels and weights from the largest score down."""
+        sample: Any = self.sample
+        columns = sample.groups.code, sample.is_positive, sample.weight
+        code, label, weight = (None if one is None else one[self.blocks.order] for one in columns)
+        return code, label, weight
 
     @cached_property
     def jackknife(self) -> Jackknife:
@@ -127,7 +126,7 @@ class ScoreCurve:
         """Return the weight of the correctly ordered pairs within each group."""
         sample, blocks = self.sample, self.blocks
         if sample.weight is None and not blocks.is_mixed:
-            return won_within_groups(*self._ranked_groups)
+            return won_within_groups(*self._ranked_rows[:2])
         code = sample.groups.code  # type: ignore[union-attr]
         rows = self.score, sample.is_positive, sample.weight
         return pairs_within_groups(code, blocks, *rows).won
@@ -145,15 +144,11 @@ class ScoreCurve:
         else:
             variance = self.group_sums.variance
             center = self.center / self.max_fpr
-            design = DesignEffect(self._design_factor(), self.jackknife.freedom, center)
+            design = DesignEffect(self._design_factor(), self.jackknife.variance.freedom, center)
         area, positive, negative = self.blocks.area, *self.spreads
+        options = {"confidence": self.confidence, "max_fpr": self.max_fpr}
         low, high = score_interval(
-            area / self.max_fpr,
-            positive,
-            negative,
-            confidence=self.confidence,
-            max_fpr=self.max_fpr,
-            design=design,
+            area / self.max_fpr, positive, negative, **options, design=design
         )
         is_partial = self.max_fpr < 1
         return AUCInterval(
@@ -170,14 +165,14 @@ class ScoreCurve:
     @property
     def test_variance(self) -> Variance:
         """The variance of the area for tests."""
-        if self.sample.groups is None:
-            return Variance(self.interval.standard_error**2, np.inf)
-        return Variance(self.jackknife.variance, self.jackknife.freedom)
+        if self.sample.groups is not None:
+            return self.jackknife.variance
+        return Variance(self.interval.standard_error**2, np.inf)
 
     def _design_factor(self) -> float:
         """Return the ratio of the clustered variance to that of independent rows."""
         independent = sum(one.variance / one.n_rows for one in self.spreads)
-        variance = self.jackknife.variance / self.max_fpr**2
+        variance = self.jackknife.variance.value / self.max_fpr**2
         if min(independent, variance) > 1e-24:
             return variance / independent
         # The variance of a perfect ranking is zero: assume that rows of a group are equal.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from rocpath.auc_statistics.influence import Variance
 from rocpath.auc_statistics.results import AUCComparison
 
 if TYPE_CHECKING:
@@ -24,13 +25,12 @@ def compared(
     one: ScoreCurve, two: ScoreCurve, margin: float | None = None, variance: float | None = None
 ) -> AUCComparison:
     """Compare two scores of the same rows; ``variance`` is DeLong's, if already computed."""
-    stable, freedom = None, np.inf
     if one.sample.groups is not None:
         variance = (one.group_sums - two.group_sums).variance
-        apart = one.jackknife - two.jackknife
-        stable, freedom = apart.variance, apart.freedom
-    elif variance is None:
-        variance = _delong_variance(one, two)
+        tested = (one.jackknife - two.jackknife).variance
+    else:
+        variance = _delong_variance(one, two) if variance is None else variance
+        tested = Variance(variance, np.inf)
     scale = one.interval.standard_error**2 + two.interval.standard_error**2
     is_equal = abs(one.blocks.area - two.blocks.area) <= _EQUAL_AREAS
     if (
@@ -42,11 +42,9 @@ def compared(
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         p_values = (None, None) if margin is None else (0.0, 0.0)
         return AUCComparison(*same, one.confidence, margin, *p_values)
-    quantile = special.stdtrit(min(freedom, _class_freedom(one, two)), 0.5 + 0.5 * one.confidence)
-    least = float(quantile * np.sqrt(variance if stable is None else stable))
-    return difference_of(
-        one, two, variance, stable=stable, freedom=freedom, least=least, margin=margin
-    )
+    freedom = min(tested.freedom, _class_freedom(one, two))
+    least = special.stdtrit(freedom, 0.5 + 0.5 * one.confidence) * np.sqrt(tested.value)
+    return difference_of(one, two, variance, tested, margin=margin, least=float(least))
 
 
 def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
@@ -86,27 +84,25 @@ def difference_of(
     one: ScoreCurve,
     two: ScoreCurve,
     variance: float,
+    tested: Variance,
     *,
-    stable: float | None = None,
-    freedom: float = np.inf,
-    least: float = 0.0,
     margin: float | None = None,
+    least: float = 0.0,
 ) -> AUCComparison:
-    """Test a difference with a known variance, and combine both intervals.
+    """Test a difference, and combine both intervals.
 
-    ``stable`` is the variance used by the test, if it differs from ``variance``,
-    ``freedom`` is its degrees of freedom, and ``least`` the smallest distance of both
-    limits from the difference.
+    ``variance`` is DeLong's or Obuchowski's, ``tested`` that of the test, and ``least``
+    the smallest distance of both limits from the difference.
     """
     center = one.center - two.center
     # Few rows determine the correlation of both AUCs poorly, and so the square-and-add
     # rule alone would be too narrow.
     below, above = (max(distance, least) for distance in _distances(one, two, variance))
-    scale = float(np.sqrt(variance if stable is None else stable))
+    scale = float(np.sqrt(tested.value))
 
     def upper_tail(excess: float) -> float:
         if scale > 0:
-            return float(special.stdtr(freedom, -excess / scale))
+            return float(special.stdtr(tested.freedom, -excess / scale))
         # Both AUCs are 0 or 1, where the variance is zero but the interval has a positive
         # width: the test uses the width on the side of the hypothesis. If it is zero
         # too, the rankings are equal, and the difference is rounding error.

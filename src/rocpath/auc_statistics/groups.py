@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rocpath.auc_statistics.influence import class_sums
+from rocpath.auc_statistics.influence import Variance, class_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,14 +104,10 @@ class Jackknife(NamedTuple):
         return Jackknife(self.center - other.center, self.left_out - other.left_out)
 
     @property
-    def freedom(self) -> float:
-        """The degrees of freedom of the variance."""
-        return self.left_out.size - 1.0
-
-    @property
-    def variance(self) -> float:
-        """The variance of the estimate."""
-        return float(self.left_out.var()) * self.freedom
+    def variance(self) -> Variance:
+        """The variance of the estimate, and its degrees of freedom."""
+        freedom = self.left_out.size - 1.0
+        return Variance(float(self.left_out.var()) * freedom, freedom)
 
 
 def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -10,6 +10,7 @@ from rocpath.arguments import finite_number, one_of, rate_up_to_one, share_betwe
 from rocpath.auc_statistics.averages import multiclass_interval, stratified_interval
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared, difference_of
+from rocpath.auc_statistics.influence import Variance
 from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
 
 if TYPE_CHECKING:
@@ -203,14 +204,9 @@ def compare_auc_unpaired(
         for sample, name, score in samples
     )
     first, second = one.test_variance, two.test_variance
-    return difference_of(
-        one,
-        two,
-        one.interval.standard_error**2 + two.interval.standard_error**2,
-        stable=first.value + second.value,
-        freedom=min(first.freedom, second.freedom),
-        margin=checked_margin(margin),
-    )
+    tested = Variance(first.value + second.value, min(first.freedom, second.freedom))
+    variance = one.interval.standard_error**2 + two.interval.standard_error**2
+    return difference_of(one, two, variance, tested, margin=checked_margin(margin))
 
 
 def _refuse_with(other: str, **arguments: Any) -> None:

@@ -62,23 +62,20 @@ class AUCComparisons(TextTable):
     p_value: float
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        level = percent(next(iter(self.intervals.values())).confidence)
+        interval = f"{percent(next(iter(self.intervals.values())).confidence)} CI"
         scores = [
             [name, f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}"]
             for name, one in self.intervals.items()
         ]
         pairs = [
             [
-                f"{pair.first} - {pair.second}",
+                f"{first} - {second}",
                 f"{one.difference:+.4f}",
                 f"{one.low:+.4f} to {one.high:+.4f}",
-                p_text(one.p_value).removeprefix("p = "),
-                p_text(pair.holm_p_value).removeprefix("p = "),
+                *(p_text(p).removeprefix("p = ") for p in (one.p_value, adjusted)),
             ]
-            for pair in self.pairs
-            for one in (pair.comparison,)
+            for first, second, one, adjusted in self.pairs
         ]
-        interval = f"{level} CI"
         return [
             (["score", "AUC", interval], scores),
             (["pair", "difference", interval, "p", "Holm's p"], pairs),
@@ -145,7 +142,7 @@ def compare_aucs(
     covariance = _covariance(sample, list(curves.values()))
     found = []
     for (i, one), (j, two) in combinations(enumerate(curves), 2):
-        variance = _pair_variance(sample, covariance, i, j)
+        variance = _pair_variance(sample, covariance[np.ix_([i, j], [i, j])])
         found.append((one, two, compared(curves[one], curves[two], variance=variance)))
     adjusted = holm([comparison.p_value for *_, comparison in found])
     return AUCComparisons(
@@ -193,13 +190,11 @@ def holm(p_value: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
-def _pair_variance(
-    sample: LabeledSample, covariance: NDArray[np.float64], i: int, j: int
-) -> float | None:
+def _pair_variance(sample: LabeledSample, covariance: NDArray[np.float64]) -> float | None:
     """Return DeLong's variance of a difference, or None if it must be summed by row."""
     counts = sample.counts["n_positives"], sample.counts["n_negatives"]
-    total = float(covariance[i, i] + covariance[j, j])
-    variance = total - 2.0 * float(covariance[i, j])
+    total = float(np.trace(covariance))
+    variance = total - 2.0 * float(covariance[0, 1])
     # For nearly equal rankings, most digits would cancel in the subtraction.
     if sample.groups is not None or 1 in counts or variance < _CANCELLATION * total:
         return None
@@ -212,9 +207,9 @@ def _overall_test(
     """Test that all AUCs are equal, by their differences from the last one."""
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
-    contrast = np.eye(len(curves))[:-1]
-    contrast[:, -1] = -1.0
-    apart = contrast @ covariance @ contrast.T
+    # The covariance of these differences.
+    apart = covariance - covariance[-1] - covariance[:, -1:] + covariance[-1, -1]
+    apart = apart[:-1, :-1]
     # Equal rankings make the matrix singular; its rank is the degrees of freedom.
     scale = max(float(np.abs(apart).max()), 1e-300)
     rank = int(np.linalg.matrix_rank(apart / scale, tol=1e-10, hermitian=True))
@@ -234,7 +229,7 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
     """Return the covariance matrix of the AUCs."""
     if sample.groups is not None:
         left_out = np.array([curve.jackknife.left_out for curve in curves])
-        return np.atleast_2d(np.cov(left_out, bias=True)) * curves[0].jackknife.freedom
+        return np.asarray(np.cov(left_out, bias=True) * (left_out.shape[1] - 1.0))
     influence = np.empty((len(curves), sample.is_positive.size))
     for row, curve in zip(influence, curves, strict=True):
         curve.write_influence(row)

@@ -86,7 +86,5 @@ def n_positives_needed(
 
 def _unit_variance(auc: float, negatives_per_positive: float) -> float:
     """Return the variance of an AUC, times the number of positives."""
-    table = binormal_table(1.0)
-    positive = float(np.interp(auc, table.area, table.positive))
-    negative = float(np.interp(auc, table.area, table.negative))
-    return positive + negative / negatives_per_positive
+    positive, negative, _ = binormal_table(1.0).at(auc)
+    return float(positive + negative / negatives_per_positive)

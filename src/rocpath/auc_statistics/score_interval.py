@@ -13,7 +13,7 @@ are added.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -88,14 +88,12 @@ class Expectation(NamedTuple):
 
 
 def expected_spread(
-    area: NDArray[np.float64], positive: ClassSpread, negative: ClassSpread, max_fpr: float
+    area: Any, positive: ClassSpread, negative: ClassSpread, max_fpr: float
 ) -> Expectation:
     """Return the expected ``variance`` of each class, and the term shared by both."""
-    table = binormal_table(max_fpr)
-    of_positive = np.interp(area, table.area, table.positive)
-    of_negative = np.interp(area, table.area, table.negative)
+    of_positive, of_negative, pair = binormal_table(max_fpr).at(area)
     # Components estimated from finitely many rows of the other class vary more.
-    more = np.interp(area, table.area, table.pair) - of_positive - of_negative
+    more = pair - of_positive - of_negative
     return Expectation(
         of_positive + more / negative.n_rows,
         of_negative + more / positive.n_rows,
@@ -126,7 +124,7 @@ def score_interval(
     design: DesignEffect | None = None,
 ) -> tuple[float, float]:
     """Return the limits of the interval; areas are divided by ``max_fpr``."""
-    here = expected_spread(np.array(area), positive, negative, max_fpr)
+    here = expected_spread(area, positive, negative, max_fpr)
     ratio = [
         _shrunk_ratio(spread, float(expected), _prior_ratio(area, max_fpr))
         for spread, expected in ((positive, here.positive), (negative, here.negative))
@@ -136,12 +134,9 @@ def score_interval(
     variance = variance + ratio[1] * there.negative / negative.n_rows
     # Pairs of one positive and one negative were counted with both classes.
     variance -= min(ratio) * there.shared
-    if design is not None:
-        quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
-        return _limits(design.center, area, design.factor * variance, quantile, max_fpr)
-    freedom = _freedom(here, ratio, positive, negative)
-    quantile = special.stdtrit(freedom, 0.5 + 0.5 * confidence)
-    return _limits(area, area, variance, quantile, max_fpr)
+    design = design or DesignEffect(1.0, _freedom(here, ratio, positive, negative), area)
+    quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
+    return _limits(design.center, area, design.factor * variance, quantile, max_fpr)
 
 
 def scaled_interval(
@@ -154,11 +149,11 @@ def scaled_interval(
     """
     positive, negative = (ClassSpread(0.0, float(size), 0.0) for size in sizes)
 
-    def expected(at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected(at: Any) -> NDArray[np.float64]:
         spread = expected_spread(at, positive, negative, 1.0)
         return spread.positive / sizes[0] + spread.negative / sizes[1] - spread.shared
 
-    here = float(expected(np.array(area)))
+    here = float(expected(area))
     ratio = 1.0
     if variance > _ROUNDING and here > 0:
         ratio = (freedom * variance / here + _PRIOR_ROWS) / (freedom + _PRIOR_ROWS)
@@ -222,8 +217,8 @@ def _freedom(
 ) -> float:
     """Return Satterthwaite's degrees of freedom."""
     parts = [
-        max(ratio[0] * float(here.positive) / positive.n_rows, 1e-300),
-        max(ratio[1] * float(here.negative) / negative.n_rows, 1e-300),
+        max(one * float(expected) / spread.n_rows, 1e-300)
+        for one, expected, spread in zip(ratio, here[:2], (positive, negative), strict=True)
     ]
     share = parts[0] / sum(parts)
     return _FREEDOM / (
@@ -239,6 +234,10 @@ class _BinormalTable(NamedTuple):
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
     pair: NDArray[np.float64]
+
+    def at(self, area: Any) -> tuple[NDArray[np.float64], ...]:
+        """Interpolate the three variances."""
+        return tuple(np.interp(area, self.area, column) for column in self[1:])
 
 
 # The table depends on max_fpr alone, and a comparison of models uses it many times.
