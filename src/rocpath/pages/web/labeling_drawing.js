@@ -1,4 +1,4 @@
-/* Draws a sequence: its values, reduced to the resolution of the screen, a segmentation, labels. */
+/* Draws a sequence: values at the resolution of the screen, a segmentation, and labels. */
 (function (shared) {
   "use strict";
   const INK = "#1b1f24", SOFT = "#57606a", RULE = "#e3e8ed", SIGNAL = "#7a8590";
@@ -10,9 +10,9 @@
     (k) => k * SECOND), ...[1, 2, 5, 10, 15, 30].map((k) => k * MINUTE),
   ...[1, 2, 3, 6, 12].map((k) => k * HOUR), ...[1, 2, 7, 14, 30, 91, 182, 365, 730, 1826,
     3652].map((k) => k * DAY)];
-  const FEWEST_THINNED = 1.5;  // observations in a pixel
+  const FEWEST_THINNED = 1.5;  // observations per pixel above which only extremes are drawn
 
-  /* Makes a canvas as sharp as the screen, and empty. */
+  /* Clears a canvas and sets its resolution to that of the screen. */
   function cleared(canvas) {
     const width = canvas.clientWidth, height = canvas.clientHeight;
     const ratio = window.devicePixelRatio || 1;
@@ -28,7 +28,7 @@
     return { pen, width, height };
   }
 
-  /* From positions and scaled values to pixels of a box. */
+  /* Returns the conversions between positions, scaled values and pixels of a box. */
   function scales(signal, view, box) {
     const { position } = signal;
     const first = Math.max(position.from(view.from) - 1, 0);
@@ -52,7 +52,7 @@
       const next = Math.min(position.from(place(box.left + px + 1)), position.n);
       if (next > i) {
         let [low, high] = signal.extremes(i, next);
-        // Joined to the column before, as the values are.
+        // Connected to the previous column, as the values are.
         if (before && before[1] < low) low = before[1];
         if (before && before[0] > high) high = before[0];
         pen.moveTo(box.left + px + 0.5, y(low) + 0.5);
@@ -63,7 +63,7 @@
     }
     pen.lineWidth = 1;
     pen.strokeStyle = SIGNAL;
-    pen.globalAlpha = 0.7;  // what lies under it shines through
+    pen.globalAlpha = 0.7;  // so that labels remain visible below it
     pen.stroke();
     pen.globalAlpha = 1;
   }
@@ -129,7 +129,7 @@
     pen.setLineDash([]);
   }
 
-  /* Diagonal lines over wrong labels, so that they do not depend on color alone. */
+  /* Draws diagonal lines over wrong labels, which are not marked by color alone. */
   function hatch(pen, left, top, width, height) {
     pen.save();
     pen.beginPath();
@@ -151,7 +151,7 @@
     return texts.find((one) => pen.measureText(one).width <= width) || "";
   }
 
-  /* The part of a region within the box, or null. */
+  /* Returns the part of a region inside the box, or null. */
   function extent(label, scale) {
     const { box } = scale, left = Math.max(scale.x(label.start), box.left);
     const width = Math.min(scale.x(label.end), box.left + box.width) - left;
@@ -169,7 +169,7 @@
     pen.globalAlpha = 1;
   }
 
-  /* The frame of a region and its name, over everything else. */
+  /* Draws the frame of a region and its name above everything else. */
   function drawName(pen, label, wrong, scale, isSelected) {
     const at = extent(label, scale), kind = shared.KINDS[label.kind];
     if (!at) return;
@@ -217,7 +217,7 @@
     if (Math.abs(number) >= 1e10 || (step < 1e-6 && number !== 0)) {
       return Number(number.toPrecision(10)).toExponential().replace("e+", "e");
     }
-    if (number === 0) return "0";  // and not -0
+    if (number === 0) return "0";  // instead of "-0"
     const digits = Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 10);
     return number.toLocaleString("en", { minimumFractionDigits: digits,
       maximumFractionDigits: digits });
@@ -232,7 +232,7 @@
     return step >= SECOND ? iso.slice(11, 19) : iso.slice(14, 23);
   }
 
-  /* Places and texts of the ticks below a view. */
+  /* Returns the positions and texts of the ticks of the horizontal axis. */
   function placeTicks(signal, view, most) {
     const { position } = signal, span = view.to - view.from;
     if (position.kind === "time") {
@@ -282,7 +282,7 @@
     pen.stroke();
   }
 
-  /* Triangles where candidates disagree, the larger the more. */
+  /* Draws triangles where candidates differ; their size increases with the doubt. */
   function drawDoubts(pen, places, scale) {
     const { box } = scale, bottom = box.top + box.height;
     pen.fillStyle = "#D55E00";
@@ -318,13 +318,13 @@
     pen.stroke();
   }
 
-  /* The box of the large view within its canvas. */
+  /* Returns the box of the large view inside its canvas. */
   function largeBox(width, height) {
     return { left: width < 600 ? 44 : 60, top: 6,
       width: width - (width < 600 ? 44 : 60) - 10, height: height - 34 };
   }
 
-  /* The large view; returns its scales, by which pointers find their places. */
+  /* Draws the large view, and returns its scales, which convert pointer coordinates. */
   function drawLarge(canvas, state) {
     const { pen, width, height } = cleared(canvas), { signal, labels, model } = state;
     const scale = scales(signal, state.view, largeBox(width, height)), { box } = scale;

@@ -1,14 +1,14 @@
-/* The actions of the page: navigate, mark a region, set its kind, move its edges, undo. */
+/* The actions of the page: navigate, mark regions, set kinds, move edges and undo. */
 (function (shared) {
   "use strict";
-  const FEWEST_SEEN = 8;  // observations in the narrowest view
+  const FEWEST_SEEN = 8;  // minimum number of observations in a view
 
   function whole(signal) {
     const room = 0.01 * (signal.high - signal.low);
     return { from: signal.low - room, to: signal.high + room };
   }
 
-  /* A page's state: which sequence, which part of it, which model, what is selected. */
+  /* Holds the state of the page: current sequence, view, model and selection. */
   shared.editor = function (signals, first) {
     const history = shared.history(first);
     const decisions = shared.decisions(signals);
@@ -44,7 +44,7 @@
       look(place - (place - from) * factor, span);
     }
 
-    /* What a zoom without a pointer keeps in its place. */
+    /* Returns the position that stays fixed when zooming without a pointer. */
     function focus() {
       const { from, to } = view(), chosen = region();
       const place = chosen ? (chosen.start + chosen.end) / 2
@@ -75,7 +75,7 @@
       return state.selected === null ? null : labels()[state.selected];
     }
 
-    /* The observations between the labels on both sides of a place. */
+    /* Returns the first and last observation between the labels on both sides of a position. */
     function limits(place, skipped) {
       const { position } = signal();
       let low = -Infinity, high = Infinity;
@@ -98,7 +98,7 @@
       Object.assign(state, { pending: null, selected: null, preview: null, edge: "end" });
     }
 
-    /* Begins or extends a region, by observations; it ends where other labels begin. */
+    /* Starts or extends a region between two observations, without overlapping other labels. */
     function mark(anchor, head) {
       const [low, high] = limits(signal().position.at(anchor), null);
       state.selected = null;
@@ -106,7 +106,7 @@
       state.edge = state.pending.head < anchor ? "start" : "end";
     }
 
-    /* Shows a label with one edge at another observation; `settle` keeps it. */
+    /* Previews a label with one edge at another observation; `settle` applies it. */
     function moveEdge(index) {
       const { position } = signal(), label = labels()[state.selected];
       const [low, high] = limits((label.start + label.end) / 2, state.selected);
@@ -159,7 +159,7 @@
       state.current = Math.min(Math.max(k, 0), signals.length - 1);
     }
 
-    /* Takes a change back, or again, and shows the sequence that it was in. */
+    /* Undoes or redoes a change, and shows the sequence that it affects. */
     function travel(way) {
       clear();
       const before = history.now;

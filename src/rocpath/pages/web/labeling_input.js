@@ -1,11 +1,11 @@
-/* Handles pointers, wheel and keys over the large view. */
+/* Handles pointer, wheel and keyboard events of the large view. */
 (function (shared) {
   "use strict";
-  const NEAR = { mouse: 6, pen: 8, touch: 14 };  // distance in pixels that grabs an edge
-  const CLICK = 4;  // pixels that a click may move
+  const NEAR = { mouse: 6, pen: 8, touch: 14 };  // largest distance in pixels from an edge that can be dragged
+  const CLICK = 4;  // largest movement of a click, in pixels
   const ARROWS = ["ArrowLeft", "ArrowRight"];
 
-  /* The edge of the selected label under a pointer; others are not moved by accident. */
+  /* Returns the edge of the selected label under a pointer; other labels cannot be moved. */
   function edgeAt(editor, scale, x, near) {
     const { selected } = editor.state;
     if (selected === null) return null;
@@ -18,7 +18,7 @@
       && y <= box.top + box.height + 26;
   }
 
-  /* Two fingers: the places under them stay under them. */
+  /* Zooms with two fingers, so that the same positions stay under them. */
   function pinch(editor, scale, touches) {
     const [a, b] = [...touches.values()], { box } = scale;
     const share = (x) => (x - box.left) / box.width;
@@ -65,7 +65,7 @@
         drag.x = x;
       }
       if (drag.way === "label" && Math.abs(x - drag.x) > CLICK) {
-        // A key must not change the label that a new region was to be drawn over.
+        // A key must not change the kind of the label below the drag.
         editor.clear();
         page.notify("Regions do not overlap. Start outside of labels, or select a label and "
           + "drag one of its edges.");
@@ -94,7 +94,7 @@
     canvas.addEventListener("pointermove", move);
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", (event) => {
-      // The browser scrolls the page instead.
+      // The browser handles the gesture, for example as scrolling.
       touches.delete(event.pointerId);
       drag = null;
       editor.clear();
@@ -116,7 +116,7 @@
     }, { passive: false });
   }
 
-  /* The view's window in the whole sequence is dragged, or comes to a click. */
+  /* Dragging moves the visible part of the sequence; a click centers it. */
   function listenToOverview(canvas, editor, page) {
     let grabbed = null;
     const to = (event) => {
@@ -135,8 +135,8 @@
       () => { grabbed = null; }));
   }
 
-  /* Arrows move a cursor by a hundredth of the view, or with Ctrl by an observation; with
-     Shift they move the edge of the region, or begin one at the cursor. */
+  /* Arrow keys move the cursor by one hundredth of the view, or with Ctrl by one observation.
+     With Shift they move the edge of the region, or start a region at the cursor. */
   function step(editor, event) {
     const { state } = editor, { position } = editor.signal(), { from, to } = editor.view();
     const sign = event.key === "ArrowLeft" ? -1 : 1;
@@ -168,7 +168,7 @@
     editor.reveal(position.at(state.cursor));
   }
 
-  /* Shift moves the other edge from now on. */
+  /* Switches the edge that Shift and the arrow keys move. */
   function swapEdge({ state }) {
     state.edge = state.edge === "end" ? "start" : "end";
     if (state.pending) {
@@ -247,7 +247,7 @@
     section.addEventListener("keydown", (event) => {
       const isView = event.target.closest(".large") !== null;
       const isCommand = event.ctrlKey || event.metaKey;
-      // Elsewhere keys belong to the focused control, except for commands.
+      // Outside the view, keys other than commands belong to the focused control.
       if (!isView && !isCommand) return;
       if (press(editor, page, event)) {
         event.preventDefault();
@@ -255,7 +255,7 @@
       }
     });
     section.addEventListener("keyup", (event) => {
-      // Many presses of one Shift are one change, to be undone at once.
+      // All key presses while Shift is held are undone together.
       if (event.key === "Shift" && editor.state.preview) {
         editor.settle();
         page.changed();

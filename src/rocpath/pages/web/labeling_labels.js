@@ -1,9 +1,8 @@
-/* Labels: their requirements, the errors of segmentations, undo, CSV and storage. */
+/* Labels: their kinds, the label errors of segmentations, undo, CSV files and storage. */
 (function (shared) {
   "use strict";
   const MOST_UNDONE = 500;
-  // As in Python: what is counted in a region, and how many are right. Colors are of
-  // the palette of Okabe and Ito, which the color-blind can tell apart.
+  // As in Python: what is counted in a region, and the range of correct counts.
   const KINDS = {
     no_change: { counts: "change", least: 0, most: 0, key: "n",
       text: "No change", short: "0" },
@@ -25,24 +24,24 @@
     ">0changes": "at_least_one_change", noPeaks: "no_peaks", peakStart: "peak_start",
     peakEnd: "peak_end" };
 
-  /* How many of every second (or every) place are in a stretch. */
+  /* Counts the places, from `offset` in steps of `stride`, that satisfy a monotone condition. */
   function count(places, offset, stride, isBefore) {
     const n = Math.ceil((places.length - offset) / stride);
     return shared.firstIndex(Math.max(n, 0), (k) => !isBefore(places[offset + k * stride]));
   }
 
-  /* Changes in (start, end]; starts and ends of peaks; peaks that overlap. */
+  /* Counts changes, starts of peaks or ends of peaks in (start, end], or overlapping peaks. */
   function counted(places, label, what) {
     const { start, end } = label;
     const upTo = (offset, stride, edge) => count(places, offset, stride, (p) => p <= edge);
     if (what === "change") return upTo(0, 1, end) - upTo(0, 1, start);
     if (what === "peakStart") return upTo(0, 2, end) - upTo(0, 2, start);
     if (what === "peakEnd") return upTo(1, 2, end) - upTo(1, 2, start);
-    // Those that start before the end of the region, less those that end before it.
+    // Peaks that start before the end of the region, minus those that end before its start.
     return count(places, 0, 2, (p) => p < end) - upTo(1, 2, start);
   }
 
-  /* "fp", "fn" or null: what a segmentation with changes at these places gets wrong. */
+  /* Returns the error of a segmentation with changes at these places: "fp", "fn" or null. */
   function verdict(places, label) {
     const kind = KINDS[label.kind], n = counted(places, label, kind.counts);
     if (n > kind.most) return "fp";
@@ -61,8 +60,8 @@
 
   function sorted(labels) { return [...labels].sort((a, b) => a.start - b.start); }
 
-  /* The labels of every sequence, never changed but replaced, so that undoing is to
-     take the last ones again. */
+  /* Keeps the labels of all sequences. They are replaced and never modified, so that undo
+     restores the previous ones. */
   function history(first) {
     let past = [], future = [], now = first;
     return {
@@ -82,8 +81,8 @@
     };
   }
 
-  /* Rows of (name, start, end, kind) become labels by sequence; what cannot be used is
-     told, by its row. */
+  /* Converts rows of (name, start, end, kind) to the labels of each sequence, and reports the
+     rows that cannot be used. */
   function placed(rows, signals) {
     const known = new Map(signals.map((one, k) => [one.name, k]));
     const labels = signals.map(() => []), problems = [];
@@ -139,7 +138,7 @@
     return rows.filter((row) => row.length > 1 || row[0].trim() !== "");
   }
 
-  /* Rows of (name, start, end, kind) of a CSV file, with its columns in any order. */
+  /* Reads rows of (name, start, end, kind) from a CSV file with columns in any order. */
   function csvRows(text) {
     const [head = [], ...rows] = fields(text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n"));
     const names = head.map((one) => one.trim());
@@ -153,7 +152,7 @@
     }));
   }
 
-  /* The browser's own storage; a browser may refuse it, and then says no. */
+  /* The storage of the browser; `save` returns false if the browser does not allow it. */
   function storage(key) {
     const name = `rocpath-labels-${key}`;
     return {

@@ -1,8 +1,11 @@
-/* What labels decide between the segmentations of each sequence, and what they do not. */
+/* Label errors of the segmentations of each sequence, and where the remaining candidates
+   differ. */
 (function (shared) {
   "use strict";
-  const SAME_PLACE = 0.01;  // of the length: changes that have only moved
-  const END_WIDTH = Math.LN2;  // of the log penalties that select the first and last model
+  // Changes within this fraction of the length are treated as the same change.
+  const SAME_PLACE = 0.01;
+  // Assumed width of the infinite intervals of log penalties of the first and last model.
+  const END_WIDTH = Math.LN2;
 
   function errorsOfModels(signal, labels) {
     return signal.models.map((model) => shared.errors(model.places, labels));
@@ -10,8 +13,8 @@
 
   function fewest(found) { return Math.min(...found.map((one) => one.fp + one.fn)); }
 
-  /* The model with the fewest errors; of several the one that most log penalties
-     select, as those at the ends are selected by infinitely many for want of others. */
+  /* Returns the model with the fewest errors; if there are several, the one that is selected
+     by the widest interval of log penalties. */
   function bestModel(signal, found) {
     const least = fewest(found), width = widths(signal.models);
     let best = -1;
@@ -28,7 +31,7 @@
     });
   }
 
-  /* The fewest errors of all sequences if all had one penalty. */
+  /* Returns the fewest label errors that a common penalty of all sequences can have. */
   function onePenalty(signals, labels) {
     const jumps = [];
     let now = 0;
@@ -36,7 +39,7 @@
       if (own.length === 0) return;
       const found = errorsOfModels(signals[k], own).map((one) => one.fp + one.fn);
       now += found[found.length - 1];
-      // From penalty 0 up: each model begins at its smallest penalty.
+      // By increasing penalty: each model starts at its smallest penalty.
       for (let m = found.length - 2; m >= 0; m--) {
         jumps.push([signals[k].models[m].minPenalty, found[m] - found[m + 1]]);
       }
@@ -51,9 +54,9 @@
     return least;
   }
 
-  /* Where the candidates differ. A candidate is a model with the fewest label errors, and
-     counts by the width of the log penalties that select it. At a place where a share p
-     of them has a change, they differ by p (1 - p); places inside a label are decided. */
+  /* Finds where the candidates differ. Candidates are the models with the fewest label errors,
+     weighted by the width of the interval of log penalties that select them. The doubt at a
+     place where a fraction p of them has a change is 4 p (1 - p), and 0 inside a label. */
   function undecided(signal, labels) {
     const { models, position } = signal, found = errorsOfModels(signal, labels);
     const least = fewest(found), all = widths(models);
@@ -78,7 +81,7 @@
     return { places: open, doubt: open.reduce((sum, one) => sum + one.doubt, 0) };
   }
 
-  /* Answers for the labels there are now, each computed once. */
+  /* Returns functions of the current labels, whose results are cached. */
   shared.decisions = function (signals) {
     const known = signals.map(() => ({}));
     const of = (k, labels) => {
@@ -91,7 +94,7 @@
     };
     return {
       of,
-      /* The sequence in most doubt, other than the one shown unless only that is. */
+      /* Returns the sequence with the most doubt, except the current one; -1 if there is none. */
       next(all, current) {
         let best = -1, most = 0;
         all.forEach((labels, k) => {

@@ -1,9 +1,9 @@
-/* Draws what stands around the large view: the small multiples, the window of the view
-   in the whole sequence, and the errors of every segmentation. */
+/* Draws the panels around the large view: the small multiples, the whole sequence with the
+   visible part, and the label errors of every segmentation. */
 (function (shared) {
   "use strict";
   const FP = "#D55E00", FN = "#0072B2";
-  const THUMB = 8;  // half the width of a slider's thumb, the same in every browser's CSS
+  const THUMB = 8;  // half the width of the slider's thumb, which the CSS sets for all browsers
 
   function drawShading(pen, labels, places, scale) {
     const { box } = scale;
@@ -20,7 +20,7 @@
     });
   }
 
-  /* A whole sequence in little room; returns its scales. */
+  /* Draws a whole sequence in a small canvas, and returns its scales. */
   function drawSmall(canvas, signal, labels, model) {
     const { pen, width, height } = shared.cleared(canvas);
     const whole = { from: signal.low, to: signal.high };
@@ -32,7 +32,7 @@
     return { pen, scale };
   }
 
-  /* The whole sequence below the large view, dark outside of what that shows. */
+  /* Draws the whole sequence below the large view, darkened outside the visible part. */
   function drawOverview(canvas, state) {
     const { signal, labels, model, view } = state;
     const { pen, scale } = drawSmall(canvas, signal, labels, model), { box } = scale;
@@ -48,7 +48,7 @@
     return scale;
   }
 
-  /* Where the slider's thumb stands for a model. */
+  /* Returns the position of the slider's thumb for a model. */
   function modelX(k, n, width) {
     return THUMB + (n > 1 ? k / (n - 1) : 0) * (width - 2 * THUMB);
   }
@@ -58,7 +58,7 @@
     return Math.min(Math.max(k, 0), n - 1);
   }
 
-  /* Errors of every segmentation as two stacked bars, under the slider that chooses. */
+  /* Draws the label errors of every segmentation as two stacked bars below the slider. */
   function drawErrors(canvas, models, errors, shown) {
     const { pen, width, height } = shared.cleared(canvas), n = models.length;
     const most = Math.max(1, ...errors.map((one) => one.fp + one.fn));

@@ -1,4 +1,4 @@
-/* The labeling page: shows the state of the editor, and offers its actions. */
+/* The labeling page: displays the state of the editor and connects its controls. */
 (function (shared) {
   "use strict";
   const { KINDS } = shared;
@@ -12,7 +12,7 @@
     return made;
   }
 
-  /* The text for an error count. */
+  /* Returns the numbers of label errors as text. */
   function errorText({ fp, fn }) {
     if (fp + fn === 0) return "no label error";
     const parts = [];
@@ -41,7 +41,7 @@
     });
   }
 
-  /* A small multiple for each sequence, drawn when it comes into sight. */
+  /* Creates a small multiple for each sequence, which is drawn when it becomes visible. */
   function makeThumbs(page) {
     const seen = new IntersectionObserver((entries) => {
       entries.forEach((entry) => {
@@ -67,7 +67,7 @@
     const { editor } = page, { history, decisions, signals } = editor;
     page.thumbs.forEach((thumb, k) => {
       thumb.button.setAttribute("aria-current", String(k === editor.state.current));
-      // Of thousands only those in sight, and of them only what has changed.
+      // There may be thousands: only visible ones that have changed are drawn.
       if (!thumb.isSeen) return;
       const labels = history.now[k], m = editor.modelOf(k);
       const state = [labels, m, thumb.canvas.clientWidth];
@@ -125,7 +125,7 @@
     const { editor } = page, labels = editor.labels();
     const { places } = editor.signal().models[editor.model];
     const state = [editor.state.current, labels, editor.model, editor.state.selected];
-    // Written anew, the table would lose the focus of its buttons at every move.
+    // Rebuilding the table at every move would remove the focus from its buttons.
     if (page.written && state.every((one, k) => one === page.written[k])) return;
     page.written = state;
     const rows = labels.map((label, k) => {
@@ -151,7 +151,7 @@
     page.find(".own-labels tbody").replaceChildren(...rows);
   }
 
-  /* The line under the view: what is selected, and what can be done. */
+  /* Returns the line below the view: the selection and the available actions. */
   function hint(page) {
     const { editor } = page, { state } = editor, chosen = editor.region();
     const keys = page.kinds.map((kind) => `${KINDS[kind].key.toUpperCase()} ${
@@ -185,7 +185,7 @@
         && chosen.kind === button.dataset.kind));
     });
     const text = hint(page), place = page.find("[data-value=hint]");
-    // A screen reader says a line that is set, also if it is the same.
+    // A screen reader repeats a line whenever it is set, even if it has not changed.
     if (place.textContent !== text) place.textContent = text;
     place.classList.toggle("problem", Boolean(page.isProblem));
     page.large.setAttribute("aria-label", `${editor.signal().name}, sequence ${
@@ -208,7 +208,7 @@
     writeTable(page);
     writeTotals(page);
     writeThumbs(page);
-    // For tests: that it is drawn, and how long it took.
+    // For tests: the number of redraws and the duration of the last one.
     page.section.dataset.milliseconds = String(performance.now() - began);
     page.section.dataset.drawn = String(Number(page.section.dataset.drawn || 0) + 1);
   }
@@ -223,7 +223,7 @@
     const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
     const link = element("a", { href: address, download: "labels.csv" });
     link.click();
-    // Later, as some browsers begin to read after the click has returned.
+    // Delayed, because some browsers start to read after the click has returned.
     setTimeout(() => URL.revokeObjectURL(address), 10000);
     say(page, "Saved as labels.csv in your downloads folder.");
     page.render();
@@ -234,7 +234,7 @@
     try {
       const rows = shared.csvRows(await file.text());
       const { labels, problems } = shared.placed(rows, editor.signals);
-      // As one edit, which can be undone.
+      // One edit, which can be undone.
       editor.replace(labels);
       const taken = plural(rows.length - problems.length, "label");
       say(page, problems.length === 0 ? `Imported ${taken} from ${file.name}.`
@@ -263,7 +263,7 @@
     });
     file.addEventListener("change", () => {
       if (file.files.length) load(page, file.files[0]);
-      // Or the same file, edited, could not be chosen again.
+      // Otherwise an edited file could not be selected again.
       file.value = "";
     });
     page.slider.addEventListener("input", () => {
@@ -285,7 +285,7 @@
       overview: find("canvas.overview"), slider: find("input[type=range]"),
       errors: find("canvas.errors"), message: null,
       kinds: Object.keys(KINDS).filter((one) => data.has_peaks || !one.includes("peak")),
-      /* Many moves in one frame are drawn once. */
+      /* Draws at most once per frame. */
       render() {
         if (!isAsked) requestAnimationFrame(() => { isAsked = false; draw(page); });
         isAsked = true;
@@ -321,13 +321,13 @@
     const signals = data.sequences.map(shared.signal);
     Object.entries(data.kind_colors).forEach(([kind, color]) => { KINDS[kind].color = color; });
     const kept = shared.storage(data.key).load();
-    // What this browser keeps is newer than what the page was made with.
+    // Labels stored by this browser are newer than those in the page.
     const { labels, problems } = shared.placed(kept || data.labels, signals);
     const page = makePage(section, data, shared.editor(signals, labels));
     makeKinds(page);
     makeThumbs(page);
     shared.listen(section, page.canvas, page.overview, page.editor, page);
-    // A message stays until the next action.
+    // A message is shown until the next action.
     ["pointerdown", "keydown"].forEach((name) => section.addEventListener(name,
       () => say(page, null), { capture: true }));
     actions(page);

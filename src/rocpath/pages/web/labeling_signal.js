@@ -1,9 +1,9 @@
-/* Signals as the page holds them: positions, values, and the extremes of any stretch.
+/* Signals: positions, values, and the extremes of any range of observations.
    The scripts of the labeling page share one object, `rocpathLabeling`. */
 window.rocpathLabeling = {};
 (function (shared) {
   "use strict";
-  const BLOCK = 4;  // observations, then blocks, that make one block of the next level
+  const BLOCK = 4;  // number of observations or blocks in a block of the next level
 
   function bytes(text) {
     const coded = atob(text), found = new Uint8Array(coded.length);
@@ -16,7 +16,7 @@ window.rocpathLabeling = {};
     return () => (made === undefined ? (made = make()) : made);
   }
 
-  /* The first index at which a claim that stays true becomes true; n if none. */
+  /* Returns the first index for which a monotone condition is true; n if there is none. */
   function firstIndex(n, isTrue) {
     let low = 0, high = n;
     while (low < high) {
@@ -26,7 +26,7 @@ window.rocpathLabeling = {};
     return low;
   }
 
-  /* Text of a time, in the style of the given texts, to be read as one zone. */
+  /* Parses a time; times without a zone are read in UTC. */
   function timeOf(text) {
     const joined = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, "$1T");
     const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(joined) || !joined.includes("T");
@@ -37,7 +37,7 @@ window.rocpathLabeling = {};
     const places = data.float64 ? new Float64Array(bytes(data.float64)) : null;
     const n = places ? places.length : data.n;
     const at = places ? (i) => places[i] : (i) => data.first + data.step * i;
-    // Of observations from the one at or after a place: the first, or n.
+    // The first observation at or after a position; n if there is none.
     const from = (place) => firstIndex(n, (i) => at(i) >= place);
     const nearest = (place) => {
       const after = Math.min(from(place), n - 1);
@@ -45,7 +45,7 @@ window.rocpathLabeling = {};
     };
     const indexOf = once(() => new Map((data.text || []).map((one, i) => [one, i])));
     const text = (i) => (data.text ? data.text[i] : String(at(i)));
-    /* The place that a text or number names, or NaN. */
+    /* Returns the position that a text or number denotes, or NaN. */
     const read = (given) => {
       const known = indexOf().get(String(given));
       if (known !== undefined) return at(known);
@@ -78,9 +78,9 @@ window.rocpathLabeling = {};
     return levels;
   }
 
-  /* The extremes of observations first to before last, at the coarsest level whose
-     blocks are at most a quarter of the stretch: the ends are then rounded outwards by
-     less than can be seen. */
+  /* Returns the extremes of the observations from `first` to before `last`. They are read
+     at the coarsest level whose blocks are at most a quarter of the range, so that rounding
+     its ends outward is not visible. */
   function extremes(levels, first, last) {
     let k = 0;
     while (k + 1 < levels.length && levels[k + 1].size * 4 <= last - first) k++;
@@ -94,7 +94,8 @@ window.rocpathLabeling = {};
     return [least, most];
   }
 
-  /* A sequence. Values and means are in units of half its range, from its middle. */
+  /* Returns a sequence. Values and means are relative to the middle of its range, in units
+     of half the range. */
   shared.signal = function (data) {
     const position = once(() => positions(data.position));
     const values = once(() => new Float32Array(bytes(data.value.float32)));
@@ -116,7 +117,7 @@ window.rocpathLabeling = {};
       number: (scaled) => middle + half * scaled,
       scaled: (number) => (number - middle) / half,
       get low() { return position().at(0); },
-      // A single observation is given some width, so that it can be seen.
+      // A single observation gets some width, so that it is visible.
       get high() { return Math.max(position().at(position().n - 1), this.low + 1e-9); },
     };
   };

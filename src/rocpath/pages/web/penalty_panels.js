@@ -1,9 +1,9 @@
-/* Panels of the report of penalties, as traces and layouts of plotly. Names in the data
-   for charts come as HTML text, escaped; those of sequences are escaped here. */
+/* Panels of the report of learned penalties, as traces and layouts of plotly. The names in
+   chart data are already escaped; names of sequences are escaped here. */
 (function (shared) {
   "use strict";
   const { COLORS, DASHES, INK, FP, FN, GRAY, ...charts } = rocpathCharts;
-  const NARROW = 620;  // pixels, below which panels stand below each other
+  const NARROW = 620;  // width in pixels below which panels are stacked vertically
 
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
     .replace(/>/g, "&gt;");
@@ -12,7 +12,7 @@
   const layout = (more) => charts.layout({ margin: { l: 56, r: 12, t: 14, b: 46 },
     showlegend: false, ...more });
 
-  /* A function with value[k] from edge[k] to edge[k + 1], as the points of a line. */
+  /* Returns the points of a step function with value[k] from edge[k] to edge[k + 1]. */
   function steps(edge, value) {
     const x = [], y = [];
     value.forEach((one, k) => { x.push(edge[k], edge[k + 1]); y.push(one, one); });
@@ -36,7 +36,7 @@
       traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
         name: `${curve.name}, AUC ${curve.auc.toFixed(3)}`,
         line: { color, width: 2, dash: DASHES[k % DASHES.length] } });
-      // The curve is for constants added to the predictions; the dot for the predictions.
+      // Along the curve, constants are added to the predictions; the dot marks no constant.
       traces.push({ x: [curve.predicted[0]], y: [curve.predicted[1]], mode: "markers",
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
@@ -52,7 +52,7 @@
     const text = (name) => (width < NARROW && name.length > 22 ? `${name.slice(0, 21)}…`
       : name);
     return { traces: [{ type: "bar", orientation: "h", x: shown.map((row) => row[1]),
-      // By number, as two features may be shortened to one name.
+      // By index, because two features may have the same shortened name.
       y: shown.map((_, k) => k), hovertext: shown.map((row) => row[0]),
       hoverinfo: "text+x",
       marker: { color: shown.map((row) => (row[1] < 0 ? FP : FN)) } }],
@@ -95,7 +95,7 @@
         width: ref === "x" ? 1 : 2 } };
   }
 
-  /* The sequence on the left or above, its errors by penalty on the right or below. */
+  /* Returns the panel of a sequence, with its label errors by penalty beside or below it. */
   function sequence(one, { is_time: isTime, kinds }, width) {
     const isNarrow = width < NARROW;
     const { shapes, annotations } = regions(one, kinds);
@@ -118,12 +118,12 @@
         marker: { opacity: 0 }, hoverinfo: "text",
         hovertext: one.gain.map((gain) => `change, gain in cost ${gain.toPrecision(3)}`) },
       { ...steps(one.penalty_edge, one.fp), ...known, mode: "lines", name: "FP",
-        // Wide below narrow, so that both are visible where they are equal.
+        // The line below is wider, so that both are visible where they coincide.
         line: { color: FP, width: 5 } },
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
         line: { color: FN, width: 2.5 } },
     ];
-    // At the left, as the tools of the chart are at the right.
+    // On the left, because the buttons of the chart are on the right.
     [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>
       annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0,
         text: `<b>${text}</b>`, xanchor: "left", yanchor: "bottom", showarrow: false,

@@ -1,7 +1,7 @@
-/* Draws the report of penalties, with pages of sequences. */
+/* Draws the report of learned penalties, with several pages of sequences. */
 (function (shared) {
   "use strict";
-  const ON_A_PAGE = 6;  // sequences: Plotly would take long to draw them all
+  const ON_A_PAGE = 6;  // sequences per page, because Plotly is slow
   const panels = shared.penaltyPanels;
   const data = JSON.parse(document.querySelector(".report-data script").text);
   const find = (selector) => document.querySelector(selector);
@@ -12,13 +12,13 @@
       .then(() => { place.dataset.ready = "true"; });
   }
 
-  /* Twice as sharp as on the screen. */
+  /* Saves a chart at twice the resolution of the screen. */
   function save(place, name) {
     return Plotly.downloadImage(place, { format: "png", scale: 2,
       width: place.clientWidth, height: place.clientHeight, filename: fileName(name) });
   }
 
-  /* Text is set as text: a name cannot become a part of the page. */
+  /* Creates an element; text is never parsed as HTML. */
   function element(tag, className, text) {
     const one = document.createElement(tag);
     if (className) one.className = className;
@@ -59,7 +59,7 @@
   const state = { page: 0 };
 
   function chosen() {
-    // Of equal errors the sort keeps the order of the table.
+    // The sort is stable: sequences with equal errors keep the order of the table.
     const text = find(".search").value.toLowerCase();
     const shown = data.sequences.filter((one) => one.name.toLowerCase().includes(text)
       && (find(".which").value === "all" || one.n_errors > 0));
@@ -75,13 +75,13 @@
     find(".before").disabled = state.page === 0;
     find(".after").disabled = state.page === n_pages - 1;
     const list = find(".list");
-    // Plotly keeps what it has drawn, also of charts that are no longer in the page.
+    // Plotly keeps the data of charts until they are purged.
     list.querySelectorAll(".chart").forEach((chart) => Plotly.purge(chart));
     list.replaceChildren();
     const first = state.page * ON_A_PAGE;
     for (const one of every.slice(first, first + ON_A_PAGE)) {
       const { row, chart } = item(one);
-      // In the page first: before, a chart has no width to be drawn for.
+      // Appended first, because a chart has no width before.
       list.append(row);
       draw(chart, panels.sequence(one, data, chart.clientWidth));
     }
@@ -101,7 +101,7 @@
       save(find(`.chart.${button.dataset.chart}`), button.dataset.chart));
   });
 
-  // A legend of the kinds that occur.
+  // A legend of the kinds of labels in the data.
   const labels = data.sequences.flatMap((one) => one.labels);
   const used = new Set(labels.map((label) => label[2]));
   for (const kind of Object.keys(data.kinds).filter((one) => used.has(one))) {
