@@ -9,7 +9,6 @@ import numpy as np
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
-from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.worth import change_gains
@@ -75,6 +74,7 @@ def _settings(detector: LearnedDetector) -> dict[str, str]:
         "constraint": detector.constraint or "none",
         "maximum number of changes": f"{detector.max_changes:,}",
         "minimum segment length": f"{detector.min_length:,}",
+        "unit of penalties": "noise variance" if (evaluation.problem.unit != 1).any() else "none",
         "sequences": f"{detector.n_labeled_:,}",
         "labels": f"{detector.n_labels_:,}",
         "cross-validation folds": str(evaluation.n_folds),
@@ -138,9 +138,7 @@ def _segmentation(
     (best,) = detector._segmentations([one.value], [penalty], [one.weight])
     if best.n_changes <= detector.max_changes or detector.search is not None:
         return best.changes, best.mean
-    settings = {**detector._settings, "weights": one.weight}
     n_changes = possible_changes(one.value, detector.max_changes)
-    x = noise_scaled(one.value, one.weight)[0]
-    models = segment(x, n_changes, **settings)
+    models = segment(one.value, n_changes, weights=one.weight, **detector._settings)
     k = int(models.selection().select(penalty))
     return models.changes[k], models.mean[k]

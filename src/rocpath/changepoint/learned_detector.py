@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.detection import detect_changes
+from rocpath.changepoint.detection import detect_changes, one_for_each
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import label_errors
 from rocpath.changepoint.noise import noise_scaled
@@ -191,16 +191,14 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _problem_of(self, training: list[TrainingSequence], functions: list[Any]) -> PenaltyProblem:
-        values, weights = [one.value for one in training], [one.weight for one in training]
-        X, unit = self._features(values, weights)
+        X, unit = self._features([one.value for one in training], [one.weight for one in training])
         default = [
-            default_penalty(noise_scaled(x, weight)[0], cost=self.cost, weights=weight)
-            for x, weight in zip(values, weights, strict=True)
+            default_penalty(one.value, cost=self.cost, weights=one.weight) for one in training
         ]
         group = [one.group for one in training]
         return PenaltyProblem(
             X,
-            np.log([[len(x)] for x in values]),
+            np.log([[len(one.value)] for one in training]),
             np.log(np.maximum(default / unit, _TINY)),
             [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
             None if group[0] is None else np.array(group),
@@ -221,8 +219,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         shared: dict[str, Any] = {"max_changes": self.max_changes, "position": one.position}
         if self.search is not None:
             return detector_errors(self.search, one.value, one.labels, **shared)
-        x = noise_scaled(one.value, one.weight)[0]
-        return errors_by_penalty(x, one.labels, weights=one.weight, **shared, **self._settings)
+        shared |= {"weights": one.weight, **self._settings}
+        return errors_by_penalty(one.value, one.labels, **shared)
 
     def _features(
         self, value: Sequence[NDArray[np.float64]], weights: Weights
@@ -323,7 +321,9 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         values = checked_sequences(sequences)
         check_columns(values, self.n_columns_)
-        X, unit = self._features(values, weights)
+        every = one_for_each("weights", weights, len(values))
+        scaled = [noise_scaled(x, weight)[0] for x, weight in zip(values, every, strict=True)]
+        X, unit = self._features(scaled, every)
         return np.asarray(np.exp(self.regressor_.predict(X)) * unit), X
 
     def segment(

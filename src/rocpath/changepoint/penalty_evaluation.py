@@ -54,17 +54,6 @@ class PenaltyProblem(NamedTuple):
         """The number of groups, if there are any."""
         return None if self.groups is None else int(np.unique(self.groups).size)
 
-    def take(self, rows: NDArray[np.intp]) -> PenaltyProblem:
-        """Return the problem restricted to the given rows."""
-        return PenaltyProblem(
-            self.X[rows],
-            self.log_length[rows],
-            self.log_default[rows],
-            [self.functions[row] for row in rows],
-            None if self.groups is None else self.groups[rows],
-            self.unit[rows],
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class PenaltyEvaluation:
@@ -178,26 +167,26 @@ def evaluate_penalties(
     log_penalty = {rule: np.zeros(n_rows) for rule in rules}
     # All rules use the same folds, so that their errors are paired.
     for train, test in splits:
-        known, new = problem.take(train), problem.take(test)
         for rule, model in rules.items():
-            log_penalty[rule][test] = _predicted(rule, model, known, new)
+            log_penalty[rule][test] = _predicted(rule, model, problem, train, test)
     return PenaltyEvaluation(problem, log_penalty, len(splits))
 
 
 def _predicted(
-    rule: str, model: Any, known: PenaltyProblem, new: PenaltyProblem
+    rule: str, model: Any, problem: PenaltyProblem, train: NDArray[Any], test: NDArray[Any]
 ) -> NDArray[np.float64]:
+    """Fit a rule to some sequences, and return the log penalties of others."""
     if rule == DEFAULT:
-        return new.log_default
+        return np.asarray(problem.log_default[test])
+    functions = [problem.functions[row] for row in train]
     # A few sequences may not determine a regression; a constant always exists.
-    if rule == CONSTANT or not can_be_learned(known.functions):
-        return np.full(len(new.X), _best_constant(known.functions))
-    X, X_new = known.X, new.X
-    if rule == LOG_N:
-        # Information criteria have penalties proportional to log n.
-        X, X_new = known.log_length, new.log_length
-    fitted = clone(model).fit(X, known.functions, groups=known.groups)
-    return np.asarray(fitted.predict(X_new))
+    if rule == CONSTANT or not can_be_learned(functions):
+        return np.full(len(test), _best_constant(functions))
+    # Information criteria have penalties proportional to log n.
+    X = problem.log_length if rule == LOG_N else problem.X
+    groups = None if problem.groups is None else problem.groups[train]
+    fitted = clone(model).fit(X[train], functions, groups=groups)
+    return np.asarray(fitted.predict(X[test]))
 
 
 def _best_constant(functions: Sequence[PenaltyErrors]) -> float:

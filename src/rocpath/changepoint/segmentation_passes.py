@@ -15,6 +15,7 @@ import rocpath._core as _core
 from rocpath.arguments import check_count, one_of, read_only, refuse_any
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.noise import ROBUST, robust_threshold, variance_floor
+from rocpath.changepoint.observations import is_missing, observed
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def checked_sequence(
         int(np.frexp(max(high, -low))[1]),
         int(np.frexp(max_weight or 1.0)[1]),
         places.rules(n),
-        *_noise_limits(source, cost, threshold, origin.size),
+        *_noise_limits(x, weights, cost, threshold, origin.size),
         index,
         n if index is None else len(x),  # type: ignore[arg-type]
     )
@@ -167,7 +168,7 @@ def _source(
     if value.dtype.kind != "f" or not np.isnan(value).any():
         return array_pieces(x, **columns), None
     n = len(value)
-    index = np.flatnonzero(~np.isnan(value.reshape(n, -1)).any(axis=1))
+    index = np.flatnonzero(~is_missing(value))
     if index.size == 0:
         raise ValueError("x must have an observation that is not NaN, got none.")
     if position is None and labels is not None:
@@ -191,15 +192,13 @@ def _origin(sample: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
 
 
 def _noise_limits(
-    source: SequencePieces, cost: str, threshold: float | None, n_columns: int
+    x: Any, weights: Any, cost: str, threshold: float | None, n_columns: int
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the threshold of a robust cost, and the smallest variance of each column."""
     floor = np.zeros(n_columns)
     if cost in _FUNCTIONS_OF_A_MEAN:
         return 0.0, floor
-    pieces = list(source.read())
-    value = np.concatenate([piece.x for piece in pieces])
-    weight = np.concatenate([piece.weight for piece in pieces])
+    value, weight = observed("x", x, weights)
     if cost in ROBUST:
         return robust_threshold(value, weight, cost, threshold), floor
     columns = value.reshape(len(value), -1).T

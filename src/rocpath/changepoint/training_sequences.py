@@ -26,7 +26,10 @@ _MAX_EXPANDED = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSequence:
-    """A labeled sequence, and its index among all sequences that were passed."""
+    """A labeled sequence, and its index among all sequences that were passed.
+
+    Several columns are scaled by their noise.
+    """
 
     index: int
     value: NDArray[np.float64]
@@ -46,9 +49,11 @@ def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[Traini
     values, regions = labeled_sequences(sequences, labels)
     columns = [one_for_each(name, given, len(values)) for name, given in lists.items()]
     training = [
-        TrainingSequence(k, *one)
-        for k, one in enumerate(zip(values, regions, *columns, strict=True))
-        if one[1] is not None
+        TrainingSequence(k, noise_scaled(x, weight)[0], one, weight, position, group)
+        for k, (x, one, weight, position, group) in enumerate(
+            zip(values, regions, *columns, strict=True)
+        )
+        if one is not None
     ]
     if not training:
         raise ValueError(
@@ -94,19 +99,18 @@ def features_and_units(
     """Return the features of sequences, and the units of their penalties.
 
     If a unit is given, values are scaled by the noise. With ``"free"``, the log noise
-    variance is a feature instead of the unit of the penalty. Several columns are always
-    scaled by their noise.
+    variance is a feature instead of the unit of the penalty. Several columns must have
+    been scaled by their noise.
     """
     every = one_for_each("weights", weights, len(value))
     noise = np.ones(len(value))
     rows = []
     for k, (x, weight) in enumerate(zip(value, every, strict=True)):
-        scaled = noise_scaled(x, weight)[0]
         if x.ndim == 1 and unit is not None:
             # A constant sequence has no noise, and no changes whatever the unit.
             noise[k] = noise_variance(x, weights=weight) or 1.0
-            scaled = (x - np.nanmedian(x)) / np.sqrt(noise[k])
-        rows.append(_expanded_runs(k, scaled, weight) if has_runs else scaled)
+            x = (x - np.nanmedian(x)) / np.sqrt(noise[k])
+        rows.append(_expanded_runs(k, x, weight) if has_runs else x)
     X = sequence_features(rows).value
     if unit == "free":
         return np.column_stack((X, np.log(noise))), np.ones(len(value))

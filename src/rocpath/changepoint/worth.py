@@ -144,16 +144,12 @@ def _persistence(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     selection = models.selection()
     at = int(np.searchsorted(selection.min_penalty, best.penalty, side="right")) - 1
-    low = np.full(best.n_changes, best.penalty)
-    high = np.full(best.n_changes, best.penalty)
-    for k, change in enumerate(best.changes):
-        has = [change in models.changes[j] for j in selection.n_changes]
-        row = at
-        while row >= 0 and has[row]:
-            low[k] = selection.min_penalty[row]
-            row -= 1
-        row = at
-        while row < len(has) and has[row]:
-            high[k] = selection.max_penalty[row]
-            row += 1
+    has = np.array([np.isin(best.changes, models.changes[k]) for k in selection.n_changes])
+    # Number of consecutive models that have each change, toward smaller and larger penalties.
+    n_down = np.logical_and.accumulate(has[at::-1]).sum(axis=0)
+    n_up = np.logical_and.accumulate(has[at:]).sum(axis=0)
+    low = selection.min_penalty[np.minimum(at, at + 1 - n_down)]
+    high = selection.max_penalty[np.maximum(at, at - 1 + n_up)]
+    # A change that a tied model does not have persists at no other penalty.
+    low, high = (np.where(has[at], limit, best.penalty) for limit in (low, high))
     return np.minimum(low, best.penalty), high
