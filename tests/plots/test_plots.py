@@ -84,15 +84,14 @@ def test_roc_display_of_many_points_has_no_letters():
     assert not texts(display.ax_[1])
 
 
-def test_roc_display_of_an_estimator_shows_its_auc():
-    X, y, _, _ = two_classes(60)
-    model = rp.AUCClassifier(random_state=0).fit(X, np.where(y, "b", "a"))
+def test_roc_display_in_given_axes_shows_its_name_and_auc():
+    X, y, bp, _ = two_classes(60)
+    predictions = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
     figure, axes = plt.subplots(2, 3)
-    display = plots.ROCErrorDisplay.from_estimator(model, X, np.where(y, "b", "a"), ax=axes[:, 1])
-    bp = rp.ErrorBreakpoints.from_labels(y)
+    display = plots.ROCErrorDisplay.from_predictions(bp, predictions, name="model", ax=axes[:, 1])
     assert display.figure_ is figure
-    assert display.curve.auc == rp.auc(bp, model.decision_function(X))
-    assert display.ax_[0].get_title().startswith("AUCClassifier\n")
+    assert display.curve.auc == rp.auc(bp, predictions)
+    assert display.ax_[0].get_title().startswith("model\n")
 
 
 def test_axes_of_another_number_are_refused():
@@ -121,25 +120,24 @@ def test_line_search_display_draws_exact_curves_and_marks_the_variants():
     assert ends[0].tolist() == [0, lines.intercept[negative]]
 
 
-def test_line_search_display_of_an_estimator_starts_from_its_predictions():
+def test_line_search_display_along_the_gradient_starts_from_the_predictions():
     X, y, bp, _ = two_classes(50)
-    model = rp.AUCClassifier(random_state=0).fit(X, y)
-    display = plots.LineSearchDisplay.from_estimator(model, X, y)
-    start = rp.auc(bp, model.decision_function(X))
-    assert display.view.auc.value[0] == start
+    predictions = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
+    lines = rp.Lines.down_gradient(X, bp, predictions)
+    display = plots.LineSearchDisplay.from_lines(lines)
+    assert display.view.auc.value[0] == rp.auc(bp, predictions)
 
 
-def test_line_search_display_of_an_estimator_ignores_units_and_takes_sparse_rows():
-    X, y, _, _ = two_classes(50)
-    model = LinearDiscriminantAnalysis().fit(X, y)
-    display = plots.LineSearchDisplay.from_estimator(model, X, y)
-    sparse_rows = plots.LineSearchDisplay.from_estimator(model, csr_array(X), y)
-    assert sparse_rows.lines.slope == pytest.approx(display.lines.slope)
+def test_lines_along_the_gradient_ignore_units_and_accept_sparse_rows():
+    X, y, bp, _ = two_classes(50)
+    predictions = LinearDiscriminantAnalysis().fit(X, y).decision_function(X)
+    lines = rp.Lines.down_gradient(X, bp, predictions)
+    sparse_rows = rp.Lines.down_gradient(csr_array(X), bp, predictions)
+    assert sparse_rows.slope == pytest.approx(lines.slope)
     # In other units the same predictions move along the same line.
     unit = np.array([1.0, 1e3, 1e-3, 10.0])
-    model.coef_ = model.coef_ / unit
-    other = plots.LineSearchDisplay.from_estimator(model, X * unit, y)
-    assert other.lines.slope == pytest.approx(display.lines.slope)
+    other = rp.Lines.down_gradient(X * unit, bp, predictions)
+    assert other.slope == pytest.approx(lines.slope)
 
 
 def test_label_error_display_shows_segments_labels_and_errors():

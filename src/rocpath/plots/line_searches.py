@@ -10,7 +10,6 @@ import numpy as np
 from rocpath.lines import Lines
 from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots import canvas
-from rocpath.plots.roc_errors import errors_and_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,19 +73,6 @@ class LineSearchDisplay:
     ) -> LineSearchDisplay:
         """Create the display from ``predictions + s * direction``."""
         lines = Lines.from_predictions(bp, predictions, direction)
-        return cls.from_lines(lines, max_step=max_step, ax=ax)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, max_step: float | None = None, ax: Any = None
-    ) -> LineSearchDisplay:
-        """Create the display of a step of a linear model along its AUM gradient.
-
-        The step changes the weights of standardized columns. Estimator, features and
-        labels are as for :meth:`ROCErrorDisplay.from_estimator`.
-        """
-        bp, predictions = errors_and_predictions(estimator, X, y)
-        lines = Lines.down_gradient(X, bp, predictions)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
     def plot(self, ax: Any = None) -> LineSearchDisplay:

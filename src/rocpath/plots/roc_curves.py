@@ -17,12 +17,11 @@ from rocpath.plots.canvas import GRAY, SERIES, axes_grid, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rocpath.auc_statistics.roc_bands import ROCBand
 
-_STYLES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":")
 
 
 def plot_roc(
@@ -83,43 +82,24 @@ def plot_roc(
         score = sample.scores(label or "scores", given)
         found = ScoreCurve.of(sample, score, 1.0, confidence).interval
         text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-        line = _draw_curve(axes, sample, score, number, f"{label}: {text}" if label else text)
+        rows, color = RankedRows.of(sample.is_positive, score), SERIES[number % len(SERIES)]
+        dashes = _DASHES[number // len(SERIES) % len(_DASHES)]
+        style = {"color": color, "ls": dashes, "label": f"{label}: {text}" if label else text}
+        axes.plot(rows.fp / rows.n_negative, rows.tp / rows.n_positive, lw=1.8, **style)
         if band is not None:
-            options: dict[str, Any] = {
-                "is_simultaneous": band == "simultaneous",
-                "groups": sample.groups,
-            }
-            limits = roc_band(sample.is_positive, score, confidence, **options)
-            _draw_band(axes, limits, line.get_color(), alpha=0.16 if len(named) == 1 else 0.1)
+            together: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.groups}
+            limits = roc_band(sample.is_positive, score, confidence, **together)
+            _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
     if operating_point is not None:
         _mark(axes, operating_point)
-    _finish(axes, "" if band is None else f"{percent(confidence)} {band} confidence band")
+    axes.plot([0, 1], [0, 1], color=GRAY, linestyle=":", linewidth=1, zorder=1)
+    axes.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    title = "" if band is None else f"{percent(confidence)} {band} confidence band"
+    axes.set_title(title, fontsize=9, loc="left", color=GRAY)
+    tidy(axes)
+    axes.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
     return axes  # type: ignore[no-any-return]
-
-
-def _finish(ax: Axes, title: str) -> None:
-    """Draw the diagonal, labels and the legend."""
-    ax.plot([0, 1], [0, 1], color=GRAY, linestyle=":", linewidth=1, zorder=1)
-    ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-    ax.set_title(title, fontsize=9, loc="left", color=GRAY)
-    tidy(ax)
-    ax.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
-
-
-def _draw_curve(
-    ax: Axes, sample: LabeledSample, score: NDArray[np.float64], number: int, label: str
-) -> Line2D:
-    rows = RankedRows.of(sample.is_positive, score)
-    (line,) = ax.plot(
-        rows.fp / rows.n_negative,
-        rows.tp / rows.n_positive,
-        color=SERIES[number % len(SERIES)],
-        linestyle=_STYLES[number // len(SERIES) % len(_STYLES)],
-        linewidth=1.8,
-        label=label,
-    )
-    return line
 
 
 def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
@@ -134,20 +114,11 @@ def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
 
 def _mark(ax: Axes, point: OperatingPoint) -> None:
     """Mark an operating point with the bounds of both rates."""
-    ends = [
-        [[max(rate - low, 0.0)], [max(high - rate, 0.0)]]
+    xerr, yerr = (
+        # Unknown bounds are drawn as none.
+        np.nan_to_num([[max(rate - low, 0.0)], [max(high - rate, 0.0)]])
         for rate, (low, high) in ((point.fpr, point.fpr_interval), (point.tpr, point.tpr_interval))
-    ]
-    ax.errorbar(
-        point.fpr,
-        point.tpr,
-        xerr=np.nan_to_num(ends[0]),
-        yerr=np.nan_to_num(ends[1]),
-        fmt="o",
-        color="black",
-        markersize=6,
-        capsize=3,
-        linewidth=1,
-        label=f"threshold {point.threshold:.4g}",
-        zorder=5,
     )
+    style: Any = {"fmt": "o", "color": "black", "markersize": 6, "capsize": 3, "linewidth": 1}
+    label = f"threshold {point.threshold:.4g}"
+    ax.errorbar(point.fpr, point.tpr, xerr=xerr, yerr=yerr, label=label, zorder=5, **style)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.changepoint import PenaltyErrors, error_breakpoints
 from rocpath.plots import canvas
 from rocpath.roc import ROCCurve, curve_errors, roc_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+    from rocpath.breakpoints import ErrorBreakpoints
 
 _LETTERS = string.ascii_uppercase
 _MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
@@ -72,25 +72,6 @@ class ROCErrorDisplay:
         curve = roc_curve(bp, predictions)
         fp, fn = curve_errors(bp, curve)
         return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None
-    ) -> ROCErrorDisplay:
-        """Make the picture of a fitted estimator, by default with its class as name.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A classifier of two classes, or a regressor of log penalties.
-        X : array-like or sparse, shape (n_samples, n_features)
-            Features.
-        y : array-like, or list of PenaltyErrors
-            Labels, the positive being ``estimator.classes_[1]``; or label errors.
-        """
-        bp, predictions = errors_and_predictions(estimator, X, y)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(bp, predictions, name=name, ax=ax)
 
     def plot(self, ax: Any = None) -> ROCErrorDisplay:
         """Draw, by default in a new figure."""
@@ -151,20 +132,3 @@ class ROCErrorDisplay:
             # In three rows, so that letters of narrow intervals do not overlap.
             height = top * (1.08 + 0.09 * (number % 3))
             ax.text(middle, height, _LETTERS[number], ha="center", va="center", fontsize=8)
-
-
-def errors_and_predictions(
-    estimator: Any, X: Any, y: Any
-) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
-    """Return the breakpoints of labels and the predictions of an estimator."""
-    if len(y) and isinstance(y[0], PenaltyErrors):
-        # Errors are functions of minus the log penalty: larger predictions mean more
-        # changes.
-        return error_breakpoints(y), -np.asarray(estimator.predict(X))
-    predictions = np.asarray(estimator.decision_function(X))
-    if predictions.ndim != 1:
-        raise ValueError(
-            f"estimator must be a classifier of two classes, got one of {predictions.shape[1]}."
-        )
-    is_positive = np.asarray(y) == estimator.classes_[1]
-    return ErrorBreakpoints.from_labels(is_positive), predictions
