@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -122,6 +123,23 @@ def test_weights_are_passed_to_models_and_blend(rows):
     one = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, y, weight)
     two = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, other, weight)
     np.testing.assert_array_equal(one.weights_, two.weights_)
+
+
+def test_weights_need_no_request_with_metadata_routing(rows):
+    X, y = rows
+    weight = np.where(np.arange(y.size) % 3, 1.0, 0.5)
+    expected = rp.AUCBlender(models(), random_state=0).fit(X, y, weight)
+    with config_context(enable_metadata_routing=True):
+        routed = rp.AUCBlender(models(), random_state=0).fit(X, y, weight)
+    np.testing.assert_array_equal(routed.decision_function(X), expected.decision_function(X))
+
+
+def test_default_models_report_that_they_require_numbers(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    frame = pandas.DataFrame({"number": X[:, 0], "kind": np.where(X[:, 1] > 0, "u", "v")})
+    with pytest.raises(ValueError, match="default models require numeric columns"):
+        rp.AUCBlender(random_state=0).fit(frame, y)
 
 
 def test_groups_are_in_the_same_fold(rows):
@@ -247,6 +265,9 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
     [
         ({"estimators": []}, r"estimators must be a list of \(name, estimator\)"),
         ({"estimators": [GaussianNB()]}, r"must be a list of \(name, estimator\)"),
+        ({"estimators": GaussianNB()}, r"must be a list of \(name, estimator\)"),
+        ({"estimators": [("a", "drop")]}, r"must be a list of \(name, estimator\)"),
+        ({"cv": "prefit"}, "estimators must be fitted models if cv is 'prefit', got None"),
         ({"estimators": 2 * CHEAP}, "Names provided are not unique"),
         ({"estimators": CHEAP, "timeout": -1}, "timeout must be positive, got -1"),
         ({"estimators": CHEAP, "cv": 1}, "cv must be an integer of at least 2, got 1"),
@@ -266,6 +287,8 @@ def test_training_sets_must_have_every_class(rows):
     X, y = rows
     with pytest.raises(ValueError, match="none of class 0 in that of fold 0"):
         rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)
+    with pytest.raises(ValueError, match=r"in that of fold 0.* folds keep groups together"):
+        rp.AUCBlender(models()).fit(X, y, groups=np.zeros(y.size))
     with pytest.raises(ValueError, match=r"two rows of every class .* of class 2"):
         rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
     # Fewer rows of a class than folds: fewer folds.

@@ -150,6 +150,7 @@ def test_class_weights_may_differ_by_twenty_orders_of_magnitude(heavy):
         ({"sample_weight": np.ones(5)}, "an entry for each of the 600 rows, got 5"),
         ({"X": np.full((600, 2), np.nan)}, "NaN"),
         ({"X": np.full((600, 2), np.inf)}, "infinity"),
+        ({"X": 1.5e308 * np.eye(600, 2)}, r"X must be at most 1e\+307 in absolute value"),
         ({"X": np.ma.masked_equal(np.eye(600, 2), 1)}, "X must have no masked values"),
         ({"y": np.ma.masked_equal(np.arange(600) % 2, 1)}, "y must have no masked"),
     ],

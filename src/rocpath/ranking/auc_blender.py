@@ -153,16 +153,15 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         sample_weight : array-like, shape (n_samples,), optional
             Weights of the rows, for the blend and for models that accept weights.
         groups : array-like, shape (n_samples,), optional
-            Groups of dependent rows, such as the rows of one patient. Group by the unit
-            you want to generalize to: folds keep groups together, and standard errors
-            treat a group as one observation. By default, rows with the same features
-            form a group.
+            Groups of dependent rows, as for ``AUCClassifier.fit``.
 
         Returns
         -------
         self
         """
         self._check_settings()
+        if isinstance(self.cv, str) and self.estimators is None:
+            raise ValueError("estimators must be fitted models if cv is 'prefit', got None.")
         X = self._checked(X, is_fit=True)
         label, weight = self._set_classes(X, y, sample_weight)
         rng = check_random_state(self.random_state)
@@ -181,7 +180,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         if not members:
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in self.excluded_.items())
             _, first_error = next(iter(excluded.values()))
-            raise ValueError(f"every model failed: {reasons}") from first_error
+            hint = "" if self.estimators else " The default models require numeric columns."
+            raise ValueError(f"every model failed: {reasons}{hint}") from first_error
         for name, reason in self.excluded_.items():
             warnings.warn(f"the blend excludes {name!r}: {reason}", UserWarning, stacklevel=2)
         self.member_names_ = list(members)
@@ -290,8 +290,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
 
     def _check_settings(self) -> None:
         if self.estimators is not None:
-            is_pair = [isinstance(one, tuple) and len(one) == 2 for one in self.estimators]
-            if not is_pair or not all(is_pair):
+            is_list = isinstance(self.estimators, (list, tuple)) and len(self.estimators) > 0
+            if not is_list or not all(map(_is_named_estimator, self.estimators)):
                 raise ValueError(
                     "estimators must be a list of (name, estimator), got "
                     f"{describe(self.estimators)}."
@@ -337,3 +337,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self.weights_ = weights[0] if len(weights) == 1 else weights
         self.history_ = [blend.history for blend in self._blends]
         return self
+
+
+def _is_named_estimator(one: Any) -> bool:
+    return isinstance(one, (list, tuple)) and len(one) == 2 and hasattr(one[1], "fit")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import LinearModel, Matrix
     from rocpath.ranking.fit import Candidate
 
+_LARGEST_ENTRY = 1e307  # such that differences of entries do not overflow
 _SMALLEST_WIDTH = 0.001  # for which the grid has 160,000 cells
 
 
@@ -162,6 +163,12 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         refuse_masked("y", y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        largest = max(float(X.max()), -float(X.min()))
+        if largest > _LARGEST_ENTRY:
+            raise ValueError(
+                f"X must be at most {_LARGEST_ENTRY:g} in absolute value, got {largest:g}: divide "
+                "its column by a constant."
+            )
         y = np.asarray(y)
         weight, group = (row_weights(sample_weight, y.size), group_numbers(groups, y.size))
         is_counted = weight > 0

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.matrices import LinearModel, weighted_sums
 from rocpath.ranking.labeled_rows import LabeledRows
 
@@ -140,20 +139,17 @@ class Folds(NamedTuple):
     def evaluate(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> CrossValidatedAUC:
         """Evaluate models, given their fits to the training rows of the first folds."""
         rows, n_models = self.rows, len(coefs[0])
-        auc, influence = np.zeros(n_models), np.zeros((len(rows), n_models))
+        auc = np.zeros(n_models)
+        influence = np.zeros((rows.clusters.max() + 1, n_models))
         for k, of_fold in enumerate(coefs):
-            here = self.fold == k
-            scores = weighted_sums(rows.X[here], np.transpose(of_fold))
-            label, weight = rows.is_positive[here], rows.sample_weight[here]
+            here = replace(rows, group=rows.clusters).take(self.fold == k)
+            scores = weighted_sums(here.X, np.transpose(of_fold))
             for model, score in enumerate(np.ascontiguousarray(scores.T)):
-                area, on_rows = auc_with_influence(
-                    score, label, weight, max_fpr=rows.max_fpr or 1.0
-                )
+                area, by_cluster = here.auc_with_influence(score)
                 auc[model] += area / len(coefs)
-                # The influence on the mean over folds, which share no rows: variances add up.
-                influence[here, model] = on_rows / len(coefs)
-        by_cluster = [np.bincount(rows.clusters, on_rows) for on_rows in influence.T]
-        return CrossValidatedAUC(auc, np.column_stack(by_cluster))
+                # On the mean over folds, which share no clusters.
+                influence[: by_cluster.size, model] += by_cluster / len(coefs)
+        return CrossValidatedAUC(auc, influence)
 
     def held_out(self, coefs: Sequence[NDArray[np.float64]]) -> LabeledRows:
         """Return the held-out rows with the standardized score of one model as column."""

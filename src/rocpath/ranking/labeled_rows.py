@@ -50,14 +50,9 @@ class LabeledRows:
 
     def take(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
         """Select rows."""
-        return LabeledRows(
-            self.X[chosen],
-            self.is_positive[chosen],
-            self.sample_weight[chosen],
-            self.rank[chosen],
-            self.max_fpr,
-            None if self.group is None else self.group[chosen],
-        )
+        columns = (self.X, self.is_positive, self.sample_weight, self.rank)
+        group = None if self.group is None else self.group[chosen]
+        return LabeledRows(*(column[chosen] for column in columns), self.max_fpr, group)
 
     def subsampled(self, most: int) -> LabeledRows:
         """Keep at most ``most`` rows of each class, and the total weight of the class."""
@@ -134,10 +129,14 @@ class LabeledRows:
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 
-    def auc_with_error(self, score: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the AUC of scores and its standard error."""
+    def auc_with_influence(self, score: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the AUC of scores, and the influence of each cluster on it."""
         area, influence = auc_with_influence(
             score, self.is_positive, self.sample_weight, max_fpr=self.max_fpr or 1.0
         )
-        by_cluster = np.bincount(self.clusters, influence)
-        return area, float(np.sqrt(by_cluster @ by_cluster))
+        return area, np.bincount(self.clusters, influence)
+
+    def auc_with_error(self, score: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the AUC of scores and its standard error."""
+        area, influence = self.auc_with_influence(score)
+        return area, float(np.sqrt(influence @ influence))

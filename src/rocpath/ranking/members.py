@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -135,10 +136,12 @@ def _scored(
     key = None if sample_weight is None else _weight_parameter(estimator)
     params = {} if key is None else {key: sample_weight}
     method = score_method(estimator)
-    held_out = cross_val_predict(
-        estimator, X, y, cv=folds, n_jobs=n_jobs, method=method, params=params
-    )
-    return clone(estimator).fit(X, y, **params), score_columns(held_out)
+    # Weights are passed to every model that accepts them, whatever it requests.
+    with config_context(enable_metadata_routing=False):
+        held_out = cross_val_predict(
+            estimator, X, y, cv=folds, n_jobs=n_jobs, method=method, params=params
+        )
+        return clone(estimator).fit(X, y, **params), score_columns(held_out)
 
 
 def _weight_parameter(estimator: Any) -> str | None:
@@ -194,7 +197,8 @@ def split_folds(
         if missing.size:
             raise ValueError(
                 "cv must have rows of every class in every training set, got none of "
-                f"class {missing.tolist()[0]!r} in that of fold {number}."
+                f"class {missing.tolist()[0]!r} in that of fold {number}. Every class "
+                "needs rows in two folds, and folds keep groups together."
             )
     return folds, fold
 
