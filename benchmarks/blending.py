@@ -1,39 +1,38 @@
 """Compare ways to blend models by test AUC, all given the same scores.
 
 Every table is split into 2 x 5 folds. The models of the default portfolio of AUCBlender
-and a forest, neighbors and naive Bayes score the training rows out of fold and are
-fitted to all of them; every blend uses the same scores, and is evaluated on the
+and a forest, neighbors and naive Bayes are cross-validated on the training rows and then
+fitted to all of them; every blend uses the same held-out scores, and is evaluated on the
 test fold.
 
-- best single: the model with the largest AUC out of fold.
+- best single: the model with the largest cross-validated AUC.
 - mean, rank mean: of probabilities, of ranks.
-- stacking: what scikit-learn's StackingClassifier does as it comes, a logistic
-  regression on what predict_proba gives (the kernel machine's decision_function).
+- stacking: scikit-learn's StackingClassifier with its defaults, a logistic regression on
+  the results of predict_proba (or of decision_function, for the kernel machine).
 - stacking, log-odds: the same on standardized log-odds; tuned: its penalty chosen among
   seven by AUC in five folds.
 - greedy: selection with replacement, 100 rounds (Caruana et al.), on probabilities and
   on standardized log-odds.
-- hillclimbers: the PyPI package of that name on probabilities, where it is installed
+- hillclimbers: the PyPI package of that name on probabilities, if it is installed
   (nothing else here needs it: ``pip install --no-deps hillclimbers colorama``).
 - AUCBlender: fit_scores.
 
-A score that is no probability becomes one by a logistic function fitted to it where a
-way needs it.
+Where probabilities are needed, a logistic function is fitted to scores that are none.
 
-Prints the mean gain of each way over the best single model, and how far AUCBlender is
-ahead of it, with standard errors over tables; the same for tables that the rule was not
-chosen by; and the tables where AUCBlender is behind. Saves every table in
-``blending.csv`` beside this script, and a run that was stopped goes on from there
-(``blending_quick.csv`` with ``--quick``: three tables, 500 rows, two folds, few
-models; delete a file to begin anew). With ``--scores FOLDER`` the scores are kept there
-and read again; with ``--speed`` only a blend of 100,000 rows and 50 models is timed,
-against hillclimbers with rocpath's AUC, and against as many calls of roc_auc_score.
+Prints the mean gain of each blend over the best single model, and the difference between
+AUCBlender and each of them, with standard errors over tables; the same for tables that
+were not used to choose the rule; and the tables where AUCBlender is behind. Saves every
+table in ``blending.csv``; an interrupted run continues from there
+(``blending_quick.csv`` with ``--quick``: three tables, 500 rows, two folds, few models;
+delete a file to start again). With ``--scores FOLDER`` scores are saved there and reused;
+``--speed`` only times a blend of 100,000 rows and 50 models, compared with hillclimbers
+with the AUC of rocpath, and with as many calls of roc_auc_score.
 
 Tables are those of accuracy.py, one of each family (the name up to a digit or a dash),
-3,000 rows drawn of larger ones, with at least 40 rows of the rarer class, and on which
-50 trees alone do not reach an AUC of .995 out of fold: elsewhere nothing is left to
-gain. Some that take long are skipped unless ``--all`` is given. Set ROCPATH_SETS for
-only the sets whose name has these letters.
+subsampled to 3,000 rows, with at least 40 rows of the rarer class, on which 50 trees do
+not reach a cross-validated AUC of .995: elsewhere nothing is left to gain. Some that take
+long are skipped unless ``--all`` is given. ROCPATH_SETS restricts the tables to names that
+contain it.
 """
 
 import argparse
@@ -71,8 +70,8 @@ QUICK_ROWS = 500
 FEWEST_OF_CLASS = 40
 EASY = 0.995
 N_ROUNDS = 100
-# What the scale of AUCBlender was chosen by, before the others had been scored.
-LOOKED_AT = (
+# Tables on which the scale of AUCBlender was chosen, before the others were scored.
+USED_TO_CHOOSE = (
     "breast_cancer",
     "churn 0",
     "rare levels",
@@ -81,8 +80,8 @@ LOOKED_AT = (
     "keel banana",
     "keel car-good",
 )
-# Take long, and are not in the results; nothing else is known about them.
-LEFT_OUT = (
+# Tables that take long, and are not in the results.
+SKIPPED = (
     "keel letter",
     "keel magic",
     "keel marketing",
@@ -94,12 +93,12 @@ LEFT_OUT = (
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-def estimators(shape, *, is_quick):
+def estimators(X, *, is_quick):
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=0)
     neighbors = make_pipeline(StandardScaler(), KNeighborsClassifier(25))
     bayes = make_pipeline(StandardScaler(), GaussianNB())
     extra = [("forest", forest), ("neighbors", neighbors), ("bayes", bayes)]
-    chosen = [*portfolio(*shape, is_dense=True, random_state=0), *extra]
+    chosen = [*portfolio(X, random_state=0), *extra]
     slow = ("linear", "boosting", "forest") if is_quick else ()
     return [(name, model) for name, model in chosen if name not in slow]
 
@@ -111,7 +110,7 @@ def area(y, score):
 
 
 def greedy(scores, y):
-    """Add the model that helps most, again and again."""
+    """Repeatedly add the model with the largest gain."""
     bp = rp.ErrorBreakpoints.from_labels(y, positive=1)
     total, count = np.zeros(len(y)), np.zeros(scores.shape[1])
     for _ in range(N_ROUNDS):
@@ -153,7 +152,7 @@ def has_hillclimbers():
 
 
 def probabilities(scores, y, new_scores):
-    """Leave probabilities as they are, and fit a logistic function to other scores."""
+    """Return probabilities unchanged, and a logistic function of other scores."""
     given, new = scores.copy(), new_scores.copy()
     for k in np.flatnonzero((scores.min(axis=0) < 0) | (scores.max(axis=0) > 1)):
         platt = make_pipeline(StandardScaler(), LogisticRegression(C=1e3))
@@ -164,7 +163,7 @@ def probabilities(scores, y, new_scores):
 
 
 def blends(scores, y, new_scores, *, with_hillclimbers):
-    """Give the name of each blend and its scores of new rows."""
+    """Yield the name of each blend and its scores of new rows."""
     scale = Scale.from_scores(scores, np.ones(len(y)))
     odds, new_odds = scale.odds_of(scores), scale.odds_of(new_scores)
     share, new_share = probabilities(scores, y, new_scores)
@@ -187,9 +186,9 @@ def blends(scores, y, new_scores, *, with_hillclimbers):
 
 
 def member_scores(X, y, train, test, *, is_quick):
-    """Score the training rows out of fold, and the test rows."""
-    members, left_out = scored_members(
-        estimators(X[train].shape, is_quick=is_quick),
+    """Return held-out scores of the training rows, and scores of the test rows."""
+    members, excluded = scored_members(
+        estimators(X[train], is_quick=is_quick),
         X[train],
         y[train],
         None,
@@ -197,19 +196,19 @@ def member_scores(X, y, train, test, *, is_quick):
         n_jobs=None,
         timeout=None,
     )
-    for one in left_out:
-        print(f"{one.name} is excluded: {one.reason}")
+    for name, (reason, _) in excluded.items():
+        print(f"{name} is excluded: {reason}")
     return {
-        "S": np.hstack([member.score for member in members]),
+        "S": np.hstack([score for _, score in members.values()]),
         "y": y[train],
-        "T": np.hstack([class_scores(one.estimator, X[test]) for one in members]),
+        "T": np.hstack([class_scores(fitted, X[test]) for fitted, _ in members.values()]),
         "z": y[test],
-        "names": np.array([member.name for member in members]),
+        "names": np.array(list(members)),
     }
 
 
 def kept_scores(folder, name, make):
-    """Read scores from a file, or make them and write it."""
+    """Read scores from a file, or compute and save them."""
     if folder is None:
         return make()
     path = folder / f"{name}.npz"
@@ -242,7 +241,7 @@ def is_easy(X, y):
     return area(y, score) > EASY
 
 
-def chosen_tables(most_rows, left_out):
+def chosen_tables(most_rows, skipped):
     letters = os.environ.get("ROCPATH_SETS", "")
     families = set()
     for name, X, y in data_sets():
@@ -255,7 +254,7 @@ def chosen_tables(most_rows, left_out):
         if np.bincount(y).min() < FEWEST_OF_CLASS:
             continue
         families.add(family)
-        if name not in left_out and not is_easy(X, y):
+        if name not in skipped and not is_easy(X, y):
             yield name, X, y
 
 
@@ -265,7 +264,7 @@ def mean_and_error(values):
 
 
 def mean_areas(rows):
-    """Return the AUCs of each way by table: a list of folds."""
+    """Return, for each blend and table, the AUC of every fold."""
     by_name = defaultdict(lambda: defaultdict(list))
     for table, _, _, name, value in rows:
         by_name[name][table].append(float(value))
@@ -306,9 +305,9 @@ def summarize(rows):
     tables = list(by_name["AUCBlender"])
     print(f"\n{len(tables)} tables\n")
     print_means(by_name, tables)
-    others = [table for table in tables if table not in LOOKED_AT]
+    others = [table for table in tables if table not in USED_TO_CHOOSE]
     if 1 < len(others) < len(tables):
-        print(f"\n{len(others)} of them, not looked at when the rule was chosen\n")
+        print(f"\n{len(others)} of them, not used to choose the rule\n")
         print_means(by_name, others)
     print_losses(by_name, tables)
 
@@ -380,8 +379,8 @@ def main():
         path.write_text("table,repeat,fold,name,auc\n")
     done = [row[0] for row in saved_rows(path)]
     most_rows = QUICK_ROWS if arguments.quick else MOST_ROWS
-    left_out = done if arguments.all else [*LEFT_OUT, *done]
-    for number, (table, X, y) in enumerate(chosen_tables(most_rows, left_out)):
+    skipped = done if arguments.all else [*SKIPPED, *done]
+    for number, (table, X, y) in enumerate(chosen_tables(most_rows, skipped)):
         if arguments.quick and number == 3:
             break
         made = cross_validate(table, X, y, arguments, with_hillclimbers=with_hillclimbers)
