@@ -1,4 +1,4 @@
-from . import changepoint
+from . import changepoint, plots
 from .auc_statistics.calibration import CalibrationCurve, calibration_curve
 from .auc_statistics.intervals import auc_interval, compare_auc, compare_auc_unpaired
 from .auc_statistics.many_curves import AUCComparisons, compare_aucs
@@ -72,6 +72,7 @@ __all__ = [
     "minimize_aum",
     "n_positives_needed",
     "partial_auc_score",
+    "plots",
     "read_labels",
     "read_sequences",
     "read_table",

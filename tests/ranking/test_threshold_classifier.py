@@ -185,3 +185,35 @@ def test_the_guarantee_holds_for_a_tree_that_overfits():
         broken += model.predict(new_X)[~new_y].mean() > 0.2
     # Three standard errors of a share of .1 among 100 are .09.
     assert broken / 100 < 0.1 + 0.09
+
+
+@pytest.mark.parametrize(
+    ("options", "columns", "message"),
+    [
+        ({"cost": (1, 2)}, {"groups": np.arange(40) // 4}, "cost must be None with groups"),
+        (
+            {"min_precision": 0.3, "confidence": 0.9},
+            {"groups": np.arange(40) // 4},
+            "min_precision must be None with groups",
+        ),
+        (
+            {"max_fpr": 0.3, "confidence": 0.9},
+            {"sample_weight": np.arange(40.0)},
+            "confidence must be None with unequal sample_weight",
+        ),
+        (
+            {"max_fpr": 0.3},
+            {"sample_weight": np.arange(40.0), "groups": np.arange(40) // 4},
+            "groups must be None with unequal sample_weight",
+        ),
+        ({"max_fpr": 0.3}, {"groups": np.zeros(40)}, "groups must have at least two"),
+    ],
+)
+def test_targets_without_a_bound_raise_before_any_fit(options, columns, message):
+    class NeverFitted(LogisticRegression):
+        def fit(self, *args, **kwargs):
+            raise AssertionError("fitted before the arguments were checked")
+
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    with pytest.raises(ValueError, match=message):
+        rp.ThresholdClassifier(NeverFitted(), **options).fit(X, y, **columns)

@@ -49,7 +49,9 @@ def multiclass_interval(
         value += share * area
         influence[rows] += share * of_rows
     smallest = int(np.bincount(code).min())
+    kind = "one-vs-one" if is_pairwise else "one-vs-rest"
     return _average_interval(
+        f"{'weighted' if is_weighted else 'macro'} {kind} AUC of {classes.size} classes",
         value,
         unit_variance(influence, together),
         (smallest, code.size - smallest),
@@ -116,6 +118,7 @@ def stratified_interval(
         variance = _within_variance(sample, code, component, share, area)
     counts = sample.counts
     return _average_interval(
+        "AUC within strata",
         value,
         variance,
         (counts["n_positives"], counts["n_negatives"]),
@@ -152,8 +155,13 @@ def _within_variance(
 
 
 def _average_interval(
-    value: float, variance: Variance, sizes: tuple[Any, Any], confidence: float, **counts: Any
+    name: str,
+    value: float,
+    variance: Variance,
+    sizes: tuple[Any, Any],
+    confidence: float,
+    **counts: Any,
 ) -> AUCInterval:
     low, high = scaled_interval(value, *variance, sizes, confidence=confidence)
     error = float(np.sqrt(variance.value))
-    return AUCInterval("AUC", value, low, high, confidence, standard_error=error, **counts)
+    return AUCInterval(name, value, low, high, confidence, standard_error=error, **counts)

@@ -72,7 +72,7 @@ class AUCComparisons(TextTable):
                 f"{first} - {second}",
                 f"{one.difference:+.4f}",
                 f"{one.low:+.4f} to {one.high:+.4f}",
-                *(p_text(p).removeprefix("p = ") for p in (one.p_value, adjusted)),
+                *(p_text(p).removeprefix("p ").removeprefix("= ") for p in (one.p_value, adjusted)),
             ]
             for first, second, one, adjusted in self.pairs
         ]
@@ -83,8 +83,8 @@ class AUCComparisons(TextTable):
 
     def _below(self) -> list[str]:
         return [
-            f"Test of equal AUCs: statistic {self.statistic:.3g} on "
-            f"{self.degrees_of_freedom} degrees of freedom, {p_text(self.p_value)}"
+            f"Test of equal AUCs: statistic {self.statistic:.3g}, degrees of freedom "
+            f"{self.degrees_of_freedom}, {p_text(self.p_value)}"
         ]
 
 
@@ -130,7 +130,7 @@ def compare_aucs(
     pair   difference              95% CI      p  Holm's p
     a - b     +0.3125  -0.1016 to +0.7266  0.065     0.065
     <BLANKLINE>
-    Test of equal AUCs: statistic 3.41 on 1 degrees of freedom, p = 0.065
+    Test of equal AUCs: statistic 3.41, degrees of freedom 1, p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     confidence = share_between("confidence", confidence)

@@ -75,13 +75,13 @@ class OperatingPoint(Sentence):
             low, high = getattr(self, f"{name}_interval")
             bounds = "" if np.isnan(low) else f" ({low:.3f} to {high:.3f})"
             shown = name if name == "precision" else name.upper()
-            parts.append(f"{shown} {getattr(self, name):.3f}{bounds}")
+            rate = getattr(self, name)
+            parts.append(f"{shown} {rate:.3f}{bounds}" if rate == rate else f"{shown} undefined")
         if self.expected_cost is not None:
             parts.append(f"cost {self.expected_cost:.4g}")
-        return (
-            f"threshold {self.threshold:.6g}: {', '.join(parts)}, each bound with "
-            f"confidence {self.confidence:g}"
-        )
+        if not np.isnan(self.tpr_interval[0]):
+            parts.append(f"each bound with confidence {self.confidence:g}")
+        return f"threshold {self.threshold:.6g}: {', '.join(parts)}"
 
 
 class RankedRows(NamedTuple):

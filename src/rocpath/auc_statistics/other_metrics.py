@@ -50,7 +50,7 @@ def tpr_at_fpr(
     >>> import rocpath as rp
     >>> y = np.arange(200) % 2
     >>> rp.tpr_at_fpr(y, np.arange(200) + 60 * y, fpr=0.1)
-    TPR at FPR 0.1 0.410 (95% CI 0.294 to 0.523), 100 positives, 100 negatives
+    TPR at 10% FPR 0.410 (95% CI 0.294 to 0.523), 100 positives, 100 negatives
     """
     return _rate_at_rate(y, scores, "fpr", fpr, confidence, positive)
 
@@ -78,7 +78,7 @@ def fpr_at_tpr(
     >>> import rocpath as rp
     >>> y = np.arange(200) % 2
     >>> rp.fpr_at_tpr(y, np.arange(200) + 60 * y, tpr=0.9)
-    FPR at TPR 0.9 0.590 (95% CI 0.477 to 0.706), 100 positives, 100 negatives
+    FPR at 90% TPR 0.590 (95% CI 0.477 to 0.706), 100 positives, 100 negatives
     """
     return _rate_at_rate(y, scores, "tpr", tpr, confidence, positive)
 
@@ -93,13 +93,13 @@ def _rate_at_rate(
     if given == "fpr":
         rows = RankedRows.of(sample.is_positive, score)
         value, low, high = _tpr_limits(rows, rate, confidence)
-        name = f"TPR at FPR {rate:g}"
+        name = f"TPR at {100 * rate:g}% FPR"
     else:
         # With the classes exchanged and scores negated, misses are false positives.
         rows = RankedRows.of(~sample.is_positive, -score)
         tnr, lowest, highest = _tpr_limits(rows, 1.0 - rate, confidence)
         value, low, high = 1.0 - tnr, 1.0 - highest, 1.0 - lowest
-        name = f"FPR at TPR {rate:g}"
+        name = f"FPR at {100 * rate:g}% TPR"
     return MetricInterval(name, value, low, high, confidence, **sample.counts)
 
 
@@ -269,7 +269,7 @@ def bootstrap_interval(
     refuse_any(~np.isfinite(value), "metric must return finite numbers", value)
     missing = 0.5 * (1.0 - confidence)
     low, high = np.quantile(value, [missing, 1.0 - missing]).tolist()
-    name = getattr(metric, "__name__", "metric").replace("_", " ")
+    name = getattr(metric, "__name__", "metric").replace("_", " ").replace("<lambda>", "metric")
     estimate = float(metric(label, score))
     return MetricInterval(name, estimate, low, high, confidence, **sample.counts)
 

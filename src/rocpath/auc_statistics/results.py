@@ -120,7 +120,7 @@ class AUCInterval(MetricInterval):
     Attributes
     ----------
     name : str
-        "AUC", or "partial AUC" with its limit.
+        "AUC", with its kind if it is partial or an average.
     value : float
         AUC, or partial AUC up to ``max_fpr``.
     standard_error : float

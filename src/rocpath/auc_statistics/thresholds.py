@@ -105,13 +105,28 @@ def choose_threshold(
         confidence = share_between("confidence", confidence)
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     score = sample.scores("scores", scores)
+    is_used = slice(None) if sample.weight is None else sample.weight > 0
+    sample = checked_sample(sample, targets, confidence)
+    group = None if sample.groups is None else sample.groups.code
+    rows = RankedRows.of(sample.is_positive, score[is_used], sample.weight, group)
+    return choose_operating_point(rows, targets, confidence)
+
+
+def checked_sample(
+    sample: LabeledSample, targets: dict[str, Any], confidence: float | None
+) -> LabeledSample:
+    """Drop rows of weight 0, and equal weights; raise if a target has no bound."""
     if sample.weight is not None:
-        sample, score = _used_rows(sample, score)
+        rows = np.flatnonzero(sample.weight)
+        weight = sample.weight[rows]
+        unequal = weight if weight.min() < weight.max() else None
+        groups = None if sample.groups is None else sample.groups.take(rows)
+        sample = LabeledSample(sample.is_positive[rows], unequal, groups)
     if sample.weight is not None and sample.groups is not None:
         raise ValueError("groups must be None with unequal sample_weight.")
-    group = None if sample.groups is None else sample.groups.code
-    rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
-    return choose_operating_point(rows, targets, confidence)
+    unit = "row" if sample.weight is None else "weight"
+    _refuse_unbounded(unit if sample.groups is None else "group", targets, confidence)
+    return sample
 
 
 def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
@@ -153,15 +168,6 @@ def checked_target(name: str, target: Any) -> Any:
     if min(pair) < 0 or max(pair) == 0:
         raise ValueError(f"cost must not be negative or both 0, got {describe(target)}.")
     return pair
-
-
-def _used_rows(sample: LabeledSample, score: Any) -> tuple[LabeledSample, Any]:
-    """Drop rows of weight 0, and the weights if all others are equal."""
-    rows = np.flatnonzero(np.asarray(sample.weight))
-    weight = np.asarray(sample.weight)[rows]
-    unequal = weight if weight.min() < weight.max() else None
-    groups = None if sample.groups is None else sample.groups.take(rows)
-    return LabeledSample(sample.is_positive[rows], unequal, groups), score[rows]
 
 
 def choose_operating_point(
@@ -248,6 +254,6 @@ def _no_common_threshold(
     ranges = []
     for name, region in regions.items():
         high, low = rows.score[region.is_feasible][[0, -1]]
-        ranges.append(f"{name} = {targets[name]:g} allows scores from {low:.4g} to {high:.4g}")
+        ranges.append(f"{name} = {targets[name]:g} allows thresholds from {low:.4g} to {high:.4g}")
     sure = "" if confidence is None else f" with confidence {confidence:g}"
     return ValueError(f"no threshold satisfies all constraints{sure}: {', '.join(ranges)}.")

@@ -19,9 +19,10 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, indexable
 
-from rocpath.arguments import label_weights, refuse_masked, share_between
+from rocpath.arguments import refuse_masked, share_between
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint
-from rocpath.auc_statistics.thresholds import check_targets, choose_threshold
+from rocpath.auc_statistics.thresholds import check_targets, checked_sample, choose_threshold
 from rocpath.ranking.scores import (
     MARGIN_FIRST,
     class_labels,
@@ -141,7 +142,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             also weights the rows on which the threshold is chosen. With metadata routing,
             whatever the classifier and the splitter request.
         """
-        # Checked first, so that an invalid rate does not cost a cross-validation.
+        # Checked first, so that invalid arguments do not cost a cross-validation.
         targets = check_targets(**{name: getattr(self, name) for name in _TARGETS})
         if self.confidence is not None:
             share_between("confidence", self.confidence)
@@ -155,7 +156,8 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
                 "Only binary classification is supported: y must have two classes, got "
                 f"{'one class' if classes.size == 1 else classes.size}."
             )
-        label_weights(label == classes[1], weight)
+        sample = LabeledSample.of(label, weight, groups=together)
+        checked_sample(sample, targets, self.confidence)
         rows, score = self._held_out(X, label, together, params)
         self.operating_point_: OperatingPoint = choose_threshold(
             label[rows],
