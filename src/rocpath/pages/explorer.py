@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocpath.arguments import whole_number
 from rocpath.pages.page import page_html
@@ -64,5 +64,5 @@ def explorer_html(
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    page = {"title": title, "scripts": ["explorer"], "lines": lines}
-    return page_html("explorer.html", **page, view=view, data=data, best=view.variants[-1])
+    values: dict[str, Any] = {"lines": lines, "view": view, "data": data, "best": view.variants[-1]}
+    return page_html("explorer.html", title=title, scripts=["explorer"], **values)

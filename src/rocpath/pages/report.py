@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_curve
 
@@ -66,9 +65,8 @@ def _facts(fit: TableFit) -> dict[str, str]:
         label.positive: f"{label.n_positive:,} ({share:.3g}%)",
         label.negative: f"{label.n_negative:,}",
     }
-    group = None if fit.held_out is None else fit.held_out.design.group
-    if group is not None:
-        facts["Groups"] = f"{np.unique(group).size:,}"
+    if fit.held_out is not None and fit.held_out.n_groups is not None:
+        facts["Groups"] = f"{fit.held_out.n_groups:,}"
     facts |= {
         "Columns used": f"{len(kinds) - n_dropped:,}",
         "Columns dropped": f"{n_dropped:,}",

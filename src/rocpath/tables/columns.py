@@ -98,7 +98,7 @@ class TableFeatures(NamedTuple):
                 f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
                 f"columns are: {listed(table.columns)}."
             )
-        plain = _plain_numbers(table, self.number, set(self.sentinel))
+        plain = _plain_numbers(table, [one for one in self.number if one not in self.sentinel])
         numbers = [
             plain[name] if name in plain else self._number(table[name]) for name in self.number
         ]
@@ -128,16 +128,14 @@ def without_codes(series: pl.Series, codes: Iterable[float]) -> pl.Series:
     return number.set(number.is_in(list(codes)).fill_null(False), None)
 
 
-def _plain_numbers(
-    table: pl.DataFrame, names: Iterable[str], others: set[str]
-) -> Mapping[str, pl.Series]:
+def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl.Series]:
     """Select the columns that are numeric already, all at once.
 
     One by one, columns by the thousand took most of the time of a fit. A number too
     large is left to `numbers_of`, which names it.
     """
     schema = table.schema
-    numeric = [name for name in names if name not in others and schema[name].is_numeric()]
+    numeric = [name for name in names if schema[name].is_numeric()]
     if not numeric:
         return {}
     columns = table.select(pl.col(numeric).cast(pl.Float64))
@@ -195,10 +193,8 @@ def feature_columns(
     min_frequency = max(2, min(10, table.height // 50))
     readings = [_read(series, types.get(series.name)) for series in table.drop(excluded)]
     audits = [_audit(one, types.get(one.series.name), min_frequency) for one in readings]
-    number, category = (
-        tuple(one.column for one in audits if one.kind in kinds)
-        for kinds in (("number", "date"), ("category",))
-    )
+    number = tuple(one.column for one in audits if one.kind in ("number", "date"))
+    category = tuple(one.column for one in audits if one.kind == "category")
     if not number and not category:
         reasons = "; ".join(f"{audit.column!r}: {audit.why}" for audit in audits)
         raise ValueError(
@@ -229,11 +225,9 @@ class _ColumnReading(NamedTuple):
 
 def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
     """Read text that is numbers or dates, and codes that are missing values."""
-    found = _ColumnReading(series, series)
-    if series.dtype == pl.Date:
-        # As text it is read by this format, so that a bad value can be named.
-        found = found._replace(style="%Y-%m-%d")
-    elif series.dtype == pl.String and kind not in ("drop", "category"):
+    # As text, a date is read by this format, so that a bad value can be named.
+    found = _ColumnReading(series, series, "%Y-%m-%d" if series.dtype == pl.Date else "")
+    if series.dtype == pl.String and kind not in ("drop", "category"):
         is_zip = kind is None and has_leading_zeros(series)
         reading = None if is_zip else read_format(series, kind)
         if reading is not None:
@@ -252,14 +246,12 @@ def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> Colu
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
     # Also where a type was given: nothing can be learned from a constant.
     useless = _useless(read, n_values, min_frequency, is_given=given is not None)
-    note = ""
     if given is not None and (given == "drop" or not useless):
         kind, why = given.split(":")[0], "type given by the user"
-    elif useless:
-        kind, why = "drop", useless
     else:
-        kind, why = _inferred_kind(found)
-    n_missing, n_lost = series.null_count(), read.null_count() - series.null_count()
+        kind, why = ("drop", useless) if useless else _inferred_kind(found)
+    n_missing, note = series.null_count(), ""
+    n_lost = read.null_count() - n_missing
     if found.codes and kind != "drop":
         codes = ", ".join(f"{one:g}" for one in found.codes)
         note = f"{n_lost:,} values of {codes} are treated as missing"
@@ -274,9 +266,8 @@ def _inferred_kind(found: _ColumnReading) -> tuple[str, str]:
         is_zip = series.dtype == pl.String and has_leading_zeros(series)
         return "category", "digits with leading zeros, such as zip codes" if is_zip else "text"
     is_date = series.dtype.is_temporal() or style.startswith("%")
-    what = "dates" if is_date else "numbers"
-    if series.dtype == pl.Boolean:
-        what = "true or false"
+    is_boolean = series.dtype == pl.Boolean
+    what = "dates" if is_date else "true or false" if is_boolean else "numbers"
     why = f"{read.count():,} of {series.count():,} values are {what}"
     if style:
         why += f" as {style}" if is_date else f" with a {style}"
@@ -308,9 +299,10 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
 def complete(series: pl.Series, role: str = "column") -> pl.Series:
     """Return a column without missing values, or raise with the row of the first."""
     if series.null_count():
+        row = series.is_null().arg_max() + 1  # type: ignore[operator]
         raise ValueError(
-            f"{role} {series.name!r} has missing values in row "
-            f"{_first_row(series.is_null())}: fill them in or remove the row."
+            f"{role} {series.name!r} has missing values in row {row}: fill them in or remove the "
+            "row."
         )
     return series
 
@@ -318,8 +310,8 @@ def complete(series: pl.Series, role: str = "column") -> pl.Series:
 def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
     """Raise with the first row that breaks a rule, if any does."""
     if is_bad.any():
-        row = _first_row(is_bad)
-        raise ValueError(f"column {series.name!r} {rule}, got {series[row - 1]!r} in row {row}.")
+        row = int(is_bad.arg_true()[0])
+        raise ValueError(f"column {series.name!r} {rule}, got {series[row]!r} in row {row + 1}.")
 
 
 def text_of(series: pl.Series) -> pl.Series:
@@ -361,8 +353,7 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
         return ""
     if not _is_number(series):
         # Rare categories are merged; where all are rare, nothing would be left.
-        most = series.drop_nulls().unique_counts().to_numpy().max()
-        is_rare = most < min_frequency
+        is_rare = series.drop_nulls().unique_counts().max() < min_frequency  # type: ignore[operator]
         return "hardly any value repeats, as in an identifier" if is_rare else ""
     # A number that names the rows may rank those of this table, if it was sorted, but of
     # no other.
@@ -388,13 +379,5 @@ def is_plain(series: pl.Series) -> bool:
 
 
 def _is_number(series: pl.Series) -> bool:
-    return (
-        series.dtype.is_numeric()
-        or series.dtype.is_temporal()
-        or series.dtype in (pl.Boolean, pl.Null)
-    )
-
-
-def _first_row(is_meant: pl.Series) -> int:
-    """Return the number of the first true row, from 1."""
-    return int(is_meant.arg_true()[0]) + 1
+    kind = series.dtype
+    return kind.is_numeric() or kind.is_temporal() or kind in (pl.Boolean, pl.Null)

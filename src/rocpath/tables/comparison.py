@@ -49,16 +49,23 @@ class CrossValidatedScores(NamedTuple):
         return np.unique(self.fold).size
 
     @property
+    def n_groups(self) -> int | None:
+        """Number of groups; None if rows have none."""
+        return None if self.design.group is None else np.unique(self.design.group).size
+
+    @property
+    def n_rarer(self) -> int:
+        """Number of rows of the rarer class."""
+        n_positive = int(self.is_positive.sum())
+        return min(n_positive, self.is_positive.size - n_positive)
+
+    @property
     def sample_size(self) -> str:
         """Number of rows of the rarer class, and of groups or of distinct rows."""
-        n_positive = int(self.is_positive.sum())
-        n_negative = self.is_positive.size - n_positive
-        is_positive_rare = n_positive <= n_negative
-        size = f"{min(n_positive, n_negative):,} "
-        size += "positives" if is_positive_rare else "negatives"
-        group = self.design.group
-        if group is not None:
-            size += f", {np.unique(group).size:,} groups"
+        rarer = "positives" if self.is_positive.mean() <= 0.5 else "negatives"
+        size = f"{self.n_rarer:,} {rarer}"
+        if self.n_groups is not None:
+            size += f", {self.n_groups:,} groups"
         elif self.design.copy is not None:
             size += f", {np.unique(self.design.copy).size:,} distinct rows"
         return size
@@ -91,8 +98,7 @@ def compare_models(
         return float(np.sqrt(change @ change))
 
     selected = simplest_model({name: mean[name].value for name in candidates}, error)
-    n_rarer = min(held_out.is_positive.sum(), (~held_out.is_positive).sum())
-    critical_value = float(stdtrit(max(n_rarer - 1, 1), 0.975))
+    critical_value = float(stdtrit(max(held_out.n_rarer - 1, 1), 0.975))
     scores = []
     for name, (value, _) in mean.items():
         low, high = _interval(held_out, name, value, error(name), max_fpr)

@@ -63,7 +63,7 @@ def count_known_rows(
     n_known = np.isin(code, known).sum()
     if known.size < _MAX_HASHES:
         return int(n_known)
-    return round(n_known * code.size / max((code <= known[-1]).sum(), 1))
+    return round(float(n_known * code.size / max((code <= known[-1]).sum(), 1)))
 
 
 def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -100,7 +100,7 @@ def _is_distinctive(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDAr
         if (chance <= _MAX_CHANCE).all():
             break
         chance *= frame.select(pl.len().over(name)).to_series().to_numpy() / n_rows
-    return chance <= _MAX_CHANCE
+    return np.asarray(chance <= _MAX_CHANCE)
 
 
 def suspected_groups(table: pl.DataFrame) -> list[str]:

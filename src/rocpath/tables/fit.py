@@ -110,25 +110,13 @@ def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
         )
         threshold, note = _threshold(held_out, score, settings.targets)
         model = replace(model, threshold=threshold)
-    coefficients = model.coefficients(prepared.frame)
-    importance: list[tuple[str, float]] = []
+    coefficients, importance = model.coefficients(prepared.frame), []
     # Trees have no coefficients; the importance of a column takes a prediction.
     if not coefficients and settings.model != "scores":
         importance = model.importance(prepared.frame, prepared.label.is_positive)
-    return TableFit(
-        prepared.label,
-        model,
-        method,
-        comparison,
-        held_out,
-        summary,
-        prepared.columns,
-        prepared.warnings,
-        _evaluation(prepared, held_out),
-        note,
-        coefficients,
-        importance,
-    )
+    results = prepared.label, model, method, comparison, held_out, summary
+    audit = prepared.columns, prepared.warnings, _evaluation(prepared, held_out)
+    return TableFit(*results, *audit, note, coefficients, importance)
 
 
 class _Fitter:
@@ -138,7 +126,7 @@ class _Fitter:
         self.prepared, self.settings = prepared, settings
         self.y = prepared.label.is_positive
         self.names = methods_for(settings.model)
-        if settings.fast and settings.model != "scores":
+        if settings.fast:
             self.names = (OURS,) if settings.model == "auto" else CANDIDATES[settings.model][:1]
         self.folds = self._folds()
         self.n_started, self.n_steps = 0, len(self.folds) * len(self.names) + 2
@@ -150,28 +138,23 @@ class _Fitter:
         self.n_started += 1
 
     def _folds(self) -> list[Fold]:
-        design, seed = self.prepared.design, self.settings.random_state
-        n_folds, is_fast = self.settings.cv, self.settings.fast and self.settings.model != "scores"
-        if is_fast:
-            # Other methods report the scores of the inner folds of their tuning, which
-            # are not forward in time.
-            if self.names[0] not in (OURS, BLEND) and design.time is None:
-                return []
-            n_folds = INNER_FOLDS
-        folds = split_rows(self.y, design, n_folds, seed)
+        design, is_fast = self.prepared.design, self.settings.fast
+        # Methods other than these report the scores of the inner folds of their tuning,
+        # which are not forward in time.
+        if is_fast and self.names[0] not in (OURS, BLEND) and design.time is None:
+            return []
+        n_folds = INNER_FOLDS if is_fast else self.settings.cv
+        folds = split_rows(self.y, design, n_folds, self.settings.random_state)
         if folds or (is_fast and design.time is None):
             return folds
-        label, n_rarer = self.prepared.label, min(self.y.sum(), (~self.y).sum())
-        rarer = label.positive if label.n_positive == n_rarer else label.negative
-        if n_rarer == 1:
-            raise ValueError(
-                f"label column {label.column!r} has only 1 row of {rarer!r}: at least two "
-                "are needed, one for training and one for evaluation."
-            )
+        label = self.prepared.label
+        rarer = label.positive if label.n_positive <= label.n_negative else label.negative
         how = "groups" if design.time is None else "windows of time"
+        if min(label.n_positive, label.n_negative) == 1:
+            how = "rows"
         raise ValueError(
-            f"rows of {rarer!r} must be in at least two {how}, one for training and one "
-            "for evaluation."
+            f"label {rarer!r} of column {label.column!r} must be in at least two {how}, one for "
+            "training and one for evaluation."
         )
 
     def cross_validate(self) -> CrossValidatedScores | None:
@@ -206,25 +189,16 @@ class _Fitter:
         for step in (columns, *(step for _, step, _ in columns.transformers_)):
             if hasattr(step, "feature_names_in_"):
                 step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
-        pipeline = Pipeline([("columns", columns), *steps])
-        model = TableModel.from_pipeline(
-            pipeline, prepared.features, prepared.frame, prepared.label
-        )
-        return model, inner
+        pipeline, sources = Pipeline([("columns", columns), *steps]), prepared.features
+        return TableModel.from_pipeline(pipeline, sources, prepared.frame, prepared.label), inner
 
     def _columns(self) -> ColumnTransformer:
         return table_inputs(self.prepared.features, is_scores=self.settings.model == "scores")
 
     def _task(self, X: Any, rows: NDArray[np.intp]) -> RankerTask:
-        prepared, settings = self.prepared, self.settings
-        return RankerTask(
-            X,
-            self.y[rows],
-            prepared.design.take(rows),
-            settings.random_state,
-            settings.max_fpr,
-            prepared.features.number if settings.model == "scores" else (),
-        )
+        settings, design = self.settings, self.prepared.design.take(rows)
+        names = self.prepared.features.number if settings.model == "scores" else ()
+        return RankerTask(X, self.y[rows], design, settings.random_state, settings.max_fpr, names)
 
     def _held_out(
         self, folds: list[Fold], score: dict[str, NDArray[np.float64]]

@@ -30,6 +30,20 @@ if TYPE_CHECKING:
     from rocpath.tables.model import TableModel
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning says that an AUC is hardly known
+_MESSAGES = {
+    "leak": "column {!r}: {note}",
+    "copies": "{count:,} of {n_rows:,} rows are copies of others: identical rows are kept in one "
+    "fold and count as one in standard errors",
+    "groups": "column {!r} looks like an identifier that repeats ({count:,} values in "
+    "{n_rows:,} rows): rows with the same value may not be independent, and the AUC for new "
+    "ones may be lower; evaluate by group",
+    "time": "the share of positives changes with column {!r}: if the model is used on later "
+    "rows, evaluate it forward in time",
+    "few rows": "one class has only {count} rows, too few to estimate an AUC",
+    "unlabeled": "{count:,} of {n_rows:,} rows have no label and are skipped",
+    "training rows": "{count:,} of {n_rows:,} test rows are copies of training rows: the AUC on "
+    "new rows may be lower",
+}
 
 
 class TableWarning(NamedTuple):
@@ -42,6 +56,11 @@ class TableWarning(NamedTuple):
     kind: str
     message: str
     columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kind: str, *columns: str, **values: Any) -> TableWarning:
+        """Return the warning of a kind, with the values that its message names."""
+        return cls(kind, _MESSAGES[kind].format(*columns, **values), columns)
 
 
 class PreparedTable(NamedTuple):
@@ -105,12 +124,11 @@ def prepare_table(
     frame = features.of(table)
     audits = suspect_leaks(frame, features, audits, label.is_positive)
     design = given.design(find_copies(frame, label.is_positive))
-    for audit in audits:
-        if audit.is_suspect:
-            message = f"column {audit.column!r}: {audit.note}"
-            warnings.append(TableWarning("leak", message, (audit.column,)))
+    warnings += [
+        TableWarning.of("leak", one.column, note=one.note) for one in audits if one.is_suspect
+    ]
     prepared = PreparedTable(frame, label, features, audits, design, warnings, given.time)
-    warnings += _dependence_warnings(prepared, table.drop(excluded))
+    warnings += _warn_of_dependence(prepared, table.drop(excluded))
     warnings += warn_of_few(label)
     return prepared
 
@@ -130,71 +148,48 @@ def labeled_rows(
     return table.filter(has_label), given, warnings
 
 
-def warn_of_counts(
-    n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0
-) -> Iterator[TableWarning]:
+def warn_of_counts(n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0) -> list[TableWarning]:
     """Warn of rows without a label, and of test rows that are training rows."""
-    if n_unlabeled:
-        message = f"{n_unlabeled:,} of {n_rows:,} rows have no label and are skipped"
-        yield TableWarning("unlabeled", message)
-    if n_known:
-        message = (
-            f"{n_known:,} of {n_rows:,} test rows are copies of training rows: the AUC on "
-            "new rows may be lower"
-        )
-        yield TableWarning("training rows", message)
+    counts = {"unlabeled": n_unlabeled, "training rows": n_known}
+    return [
+        TableWarning.of(kind, count=count, n_rows=n_rows) for kind, count in counts.items() if count
+    ]
+
+
+def warn_of_few(label: KnownLabels) -> list[TableWarning]:
+    """Warn if a class is rare."""
+    n_rarer = min(label.n_positive, label.n_negative)
+    return [TableWarning.of("few rows", count=n_rarer)] if n_rarer < MIN_ROWS_OF_A_CLASS else []
 
 
 def warn_of_test_rows(
     model: TableModel, table: pl.DataFrame, label: BinaryLabel, *, is_grouped: bool
-) -> Iterator[TableWarning]:
+) -> list[TableWarning]:
     """Warn if test rows are training rows, few, or possibly of groups that were not given."""
     n_known = count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
-    yield from warn_of_counts(table.height, n_known=n_known)
-    if not is_grouped:
-        yield from _warn_of_groups(table.drop(label.column, strict=False))
-    yield from warn_of_few(label)
+    groups = [] if is_grouped else _warn_of_groups(table.drop(label.column, strict=False))
+    return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label)]
 
 
-def warn_of_few(label: KnownLabels) -> Iterator[TableWarning]:
-    """Warn if a class is rare."""
-    n_rarer = min(label.n_positive, label.n_negative)
-    if n_rarer < MIN_ROWS_OF_A_CLASS:
-        message = f"one class has only {n_rarer} rows, too few to estimate an AUC"
-        yield TableWarning("few rows", message)
+def _warn_of_groups(table: pl.DataFrame) -> list[TableWarning]:
+    return [
+        TableWarning.of("groups", name, count=table[name].n_unique(), n_rows=table.height)
+        for name in suspected_groups(table)
+    ]
 
 
-def _warn_of_groups(table: pl.DataFrame) -> Iterator[TableWarning]:
-    for name in suspected_groups(table):
-        message = (
-            f"column {name!r} looks like an identifier that repeats "
-            f"({table[name].n_unique():,} values in {table.height:,} rows): rows with the "
-            "same value may not be independent, and the AUC for new ones may be lower; "
-            "evaluate by group"
-        )
-        yield TableWarning("groups", message, (name,))
-
-
-def _dependence_warnings(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
+def _warn_of_dependence(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
     """Warn about copies, and about groups and times that were not given."""
-    copy, n_rows = prepared.design.copy, table.height
-    if copy is not None:
-        message = (
-            f"{n_rows - copy.max() - 1:,} of {n_rows:,} rows are copies of others: "
-            "identical rows are kept in one fold and count as one in standard errors"
-        )
-        yield TableWarning("copies", message)
-    if prepared.design.group is None:
+    design, n_rows = prepared.design, table.height
+    if design.copy is not None:
+        yield TableWarning.of("copies", count=n_rows - design.copy.max() - 1, n_rows=n_rows)
+    if design.group is None:
         yield from _warn_of_groups(table)
-    if prepared.design.time is None:
+    if design.time is None:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
-        is_positive, unit = prepared.label.is_positive, prepared.design.unit
-        for name in drifting_dates(prepared.frame, dates, is_positive, unit):
-            message = (
-                f"the share of positives changes with column {name!r}: if the model is "
-                "used on later rows, evaluate it forward in time"
-            )
-            yield TableWarning("time", message, (name,))
+        is_positive = prepared.label.is_positive
+        for name in drifting_dates(prepared.frame, dates, is_positive, design.unit):
+            yield TableWarning.of("time", name)
 
 
 def _role(table: pl.DataFrame, values: Any, name: str) -> pl.Series:

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 from sklearn.metrics import roc_auc_score
 
@@ -20,6 +19,9 @@ from rocpath.tables.evaluation import point_dict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rocpath.auc_statistics.results import AUCInterval
+    from rocpath.model_comparison import ModelComparison, ModelScore
+    from rocpath.tables.comparison import CrossValidatedScores
     from rocpath.tables.evaluation import TableEvaluation
     from rocpath.tables.fit import TableFit
     from rocpath.tables.preparation import TableWarning
@@ -40,27 +42,27 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
     classes = f"{label.positive!r} from {label.negative!r}"
     if test is not None:
         groups = "" if test.n_groups is None else f", {test.n_groups:,} groups"
-        text = (
-            f"{model} separates {classes} with an AUC of {test.auc.value:.3f} on test "
-            f"rows (95% interval {test.auc.low:.3f} to {test.auc.high:.3f}; "
-            f"{test.label.n_positive:,} positives{groups})."
-        )
+        size = f"{test.label.n_positive:,} positives{groups}"
+        text = f"{model} separates {classes} with {_area('AUC', test.auc, 'test', size)}."
         # Copies and groups of the training rows do not matter for test rows.
         return _with_doubts(
             text, [one for one in fit.warnings if one.kind == "leak"] + [*test.warnings]
         )
     if fit.comparison is None or fit.summary is None:
         return f"{model} was fitted to all rows and not evaluated on held-out rows."
-    score, lift = fit.comparison[fit.method], fit.summary.lift
-    metric = fit.comparison.metric
-    article = "an" if metric.startswith("A") else "a"
+    comparison, share = fit.comparison, 100 * fit.summary.lift.share
+    area = _area(comparison.metric, comparison[fit.method], "held-out", comparison.sample_size)
     text = (
-        f"{model} separates {classes} with {article} {metric} of {score.value:.3f} on "
-        f"held-out rows (95% interval {score.low:.3f} to {score.high:.3f}; "
-        f"{fit.comparison.sample_size}). The top 10% of scores contain "
-        f"{100 * lift.share:.0f}% of all positives."
+        f"{model} separates {classes} with {area}. The top 10% of scores contain "
+        f"{share:.0f}% of all positives."
     )
     return _with_doubts(text, fit.warnings)
+
+
+def _area(metric: str, one: AUCInterval | ModelScore, where: str, size: str) -> str:
+    article = "an" if metric.startswith("A") else "a"
+    interval = f"95% interval {one.low:.3f} to {one.high:.3f}"
+    return f"{article} {metric} of {one.value:.3f} on {where} rows ({interval}; {size})"
 
 
 def _with_doubts(text: str, warnings: Sequence[TableWarning]) -> str:
@@ -75,27 +77,30 @@ def _with_doubts(text: str, warnings: Sequence[TableWarning]) -> str:
 
 def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None) -> dict[str, Any]:
     """Return all numbers of the report, for JSON."""
-    group = None if fit.held_out is None else fit.held_out.design.group
+    known: dict[str, Any] = {"n_groups": None, "n_folds": 0, "max_fpr": None, "methods": {}}
+    known |= {"findings": [], "operating_points": [], "lift_of_top_tenth": None}
+    if fit.comparison is not None and fit.held_out is not None and fit.summary is not None:
+        known |= {
+            "n_groups": fit.held_out.n_groups,
+            "n_folds": fit.comparison.n_folds,
+            "max_fpr": fit.summary.max_fpr,
+            "methods": _methods(fit.comparison, fit.held_out),
+            "findings": fit.comparison.findings(),
+            "operating_points": [point_dict(one) for one in fit.summary.points],
+            "lift_of_top_tenth": fit.summary.lift.factor,
+        }
     return {
         "rocpath": version("rocpath"),
         "table": title,
         "label": fit.label.column,
         **fit.label.summary,
-        "n_groups": None if group is None else np.unique(group).size,
-        "n_folds": 0 if fit.comparison is None else fit.comparison.n_folds,
         "evaluation": fit.evaluation,
-        "max_fpr": None if fit.summary is None else fit.summary.max_fpr,
-        "methods": _methods(fit),
         "saved": fit.method,
         "headline": headline(fit, test),
-        "findings": [] if fit.comparison is None else fit.comparison.findings(),
+        **known,
         "warnings": [one.message for one in fit.warnings],
         "threshold": fit.model.threshold,
         "threshold_note": fit.threshold_note,
-        "operating_points": []
-        if fit.summary is None
-        else [point_dict(one) for one in fit.summary.points],
-        "lift_of_top_tenth": None if fit.summary is None else fit.summary.lift.factor,
         "test": None if test is None else test.to_dict(),
         "columns": {
             "number": fit.model.features.number,
@@ -110,21 +115,19 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
     }
 
 
-def _methods(fit: TableFit) -> dict[str, dict[str, float]]:
+def _methods(
+    comparison: ModelComparison, held_out: CrossValidatedScores
+) -> dict[str, dict[str, float]]:
     """Return what a program may want to know about each method."""
-    if fit.comparison is None or fit.held_out is None:
-        return {}
-    y, weight = fit.held_out.is_positive, fit.held_out.design.sample_weight
-    methods = {}
-    for one in fit.comparison.scores:
+    weight, methods = held_out.design.sample_weight, {}
+    for one in comparison.scores:
         known = {name: value for name, value in asdict(one).items() if value is not None}
         del known["name"]
-        value = known.pop("value")
-        if fit.comparison.metric != "AUC":
+        value, score = known.pop("value"), held_out.score[one.name]
+        if comparison.metric != "AUC":
             known["partial_auc"] = value
-        known["auc"] = mean_auc(fit.held_out, one.name).value
-        score = fit.held_out.score[one.name]
-        known["pooled_auc"] = roc_auc_score(y, score, sample_weight=weight)
+        known["auc"] = mean_auc(held_out, one.name).value
+        known["pooled_auc"] = roc_auc_score(held_out.is_positive, score, sample_weight=weight)
         methods[one.name] = known
     return methods
 
@@ -133,12 +136,9 @@ def result_files(
     fit: TableFit, *, title: str, test: TableEvaluation | None = None
 ) -> dict[str, bytes | str]:
     """Return the contents of the result files by name."""
-    metrics = json.dumps(metrics_dict(fit, title, test), indent=2)
-    files: dict[str, bytes | str] = {
-        MODEL_FILE: model_bytes(fit.model),
-        "metrics.json": f"{metrics}\n",
-    }
-    weights = fit.model.weights
+    metrics, weights = json.dumps(metrics_dict(fit, title, test), indent=2), fit.model.weights
+    files: dict[str, bytes | str] = {MODEL_FILE: model_bytes(fit.model)}
+    files["metrics.json"] = f"{metrics}\n"
     if weights:
         table = {"score": list(weights), "weight": list(weights.values())}
         files["weights.csv"] = pl.DataFrame(table).write_csv()
