@@ -8,7 +8,7 @@ import numpy as np
 
 from rocpath.arguments import whole_number
 from rocpath.changepoint.detection import one_for_each
-from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.labels import kind_of
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import checked_sequences, drawn_values, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
@@ -82,15 +82,14 @@ def labeling_page(
     whole_number("max_changes", max_changes, least=0)
     values = checked_sequences(sequences)
     n = len(values)
-    name = one_for_each("names", range(n) if names is None else names, n)
-    name = [str(one) for one in name]
+    name = [str(one) for one in one_for_each("names", names or range(n), n)]
     twice = next((one for k, one in enumerate(name) if one in name[:k]), None)
     if twice is not None:
         raise ValueError(f"names must not repeat, got {twice!r} twice.")
     place = one_for_each("positions", positions or [np.arange(len(one)) for one in values], n)
     weight = one_for_each("weights", weights, n)
     given = one_for_each("penalties", penalties, n)
-    rows = _checked_labels(labels, name)
+    rows = _checked_labels(labels, set(name))
     settings = {"cost": cost, "constraint": constraint, "min_length": min_length}
     pages = [
         _page_sequence(*one, max_changes, settings)
@@ -143,17 +142,12 @@ def _page_sequence(
 
 
 def _checked_labels(
-    labels: Sequence[tuple[str, Any, Any, str]], names: Sequence[str]
+    labels: Sequence[tuple[str, Any, Any, str]], names: set[str]
 ) -> list[tuple[str, Any, Any, str]]:
     """Return labels with aliases of kinds replaced; the page checks the regions."""
-    if not labels:
-        return []
-    known = set(names)
-    for row, (name, *_) in enumerate(labels):
-        if name not in known:
+    rows = []
+    for row, (name, start, end, kind) in enumerate(labels):
+        if name not in names:
             raise ValueError(f"labels must refer to sequences in names, got {name!r} in row {row}.")
-    # Only the kinds are checked here, since limits may be times.
-    place = np.arange(float(len(labels)))
-    kinds = Labels(place, place + 1, tuple(row[3] for row in labels)).kind
-    rows = zip(labels, kinds, strict=True)
-    return [(name, start, end, kind) for (name, start, end, _), kind in rows]
+        rows.append((name, start, end, kind_of(kind, "kind", row)))
+    return rows

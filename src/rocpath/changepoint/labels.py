@@ -63,6 +63,14 @@ _ALIASES = {
 KIND_NAMES = (*KINDS, *_ALIASES)
 
 
+def kind_of(name: object, argument: str, row: int) -> str:
+    """Return the kind of label with this name or alias, or raise."""
+    if not isinstance(name, str) or name not in KIND_NAMES:
+        known = ", ".join(KIND_NAMES)
+        raise ValueError(f"{argument} must be one of {known}; got {name!r} in row {row}.")
+    return _ALIASES.get(name, name)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
     """Hold the labeled regions of one sequence.
@@ -123,10 +131,7 @@ class Labels:
         same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
         if start.size == 0:
             raise ValueError(f"labels{where} must have at least one row, got none.")
-        for at, name in zip(row, kind, strict=True):
-            if not isinstance(name, str) or _ALIASES.get(name, name) not in KINDS:
-                known = ", ".join(KIND_NAMES)
-                raise ValueError(f"kind{where} must be one of {known}; got {name!r} in row {at}.")
+        kind = tuple(kind_of(name, f"kind{where}", at) for name, at in zip(kind, row, strict=True))
         if not (start < end).all():
             worst = int((start < end).argmin())
             raise ValueError(
@@ -145,7 +150,6 @@ class Labels:
                 f"in row {row[first]} and ({start[second]}, {end[second]}] in row "
                 f"{row[second]}."
             )
-        kind = tuple(_ALIASES.get(name, name) for name in kind)
         set_fields(self, start=start, end=end, kind=kind, row=row)
 
     def __len__(self) -> int:

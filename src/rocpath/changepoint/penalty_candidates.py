@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rocpath.changepoint.error_functions import (
-    PenaltyErrors,
-    can_be_learned,
-    error_breakpoints,
-    target_interval,
-)
-from rocpath.changepoint.interval_path import (
-    FeatureRanges,
-    LinearModels,
-    best_interval_constant,
-    interval_models,
-)
-from rocpath.linear_model import minimize_aum
+from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
+from rocpath.changepoint.interval_path import LinearModels, best_interval_constant, interval_models
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from rocpath.step_choice import StepChoice
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
 # data sets (benchmarks/constants.py) label errors were the same with 1e-4, but on three
@@ -44,6 +30,11 @@ class LabeledSequences(NamedTuple):
 
     X: NDArray[np.float64]
     functions: list[PenaltyErrors]
+
+    @property
+    def intervals(self) -> NDArray[np.float64]:
+        """The target interval of each sequence."""
+        return np.array([target_interval(one) for one in self.functions])
 
     def take(self, rows: NDArray[np.intp]) -> LabeledSequences:
         """Return the sequences of the given rows."""
@@ -89,83 +80,27 @@ class ErrorSteps:
         return float(0.5 * kink[start[widest]] + 0.5 * kink[end[widest]])
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """L1 weights to try, as fractions of the largest, and settings of the descent."""
-
-    fraction: NDArray[np.float64]
-    margin: float
-    step: StepChoice
-    tol: float
-
-    def path(self, sequences: LabeledSequences) -> LinearModels:
-        """Fit a model for each L1 weight; the first is a constant."""
-        models, _ = interval_models(
-            sequences.X,
-            _intervals(sequences),
-            self.fraction,
-            margin=self.margin,
-            tol=_PATH_TOLERANCE,
-        )
-        n_steps = np.zeros(self.fraction.size, dtype=np.int64)
-        return self._with_constants(sequences, models.features, models.coef, n_steps)
-
-    def descent(
-        self, sequences: LabeledSequences, chosen: int, n_steps: NDArray[np.int64]
-    ) -> LinearModels:
-        """Descend on AUM from a model of the path; one model for each number of steps.
-
-        AUM is a function of minus the log penalty, and invariant to constants.
-        """
-        path = self.path(sequences)
-        scaled = path.features.scaled(sequences.X)
-        # Interval regression predicts log penalties; breakpoints use their negatives.
-        coef, taken = -path.coef[chosen], 0
-        coefs, counts = [], []
-        for most in n_steps:
-            # A single descent, which continues from the previous number of steps until
-            # it has converged.
-            if most > taken and can_be_learned(sequences.functions):
-                descent = minimize_aum(
-                    scaled,
-                    error_breakpoints(sequences.functions),
-                    coef=coef,
-                    step=self.step,
-                    max_steps=int(most) - taken,
-                    tol=self.tol,
-                )
-                coef, taken = descent.coef, taken + descent.n_steps
-            coefs.append(-coef)
-            counts.append(taken)
-        return self._with_constants(sequences, path.features, np.array(coefs), np.array(counts))
-
-    def _with_constants(
-        self,
-        sequences: LabeledSequences,
-        features: FeatureRanges,
-        coef: NDArray[np.float64],
-        n_steps: NDArray[np.int64],
-    ) -> LinearModels:
-        """Add intercepts halfway between the minimizers of interval loss and of errors.
-
-        The loss measures how far each sequence is from its target; the errors are the
-        objective. Either alone was worse on some of five data sets.
-        """
-        steps, interval = ErrorSteps(sequences.functions), _intervals(sequences)
-        intercept = []
-        for fitted in (features.scaled(sequences.X) @ coef.T).T:
-            rest = interval - fitted[:, None]
-            by_loss = best_interval_constant(rest, margin=self.margin)
-            intercept.append(0.5 * by_loss + 0.5 * steps.best_shift(fitted))
-        return LinearModels(features, coef, np.array(intercept), n_steps)
+def fit_path(
+    sequences: LabeledSequences, fraction: NDArray[np.float64], *, margin: float
+) -> LinearModels:
+    """Fit a model for each L1 weight, a fraction of the largest; the first is a constant."""
+    models, _ = interval_models(
+        sequences.X, sequences.intervals, fraction, margin=margin, tol=_PATH_TOLERANCE
+    )
+    return with_intercepts(sequences, models._replace(n_iter=np.zeros_like(models.n_iter)), margin)
 
 
-def steps_to_try(max_steps: int) -> NDArray[np.int64]:
-    """Return 0, powers of two, and the largest number of steps."""
-    # Later steps gain less, so widely spaced numbers are enough.
-    powers = 2 ** np.arange(max_steps.bit_length())
-    return np.unique(np.concatenate(([0], powers[powers <= max_steps], [max_steps])))
+def with_intercepts(
+    sequences: LabeledSequences, models: LinearModels, margin: float
+) -> LinearModels:
+    """Set intercepts halfway between the minimizers of interval loss and of errors.
 
-
-def _intervals(sequences: LabeledSequences) -> NDArray[np.float64]:
-    return np.array([target_interval(one) for one in sequences.functions])
+    The loss measures how far each sequence is from its target; the errors are the
+    objective. Either alone was worse on some of five data sets.
+    """
+    steps, interval = ErrorSteps(sequences.functions), sequences.intervals
+    intercept = []
+    for fitted in (models.features.scaled(sequences.X) @ models.coef.T).T:
+        by_loss = best_interval_constant(interval - fitted[:, None], margin=margin)
+        intercept.append(0.5 * by_loss + 0.5 * steps.best_shift(fitted))
+    return models._replace(intercept=np.array(intercept))

@@ -9,14 +9,15 @@ import numpy as np
 
 from rocpath.arguments import nonnegative_number, one_of, share_between, whole_number
 from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
-from rocpath.changepoint.error_functions import checked_functions, error_breakpoints
+from rocpath.changepoint.error_functions import can_be_learned, checked_functions, error_breakpoints
 from rocpath.changepoint.interval_path import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
-    Candidates,
     ErrorSteps,
     LabeledSequences,
-    steps_to_try,
+    fit_path,
+    with_intercepts,
 )
+from rocpath.linear_model import minimize_aum
 from rocpath.roc import auc
 from rocpath.step_choice import STEP_CHOICES
 
@@ -151,21 +152,51 @@ class PenaltyRegressor(LogPenaltyModel):
         splits = group_splits(len(X), groups, self.n_folds, self.random_state)
         n_alphas = 1 if self.start == "zero" else self.n_alphas
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
-        tried = Candidates(self.alphas_, self.margin, self.step, self.tol)
 
         # Two one-dimensional searches instead of a grid: first the features, then the
         # steps from that model.
-        path = self._select(sequences, splits, n_alphas, tried.path)
+        fit = partial(fit_path, fraction=self.alphas_, margin=self.margin)
+        path = self._select(sequences, splits, n_alphas, fit)
         self.monitor_mean_, self.monitor_error_ = path.mean, path.standard_error
         self.alpha_ = float(self.alphas_[path.chosen])
-        self.steps_ = steps_to_try(self.max_steps)
-        descend = partial(tried.descent, chosen=path.chosen, n_steps=self.steps_)
+        # Later steps gain less, so powers of two are enough.
+        powers = 2 ** np.arange(self.max_steps.bit_length())
+        self.steps_ = np.unique([0, *powers[powers <= self.max_steps], self.max_steps])
+        descend = partial(self._descent, chosen=path.chosen)
         steps = self._select(sequences, splits, self.steps_.size, descend)
         self.steps_mean_, self.steps_error_ = steps.mean, steps.standard_error
         models = descend(sequences)
         self.n_iter_ = int(models.n_iter[steps.chosen])
         self._set_model(models, steps.chosen)
         return self
+
+    def _descent(self, sequences: LabeledSequences, chosen: int) -> LinearModels:
+        """Descend on AUM from a model of the path; one model for each number of steps.
+
+        AUM is a function of minus the log penalty, and invariant to constants.
+        """
+        path = fit_path(sequences, self.alphas_, margin=self.margin)
+        scaled = path.features.scaled(sequences.X)
+        # Interval regression predicts log penalties; breakpoints use their negatives.
+        coef, taken = -path.coef[chosen], 0
+        coefs, counts = [], []
+        for most in self.steps_:
+            # A single descent, which continues from the previous number of steps until
+            # it has converged.
+            if most > taken and can_be_learned(sequences.functions):
+                descent = minimize_aum(
+                    scaled,
+                    error_breakpoints(sequences.functions),
+                    coef=coef,
+                    step=self.step,
+                    max_steps=int(most) - taken,
+                    tol=self.tol,
+                )
+                coef, taken = descent.coef, taken + descent.n_steps
+            coefs.append(-coef)
+            counts.append(taken)
+        models = path._replace(coef=np.array(coefs), n_iter=np.array(counts))
+        return with_intercepts(sequences, models, self.margin)
 
     def _select(
         self,
