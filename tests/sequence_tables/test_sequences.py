@@ -120,7 +120,7 @@ def test_runs_of_times_have_lengths_in_seconds():
 
 def test_errors_suggest_another_layout_or_fewer_columns():
     rows = pl.DataFrame({"time": [1, 2], "x": [1.0, 2.0], "comment": ["a", "b"]})
-    with pytest.raises(ValueError, match="of time, x, comment, or layout to wide if each column"):
+    with pytest.raises(ValueError, match="of time, x, comment, or read the table as wide if each"):
         rp.read_sequences(rows)
     with pytest.raises(ValueError, match="to one of comment, or drop the other columns if"):
         rp.read_sequences(rows, value="x")

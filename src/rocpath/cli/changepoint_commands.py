@@ -45,22 +45,21 @@ def segment(
     check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
     from rocpath.cli.files import write_folder
-    from rocpath.cli.sequence_files import detection_files, detection_summary, open_sequences
+    from rocpath.cli.sequence_files import (
+        detection_files,
+        detection_summary,
+        labeling_page_of,
+        open_sequences,
+    )
     from rocpath.cli.terminal import progress_bar, say
 
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
         how = {"weights": table.weights, **segmenting.search}
         found = cp.detect_changes(table.values, penalty, progress=progress, **how)
-    page = cp.labeling_page(
-        table.values,
-        penalties=[one.penalty for one in found],
-        title=f"Label changes of {sequences.shown_name}",
-        names=table.names,
-        positions=table.written_positions,
-        weights=table.weights,
-        **segmenting._asdict(),
-    )
+    penalties = [one.penalty for one in found]
+    title = f"Label changes of {sequences.shown_name}"
+    page = labeling_page_of(table, segmenting, penalties=penalties, title=title)
     worth = cp.changes_worth(table.values, found, **how)
     files = detection_files(table, found, worth)
     write_folder(to.out, {**files, "labels.html": page}, force=to.force)
@@ -87,21 +86,13 @@ def label(
     """
     check_exists(sequences.sequences)
     check_file(to.out, force=to.force)
-    from rocpath import changepoint as cp
     from rocpath.cli.files import write_text
-    from rocpath.cli.sequence_files import open_labels, open_sequences
+    from rocpath.cli.sequence_files import labeling_page_of, open_labels, open_sequences
     from rocpath.cli.terminal import say
 
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     known = None if labels is None else open_labels(own.LabelFile(labels), table, quiet=to.quiet)
-    page = cp.labeling_page(
-        table.values,
-        labels=[] if known is None else known.rows,
-        names=table.names,
-        positions=table.written_positions,
-        weights=table.weights,
-        **segmenting._asdict(),
-    )
+    page = labeling_page_of(table, segmenting, labels=[] if known is None else known.rows)
     write_text(page, to.out, force=to.force)
     if to.out != STANDARD_STREAM and not to.quiet:
         say(f"Wrote {to.out}; open it in a browser.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rocpath import changepoint as cp
 from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
 from rocpath.sequence_tables.labels import read_labels
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
-    from rocpath.cli.changepoint_options import LabelFile, Sequences
+    from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
     from rocpath.sequence_tables.labels import LabelTable
     from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
 
@@ -56,6 +57,13 @@ def open_labels(
     note = f"{n_unlabeled:,} of {len(found.labels):,} sequences have no labels."
     _show(found.unknown, [note] if n_unlabeled else [], quiet=quiet)
     return found
+
+
+def labeling_page_of(table: SequenceTable, segmenting: Segmenting, **more: Any) -> str:
+    """Return the labeling page of the sequences of a table."""
+    about: dict[str, Any] = {"names": table.names, "positions": table.written_positions}
+    about["weights"] = table.weights
+    return cp.labeling_page(table.values, **about, **segmenting._asdict(), **more)
 
 
 def _show(skipped: Sequence[SkippedSequence], notes: Sequence[str], *, quiet: bool) -> None:

@@ -188,7 +188,7 @@ def _split(
     table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str
 ) -> SequenceTable:
     """Split a long table by the names of its sequences, in order of first appearance."""
-    hint = "" if columns.value else ", or layout to wide if each column is a sequence"
+    hint = "" if columns.value else ", or read the table as wide if each column is a sequence"
     raw = needed_column(table, "value", columns.value, hint=hint)
     names, runs = _names(table, columns), _run_columns(table, columns)
     rules: list[_Rule] = [(names, names.is_null(), "must name the sequence")]
