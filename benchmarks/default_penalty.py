@@ -1,8 +1,13 @@
-"""The default penalty on simulated noise, annotated series and server metrics.
+"""Evaluate the default penalty on simulated noise, annotated series and server metrics.
 
     python benchmarks/default_penalty.py simulate --repeats 100
     python benchmarks/default_penalty.py annotated
     python benchmarks/default_penalty.py metrics
+    python benchmarks/default_penalty.py sparse --repeats 60
+
+The last one compares a rule that is not used: if at least three quarters of the
+observations equal the previous one, differences of neighbors do not show the noise, and
+the penalty could be 2 · variance · log n.
 
 Series come from ``$ROCPATH_DATA/changepoint/series``.
 """
@@ -26,7 +31,7 @@ SERIES = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "seri
 
 
 def autoregressive(n, rho, rng):
-    """Return noise of variance 1 with this correlation of neighbors."""
+    """Return noise of variance 1 with autocorrelation rho."""
     noise = rng.normal(size=n) * np.sqrt(1 - rho**2)
     noise[0] = rng.normal()
     for t in range(1, n):
@@ -45,7 +50,7 @@ def noise_of(kind, n, rng):
 
 
 def simulated(kind, rng):
-    """Return a sequence and its changes, which are large enough to be found."""
+    """Return a sequence and its changes, which are large enough to be detected."""
     n = int(rng.integers(400, 2501))
     n_changes = int(rng.integers(0, 21))
     noise, deviation = noise_of(kind, n, rng)
@@ -88,6 +93,49 @@ def simulate(repeats):
         print(f"AR .9 without a change, n = {n:,}: {n_changes} changes, {seconds:.2f} CPU s")
 
 
+def sparse_sequence(kind, rng):
+    """Return a mostly constant sequence and its changes: bursts, steps, or both."""
+    n, n_changes = int(rng.integers(400, 2501)), int(rng.integers(1, 21))
+    changes = np.sort(rng.choice(np.arange(10, n - 10, 10), n_changes, replace=False))
+    length = np.diff(np.concatenate(([0], changes, [n])))
+    steps = np.repeat(5 * rng.normal(size=n_changes + 1), length)
+    bursts = np.where(rng.random(n) < 0.08, rng.lognormal(size=n), 0.0)
+    if kind == "bursts":
+        return bursts, changes[:0]
+    return (steps, changes) if kind == "steps" else (steps + bursts, changes)
+
+
+def metric(path):
+    """Return the values of a server metric."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return np.array([float(row["value"]) for row in csv.DictReader(file)])
+
+
+def sparse(repeats):
+    def larger(x):
+        is_sparse = np.mean(np.diff(x) == 0) >= 0.75
+        return 2 * x.var() * np.log(x.size) if is_sparse else cp.default_penalty(x)
+
+    for kind in ("bursts", "steps", "steps and bursts"):
+        rng = np.random.default_rng(0)
+        pairs = [sparse_sequence(kind, rng) for _ in range(repeats)]
+        for name, rule in (("default", cp.default_penalty), ("larger", larger)):
+            found = [cp.segment_penalty(x, rule(x)).changes for x, _ in pairs]
+            cover = [
+                cp.covering(one, [changes], n=x.size)
+                for one, (x, changes) in zip(found, pairs, strict=True)
+            ]
+            print(
+                f"{kind:17} {name:8} covering {np.mean(cover):.3f}, changes "
+                f"{np.mean([one.size for one in found]):.1f} "
+                f"({np.mean([changes.size for _, changes in pairs]):.1f})"
+            )
+    for path in sorted(SERIES.glob("*.csv.gz")):
+        x = metric(path)
+        counts = [cp.segment_penalty(x, rule(x)).n_changes for rule in (cp.default_penalty, larger)]
+        print(f"{path.name:38} default {counts[0]:4} larger {counts[1]:4} changes")
+
+
 def annotated():
     text = (SERIES / "annotated.json").read_text(encoding="utf-8")
     covers, scores, none = [], [], []
@@ -114,8 +162,7 @@ def annotated():
 
 def metrics():
     for path in sorted(SERIES.glob("*.csv.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            x = np.array([float(row["value"]) for row in csv.DictReader(file)])
+        x = metric(path)
         start = time.process_time()
         found = cp.segment_penalty(x, cp.default_penalty(x))
         seconds = time.process_time() - start
@@ -128,11 +175,11 @@ def metrics():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("simulate", "annotated", "metrics"))
+    parser.add_argument("what", choices=("simulate", "sparse", "annotated", "metrics"))
     parser.add_argument("--repeats", type=int, default=100)
     given = parser.parse_args()
-    if given.what == "simulate":
-        simulate(given.repeats)
+    if given.what in ("simulate", "sparse"):
+        {"simulate": simulate, "sparse": sparse}[given.what](given.repeats)
     else:
         {"annotated": annotated, "metrics": metrics}[given.what]()
 

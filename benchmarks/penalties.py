@@ -1,12 +1,12 @@
 """Learn changepoint penalties from real label errors, and compare with simple rules.
 
-Five data sets with their folds: four of ChIP-seq and ATAC-seq peaks, whose folds are
-whole regions of the genome, and one of copy numbers. Rules: a constant penalty (the one
-with the fewest errors in training), one that is linear in log(n), interval regression,
-PenaltyRegressor with its defaults, and with descent on AUM after it or from zero.
-Cross-validation inside the training set uses groups, the regions or the persons,
-except for one rule. Prints a table for each set and one over sets, and saves every
-fold to ``penalties.csv``. Needs ROCPATH_DATA.
+The five data sets come with folds: four contain ChIP-seq and ATAC-seq peaks, with whole
+genomic regions as folds, and one contains copy numbers. The rules are a constant penalty
+(the one with the fewest training errors), one that is linear in log(n), interval
+regression, PenaltyRegressor with its defaults, and descent on AUM after it or from zero.
+Cross-validation inside the training set uses groups (regions or persons), except for one
+rule. Prints a table for each set and one over all sets, and saves the results of every
+fold to ``penalties.csv``. Requires ROCPATH_DATA.
 """
 
 import csv
@@ -25,7 +25,7 @@ FIELDS = ("set", "fold", "rule", "label_errors", "test_auc", "cpu_seconds")
 
 
 class Constant:
-    """The penalty with the fewest errors in training."""
+    """Predict the penalty with the fewest training errors."""
 
     def fit(self, X, y, groups):
         bp = cp.error_breakpoints(y)
@@ -37,7 +37,7 @@ class Constant:
 
 
 def rules():
-    """Return features, model, and whether it is fitted with groups, by name."""
+    """Return the features, the model, and whether groups are used, for each rule."""
     steps = {"max_steps": 32, "random_state": 0}
     return {
         "constant": ("X", Constant(), True),

@@ -1,10 +1,11 @@
-"""Learn changepoint penalties by a small network on AUM, and compare.
+"""Compare a small network that minimizes AUM with other models of changepoint penalties.
 
-neuroblastoma_systematic, each fold in turn for testing: a network of one hidden layer
-on the features, trained on the label errors of all training sequences by
-``aum_loss(breakpoints=...)``. A fifth of them, held out, says when to stop. Interval
-regression and PenaltyRegressor are those of ``penalties.csv``, on the same folds.
-Prints a table and saves ``penalty_networks.csv``. Needs ROCPATH_DATA and torch.
+Each fold of neuroblastoma_systematic is the test set in turn. A network with one hidden
+layer predicts the penalty from features, and is trained on the label errors of the
+training sequences with ``aum_loss(breakpoints=...)``. One fifth of them are held out for
+early stopping. The results of interval regression and PenaltyRegressor on the same folds
+are read from ``penalties.csv``. Prints a table and saves ``penalty_networks.csv``.
+Requires ROCPATH_DATA and torch.
 """
 
 import copy
@@ -26,12 +27,12 @@ HERE = Path(__file__).parent
 SET = "neuroblastoma_systematic"
 N_STEPS = 300
 EVERY = 10
-N_NETWORKS = 3  # whose predictions are averaged
+N_NETWORKS = 3  # networks whose predictions are averaged
 OTHERS = ("constant", "interval regression", "PenaltyRegressor")
 
 
 class PenaltyNetwork(nn.Module):
-    """Minus log penalty: a linear function of the features, and a hidden layer."""
+    """Predict minus the log penalty: a linear function of the features plus a hidden layer."""
 
     def __init__(self, n_features):
         super().__init__()
@@ -41,7 +42,7 @@ class PenaltyNetwork(nn.Module):
         )
 
     def forward(self, X):
-        """Predict one number for each row."""
+        """Return the prediction of each row."""
         return (self.linear(X) + self.hidden(X)).squeeze(1)
 
 
@@ -52,7 +53,7 @@ def predict(network, X):
 
 
 def fit(X, functions, seed, make=PenaltyNetwork):
-    """Return the network with the best AUC on sequences held out."""
+    """Return the network with the largest AUC on held-out sequences."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     is_out = rng.random(len(functions)) < 0.2
@@ -78,7 +79,7 @@ def fit(X, functions, seed, make=PenaltyNetwork):
 
 
 def standardized(X, is_train):
-    """Leave out columns that are not finite or constant, and scale the others."""
+    """Drop constant columns and those with non-finite values, and standardize the others."""
     X = X[:, np.isfinite(X).all(axis=0)]
     X = X[:, X[is_train].std(axis=0) > 0]
     X = (X - X[is_train].mean(axis=0)) / X[is_train].std(axis=0)
@@ -86,7 +87,7 @@ def standardized(X, is_train):
 
 
 def judge_fold(X, functions, is_test, make=PenaltyNetwork):
-    """Return test AUC, label errors and seconds of the processor."""
+    """Return the test AUC, the label errors and the CPU time in seconds."""
     begin = time.process_time()
     train = [functions[k] for k in np.flatnonzero(~is_test)]
     test = [functions[k] for k in np.flatnonzero(is_test)]

@@ -1,14 +1,14 @@
-"""Learn changepoint penalties from the sequences themselves, by a convolution on AUM.
+"""Learn changepoint penalties from raw sequences with a convolutional network.
 
-The raw sequences of neuroblastoma_systematic are not published with its features, so
-sequences are simulated: 600 of 100 to 400 observations with noise of very different
-size, and of different correlation between neighbors, with labels that say of some
-regions whether there is a change. A third at a time is for the test.
+The raw sequences of neuroblastoma_systematic are not published with its features, so 600
+sequences of 100 to 400 observations are simulated. Their noise differs widely in variance
+and in autocorrelation, and half of their regions are labeled as having a change or not.
+Each third of the sequences is the test set in turn.
 
-A network of filters on the raw sequence and one of a hidden layer on
-``sequence_features``, both trained by ``aum_loss(breakpoints=...)``, beside interval
-regression and PenaltyRegressor on the same features. Prints a table and saves
-``penalty_networks_raw.csv``. Needs ROCPATH_DATA (for what it imports) and torch.
+Two networks are trained with ``aum_loss(breakpoints=...)``: one with filters on the raw
+sequence, and one with a hidden layer on ``sequence_features``. They are compared with
+interval regression and PenaltyRegressor on the same features. Prints a table and saves
+``penalty_networks_raw.csv``. Requires torch, and ROCPATH_DATA for a module it imports.
 """
 
 import csv
@@ -31,7 +31,7 @@ REGION = 20  # observations
 
 
 def simulate(rng):
-    """Return a sequence with up to five changes, and labels of half of its regions."""
+    """Return a sequence with up to five changes, and labels for half of its regions."""
     n = REGION * rng.integers(5, LONGEST // REGION + 1)
     noise, correlation = 10 ** rng.uniform(-1, 1), rng.uniform(0, 0.7)
     shock = noise * rng.normal(size=n + 50)
@@ -48,7 +48,7 @@ def simulate(rng):
 
 
 class Filters(nn.Module):
-    """Minus log penalty from the log powers of filtered sequences.
+    """Predict minus the log penalty from the log power of filtered sequences.
 
     A sequence in other units has other powers by a constant only, and so has its
     penalty.
@@ -61,7 +61,7 @@ class Filters(nn.Module):
         self.hidden = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 1))
 
     def forward(self, X):
-        """Predict one number for each sequence, given with where it is known."""
+        """Return the prediction of each sequence, given its values and a mask."""
         value, is_known = X[:, :1], X[:, 1:, 3:-3]
         power = (self.filters(value) ** 2 * is_known).sum(2) / is_known.sum(2)
         power = torch.log(power + 1e-12)
@@ -69,7 +69,7 @@ class Filters(nn.Module):
 
 
 def padded(sequences):
-    """Return values from the mean on, and where a filter of seven is inside."""
+    """Return centered values, and a mask of where a filter of length seven fits."""
     X = np.zeros((len(sequences), 2, LONGEST), dtype=np.float32)
     for row, x in zip(X, sequences, strict=True):
         row[0, : x.size] = x - x.mean()
@@ -78,7 +78,7 @@ def padded(sequences):
 
 
 def judge_regression(model, X, functions, is_test):
-    """Return test AUC, label errors and seconds of the processor."""
+    """Return the test AUC, the label errors and the CPU time in seconds."""
     begin = time.process_time()
     train, test = ([functions[k] for k in np.flatnonzero(rows)] for rows in (~is_test, is_test))
     model.fit(X[~is_test], train, groups=np.arange(len(train)))

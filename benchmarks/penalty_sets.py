@@ -1,6 +1,6 @@
 """Read the five sets of changepoint penalties: features, label errors, folds, groups.
 
-Needs ROCPATH_DATA.
+Requires ROCPATH_DATA.
 """
 
 import csv

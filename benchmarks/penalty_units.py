@@ -1,4 +1,4 @@
-"""Learned penalties on real series in different units, leaving one series out.
+"""Evaluate learned penalties on real series with different units, leaving one out.
 
     python benchmarks/penalty_units.py
 
