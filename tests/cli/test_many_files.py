@@ -132,9 +132,11 @@ def test_targets_of_groups_and_weights_on_dask(files, tmp_path, capsys, on_clien
             group=pl.format("g{}", row % 25), weight=1.0 + row % 3, y=pl.when(row != 7).then("y")
         )
         table.drop("row").write_parquet(name)
+    unlabeled = table.drop("row").with_columns(y=pl.lit(None, pl.String))
+    unlabeled.write_parquet(files.replace("*", "3"))
     drop = ("--drop", "name", "--drop", "group", "--drop", "weight")
     how = ("--label", "y", *drop, "--quiet", "--fast", "--model", "linear")
-    assert run("fit", files, *how, "--out", tmp_path / "model") == 0
+    assert run("fit", files, *how, "--engine", "dask", "--out", tmp_path / "model") == 0
     capsys.readouterr()
     for columns in (("--group", "group"), ("--weight", "weight")):
         found = []
@@ -145,7 +147,7 @@ def test_targets_of_groups_and_weights_on_dask(files, tmp_path, capsys, on_clien
             found.append(json.loads(capsys.readouterr().out))
         here, there = found
         assert here["n_positive"] + here["n_negative"] == 298
-        assert any("2 of 300 rows have no label" in one for one in here["warnings"])
+        assert any("151 of 449 rows have no label" in one for one in here["warnings"])
         assert [one["rule"] for one in here["operating_points"]] == [
             one["rule"] for one in there["operating_points"]
         ]

@@ -31,7 +31,7 @@ from rocpath.tables.dependence import count_known_rows
 from rocpath.tables.evaluation import TableEvaluation
 from rocpath.tables.labels import KnownLabels, known_positives
 from rocpath.tables.model import TableModel
-from rocpath.tables.preparation import Roles, labeled_rows, warn_of_counts, warn_of_few
+from rocpath.tables.preparation import Roles, warn_of_counts, warn_of_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
+    from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.classifier import TableClassifier
 
 _SAMPLE_SIZE = 20_000  # rows of all files together
@@ -155,18 +156,21 @@ def fit_files(
         model=fitted,
         threshold_note=note,
         coefficients=fitted.coefficients(sample.frame),
-        all_rows={
-            "n_positive": area.n_positives,
-            "n_negative": area.n_negatives,
-            "auc_of_training_rows": area.value,
-            "low": area.low,
-            "high": area.high,
-            "n_files": len(sample.files),
-            "n_sampled_rows": sample.frame.height,
-            "n_passes": ranking.n_passes_,
-        },
+        all_rows=_numbers(area, sample) | {"n_passes": ranking.n_passes_},
     )
     model._set_model(fitted)
+
+
+def _numbers(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
+    return {
+        "n_positive": area.n_positives,
+        "n_negative": area.n_negatives,
+        "auc_of_training_rows": area.value,
+        "low": area.low,
+        "high": area.high,
+        "n_files": len(sample.files),
+        "n_sampled_rows": sample.frame.height,
+    }
 
 
 def _fit_sample(model: TableClassifier, sample: TableSample) -> TableModel:
@@ -264,7 +268,7 @@ def _column(columns: dict[str, Any], name: str) -> Any:
 def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.DataFrame, int]:
     """Return evenly spaced labeled rows of a file, and the number of all of them."""
     how, label, n_rows = state
-    table = _labeled_rows(name, label, **how)
+    table = _labeled_rows(read_table(name, **how), label)
     row = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
     return table[row.astype(np.int64)], table.height
 
@@ -273,14 +277,19 @@ def _encode_file(name: str, state: tuple[TableModel, str | None]) -> dict[str, A
     # As for the sample: a file in which all values of a column look like numbers must
     # be read like the others.
     model, encoding = state
-    table = _labeled_rows(name, model.label, text=model.text, codes=model.codes, encoding=encoding)
+    table = read_table(name, text=model.text, codes=model.codes, encoding=encoding)
+    table = _labeled_rows(table, model.label)
     # A label that the sample lacks is an error.
     is_positive = known_positives(table[model.label], model.positive, model.negative)
-    return {"X": model.pipeline[0].transform(model.frame(table)), "y": is_positive}
+    encoder = model.pipeline[0]
+    # A file without labeled rows has no rows to encode.
+    X = np.zeros((0, len(encoder.get_feature_names_out())))
+    if table.height:
+        X = encoder.transform(model.frame(table))
+    return {"X": X, "y": is_positive}
 
 
-def _labeled_rows(name: str, label: str, **how: Any) -> pl.DataFrame:
-    table = read_table(name, **how)
+def _labeled_rows(table: pl.DataFrame, label: str) -> pl.DataFrame:
     return table.filter(text_of(column(table, label, "label")).is_not_null())
 
 
@@ -288,7 +297,8 @@ def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
     """Return the columns of the labeled rows of a file, and their counts."""
     model, roles = state
     whole = read_table(name, text=model.text, codes=model.codes)
-    table, given, _ = labeled_rows(whole, roles)
+    table = _labeled_rows(whole, roles.y)
+    given = roles.read(table)
     # A file may contain one class only, but no third label.
     is_positive = known_positives(given.y, model.positive, model.negative)
     n_positive = int(np.count_nonzero(is_positive))
@@ -297,7 +307,7 @@ def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
     weight = given.sample_weight
     return {
         "y": is_positive,
-        "scores": model.scores(table),
+        "scores": model.scores(table) if table.height else np.zeros(0),
         "groups": None if given.groups is None else given.groups.to_numpy(),
         "sample_weight": None if weight is None else numbers_of(weight, may_miss=False).to_numpy(),
         "counts": (n_positive, table.height - n_positive, n_unlabeled, n_known),

@@ -20,6 +20,7 @@ from dask.utils import parse_timedelta
 from distributed import CancelledError, Client, KilledWorker, default_client, futures_of
 
 from rocpath.arguments import available_memory
+from rocpath.dask.progress import write_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,11 +55,11 @@ class Passes:
     """
 
     def __init__(
-        self, client: Client | None = None, progress: Callable[[str, int, int], None] | None = None
+        self, client: Client | None = None, progress: Callable[..., None] = write_nothing
     ) -> None:
         self.client = _running_client(client)
         self.n_passes = 0
-        self._progress = progress
+        self._show = progress
         self._handles_interrupts = False
         # Weak references, so that workers drop results that are no longer needed.
         self._kept: WeakSet[Any] = WeakSet()
@@ -74,11 +75,13 @@ class Passes:
             self._handles_interrupts = True
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._handles_interrupts:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __exit__(self, error: object, *_: object) -> None:
         for future in list(self._kept):
             future.release()
+        if self._handles_interrupts:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if error is None:
+                _raise_interrupt()  # after the last pass, or it would be lost
 
     @property
     def memory_limits(self) -> list[int]:
@@ -162,7 +165,7 @@ class Passes:
             for _ in _pauses(client):
                 if gathering.done():
                     break
-                n_done = 0 if self._progress is None else sum(one.done() for one in futures)
+                n_done = sum(one.done() for one in futures)
                 if 0 < n_done < len(futures):
                     self._show(name, n_done, len(futures))
             return list(gathering.result())
@@ -171,10 +174,6 @@ class Passes:
             # Also after Ctrl-C: pending tasks are dropped, running ones end.
             for future in futures:
                 future.release()
-
-    def _show(self, name: str, n_done: int, n_tasks: int) -> None:
-        if self._progress is not None:
-            self._progress(name, n_done, n_tasks)
 
     def total(
         self,
@@ -231,6 +230,7 @@ def _raise_interrupt() -> None:
 
 def _pauses(client: Client) -> Iterator[None]:
     """Yield after increasing pauses; without any worker, warn and later raise."""
+    limit = parse_timedelta(dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
     pause, has_warned = _MIN_PAUSE, False
     last_check = last_worker = time.monotonic()
     while True:
@@ -245,29 +245,21 @@ def _pauses(client: Client) -> Iterator[None]:
             last_check = now
             if client.scheduler_info(n_workers=1)["workers"]:
                 last_worker = now
-            else:
-                has_warned = _report_no_worker(now - last_worker, has_warned=has_warned)
+            elif now - last_worker >= limit:
+                raise TimeoutError(
+                    f"no worker was connected to the scheduler for {now - last_worker:.0f} "
+                    "seconds. Start workers, or wait longer for them by "
+                    f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
+                )
+            elif not has_warned and now - last_worker >= _SECONDS_TO_WARNING:
+                has_warned = True
+                warnings.warn(
+                    "No worker is connected to the scheduler: waiting for one, up to "
+                    f"{limit:.0f} seconds ({_TIMEOUT_SETTING} in Dask's configuration).",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
         yield
-
-
-def _report_no_worker(seconds: float, *, has_warned: bool) -> bool:
-    """Raise after a time limit, or warn once; return whether there was a warning."""
-    limit = parse_timedelta(dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
-    if seconds >= limit:
-        raise TimeoutError(
-            f"no worker was connected to the scheduler for {seconds:.0f} seconds. "
-            "Start workers, or wait longer for them by "
-            f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
-        )
-    if not has_warned and seconds >= _SECONDS_TO_WARNING:
-        warnings.warn(
-            f"No worker is connected to the scheduler: waiting for one, up to "
-            f"{limit:.0f} seconds ({_TIMEOUT_SETTING} in Dask's configuration).",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return True
-    return has_warned
 
 
 @contextmanager

@@ -14,17 +14,21 @@ _LINE_WIDTH = 79
 
 
 @contextmanager
-def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None] | None]:
-    """Yield a function that shows the number of completed partitions, or None.
+def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows the number of completed partitions, or nothing.
 
     In a terminal a single line is overwritten, and cleared at the end.
     """
     is_bar = is_shown and sys.stderr.isatty()
     try:
-        yield _write_bar if is_bar else _write_line if is_shown else None
+        yield _write_bar if is_bar else _write_line if is_shown else write_nothing
     finally:
         if is_bar:
             _overwrite("", end="\r")
+
+
+def write_nothing(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
+    """Show no progress."""
 
 
 def _write_line(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
