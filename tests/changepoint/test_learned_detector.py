@@ -7,6 +7,8 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 import rocpath as rp
 from rocpath import changepoint as cp
+from rocpath.changepoint.saved_detector import SavedDetector
+from rocpath.model_file import model_bytes
 
 
 def noisy_steps(n, seed):
@@ -215,3 +217,13 @@ def test_errors_name_the_bad_sequence(sequences, error, message):
     for function in (detector.predict, cp.detect_changes, cp.labeling_page):
         with pytest.raises(error, match=message):
             function(sequences)
+
+
+def test_a_model_without_all_learned_attributes_is_refused(tmp_path):
+    x, labels = noisy_steps(12, 0)
+    detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
+    saved = SavedDetector.from_detector(detector, {})
+    del saved.learned["n_columns_"]
+    (tmp_path / "old.skops").write_bytes(model_bytes(saved))
+    with pytest.raises(ValueError, match="damaged: learned must have the entries has_runs_"):
+        rp.load_model(tmp_path / "old.skops")

@@ -212,6 +212,7 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         """Validate features, which may be infinite or missing."""
+        refuse_masked("X", X)
         checked: NDArray[np.float64] = validate_data(
             self, X, ensure_all_finite=False, dtype=np.float64, reset=reset
         )

@@ -125,6 +125,7 @@ class IntervalRegression(LogPenaltyModel):
         if y is None:
             # Raises the message that scikit-learn's estimator checks expect.
             validate_data(self, X, y)
+        refuse_masked("y", y)
         X = self._checked(X, reset=True)
         interval = target_intervals(y, len(X))
         self._check_parameters()

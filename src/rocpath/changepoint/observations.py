@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return observations as float64, with NaN for missing values, or raise."""
+    refuse_masked(name, values)
     given = np.asanyarray(values)
     is_table = given.ndim == 2 and given.dtype.kind in "buif"
-    if not is_table and (given.dtype.kind != "f" or not np.isnan(given).any()):
+    has_missing = given.ndim == 1 and given.dtype.kind == "f" and bool(np.isnan(given).any())
+    if not is_table and not has_missing:
         return finite_vector(name, values)
     value = np.array(given, dtype=np.float64)
     finite_vector(name, np.where(np.isnan(value), 0.0, value).ravel())
@@ -36,12 +38,12 @@ def checked_sequences(sequences: Sequence[ArrayLike]) -> list[NDArray[np.float64
         )
     values = [observations(f"sequences[{k}]", one) for k, one in enumerate(given)]
     for k, one in enumerate(values):
-        if is_missing(one).all():
+        if is_incomplete(one).all():
             raise ValueError(f"sequences[{k}] must have an observation that is not NaN, got none.")
     return [one.ravel() if one.shape[1:] == (1,) else one for one in values]
 
 
-def is_missing(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_incomplete(x: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which observations are missing, in any of their columns."""
     return np.isnan(x) if x.ndim == 1 else np.asarray(np.isnan(x).any(axis=1))
 
@@ -65,7 +67,7 @@ def drawn_values(
 
 def possible_changes(x: ArrayLike, max_changes: int) -> int:
     """Return the largest number of changes that the observations allow."""
-    n_observed = int((~is_missing(observations("x", x))).sum())
+    n_observed = int((~is_incomplete(observations("x", x))).sum())
     return min(max_changes, max(n_observed - 1, 0))
 
 
@@ -78,7 +80,7 @@ def observed(
     if weights is not None:
         weight = finite_vector("weights", weights)
         check_count("weights must have an entry", weight.size, len(x), "observations")
-    is_used = ~is_missing(x)
+    is_used = ~is_incomplete(x)
     weight = weight[is_used]
     refuse_any(weight <= 0, "weights must be positive", weight)
     return x[is_used], weight

@@ -30,7 +30,9 @@ class SavedDetector:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reject estimators from other packages."""
+        """Reject estimators from other packages, and models of other versions."""
+        if set(self.learned) != set(_LEARNED):
+            raise ValueError(f"learned must have the entries {', '.join(_LEARNED)}.")
         if type(self.regressor) not in (PenaltyRegressor, IntervalRegression):
             raise ValueError(
                 "regressor must be a PenaltyRegressor or an IntervalRegression to be "

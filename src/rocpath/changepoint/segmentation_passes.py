@@ -15,7 +15,7 @@ import rocpath._core as _core
 from rocpath.arguments import check_count, one_of, read_only, refuse_any
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.noise import ROBUST, robust_threshold, variance_floor
-from rocpath.changepoint.observations import is_missing, observed
+from rocpath.changepoint.observations import is_incomplete, observed
 from rocpath.changepoint.pieces import SequencePieces, array_pieces
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _source(
     if value.dtype.kind != "f" or not np.isnan(value).any():
         return array_pieces(x, **columns), None
     n = len(value)
-    index = np.flatnonzero(~is_missing(value))
+    index = np.flatnonzero(~is_incomplete(value))
     if index.size == 0:
         raise ValueError("x must have an observation that is not NaN, got none.")
     if position is None and labels is not None:

@@ -207,11 +207,9 @@ def _split(
         is_time = positions.is_time
         rules.append((written, positions.is_bad, positions.rule))
         frame = frame.with_columns(position=positions.number, written=written)
+        is_new = frame.select(pl.struct("sequence", "position").is_first_distinct()).to_series()
         if repeated == "error":
-            is_new = frame.select(pl.struct("sequence", "position").is_first_distinct())
-            rules.append(
-                (written, ~is_new.to_series(), "must not repeat unless repeated is mean or keep")
-            )
+            rules.append((written, ~is_new, "must not repeat unless repeated is mean or keep"))
     weight = _optional_column(table, "weight", columns.weight)
     if runs:
         lengths = _run_lengths(table[runs[0]], table[runs[1]], frame, rules)
@@ -224,10 +222,8 @@ def _split(
     used = frame.filter(~pl.col("sequence").is_in(list(skipped)))
     parts = used.partition_by("sequence", maintain_order=True, as_dict=True)
     sequences = [_sequence(str(name), part, repeated) for (name,), part in parts.items()]
-    notes = _notes(sequences, runs)
-    return SequenceTable(
-        columns, sequences, list(skipped.values()), is_time, notes, rows=table, row_names=names
-    )
+    of_rows = _notes(sequences, runs), table, names
+    return SequenceTable(columns, sequences, list(skipped.values()), is_time, *of_rows)
 
 
 def _run_lengths(
