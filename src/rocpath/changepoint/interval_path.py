@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import rocpath._core as _core
-from rocpath.arguments import read_only
+from rocpath.arguments import read_only, refuse_masked
 from rocpath.matrices import Columns
 
 if TYPE_CHECKING:

@@ -10,7 +10,13 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import validate_data
 
-from rocpath.arguments import describe, nonnegative_number, share_between, whole_number
+from rocpath.arguments import (
+    describe,
+    nonnegative_number,
+    refuse_masked,
+    share_between,
+    whole_number,
+)
 from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import (

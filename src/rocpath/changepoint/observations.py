@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocpath.arguments import check_count, describe, finite_vector, read_only, refuse_any
+from rocpath.arguments import (
+    check_count,
+    describe,
+    finite_vector,
+    read_only,
+    refuse_any,
+    refuse_masked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
