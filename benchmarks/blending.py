@@ -32,7 +32,7 @@ Tables are those of accuracy.py, one of each family (the name up to a digit or a
 subsampled to 3,000 rows, with at least 40 rows of the rarer class, on which 50 trees do
 not reach a cross-validated AUC of .995: elsewhere nothing is left to gain. Some that take
 long are skipped unless ``--all`` is given. ROCPATH_SETS restricts the tables to names that
-contain it.
+contain it, and ROCPATH_REPEATS sets the number of repetitions of the folds (2 by default).
 """
 
 import argparse
@@ -221,7 +221,7 @@ def kept_scores(folder, name, make):
 def cross_validate(table, X, y, arguments, *, with_hillclimbers):
     """Yield repeat, fold, name and test AUC of every model and blend."""
     is_quick = arguments.quick
-    for repeat in range(1 if is_quick else 2):
+    for repeat in range(1 if is_quick else int(os.environ.get("ROCPATH_REPEATS", "2"))):
         outer = StratifiedKFold(5, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(outer.split(X, y)):
             if is_quick and fold >= 2:

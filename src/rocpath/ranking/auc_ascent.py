@@ -6,7 +6,6 @@ or half of the way to its end.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +15,7 @@ from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import sums_over_rows, weighted_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,6 +63,15 @@ class Ascent(NamedTuple):
     n_rounds: int
     rng: np.random.RandomState
 
+    def step(
+        self, kind: AscentKind, number: int, rows: LabeledRows, coef: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Take one step: maximize smoothed AUC, or pass over the columns once."""
+        if kind == "smoothed":
+            return maximize_smoothed_auc(rows, self.widths[number], coef)
+        columns = self.rng.permutation(coef.size)[:_MOST_COLUMNS]
+        return coordinate_pass(rows.subsampled(_MOST_OF_A_CLASS), coef, columns)
+
 
 class Stage(NamedTuple):
     """A fraction of the way from the initial model to the end of an ascent."""
@@ -76,27 +84,13 @@ class Stage(NamedTuple):
     error: float = 0.0  # standard error of the gain
 
 
-def ascent_steps(
-    ascent: Ascent, kind: AscentKind, rows: LabeledRows
-) -> list[Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
-    """Return the steps of an ascent as functions from a coef to the next one."""
-    if kind == "smoothed":
-        return [partial(maximize_smoothed_auc, rows, width) for width in ascent.widths]
-    few = rows.subsampled(_MOST_OF_A_CLASS)
-
-    def random_pass(coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        return coordinate_pass(few, coef, ascent.rng.permutation(coef.size)[:_MOST_COLUMNS])
-
-    return [random_pass] * ascent.n_rounds
-
-
 def ascend(
     ascent: Ascent, stage: Stage, rows: LabeledRows, initial: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Apply the steps of a stage to the given rows."""
     end = initial
-    for step in ascent_steps(ascent, stage.kind, rows)[: stage.n_steps]:
-        end = step(end)
+    for number in range(stage.n_steps):
+        end = ascent.step(stage.kind, number, rows, end)
     return _between(initial, end, stage.fraction, rows)
 
 
@@ -120,12 +114,11 @@ def tried_stages(
     for kind in get_args(AscentKind):
         if kind == "coordinate" and not _gains_on_few_rows(folds, ascent, initial):
             continue
-        steps = [ascent_steps(ascent, kind, train) for train in folds.train]
-        ends = list(initial)
-        for number in range(len(steps[0])):
-            for begin, end in ((0, 2), (2, len(steps))):
-                pairs = zip(steps[begin:end], ends[begin:end], strict=True)
-                ends[begin:end] = [of_fold[number](coef) for of_fold, coef in pairs]
+        ends, n_folds = list(initial), len(folds.train)
+        for number in range(len(ascent.widths) if kind == "smoothed" else ascent.n_rounds):
+            for begin, end in ((0, 2), (2, n_folds)):
+                for k in range(begin, min(end, n_folds)):
+                    ends[k] = ascent.step(kind, number, folds.train[k], ends[k])
                 tried = _evaluated(folds, kind, number + 1, initial, ends[:end])
                 # A smaller gain on two folds is rarely significant on all.
                 is_promising = max(stage.gain - 0.5 * stage.error for stage in tried) > 0

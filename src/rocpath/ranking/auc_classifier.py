@@ -181,14 +181,17 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         # Used for the log-odds only: the rankings do not depend on class frequencies.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
-        searched = self._search(X, classes, index, weight, _show if self.verbose else None, group)
+        searched = self._search(X, classes, index, weight, self._show, group)
         for is_class, rows, candidate in searched:
             totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
             rankings.append((candidate.log_odds(candidate.refitted(rows), *totals), candidate))
         self._set_rankings(rankings)
-        if self.verbose:
-            sys.stderr.write("\n")
+        self._show("", end="\n")
         return self
+
+    def _show(self, message: str, end: str = "") -> None:
+        if self.verbose:
+            print(f"\r{message:<60}", end=end, file=sys.stderr, flush=True)
 
     def _search(
         self,
@@ -196,7 +199,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any],
         index: NDArray[np.intp],
         weight: NDArray[np.float64],
-        progress: Callable[[str], None] | None,
+        progress: Callable[[str], None],
         group: NDArray[np.intp] | None = None,
     ) -> Iterator[tuple[NDArray[np.bool_], LabeledRows, Candidate]]:
         """Fit a candidate for each ranking, given the index of each label's class.
@@ -226,8 +229,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             given = None if before is None else before[k]
 
             def show(text: str, which: str = which) -> None:
-                if progress is not None:
-                    progress(which + text)
+                progress(which + text)
 
             yield is_class, rows, search_ranking(rows, ascent, n_folds, show, given)
 
@@ -261,8 +263,3 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         if factor.min() <= 0:
             raise ValueError(f"class_weight must be positive, got {factor.min()}.")
         return factor
-
-
-def _show(message: str) -> None:
-    sys.stderr.write(f"\r{message:<60}")
-    sys.stderr.flush()
