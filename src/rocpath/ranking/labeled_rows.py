@@ -50,9 +50,14 @@ class LabeledRows:
 
     def take(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
         """Select rows."""
-        columns = (self.X, self.is_positive, self.sample_weight, self.rank)
-        group = None if self.group is None else self.group[chosen]
-        return LabeledRows(*(column[chosen] for column in columns), self.max_fpr, group)
+        return LabeledRows(
+            self.X[chosen],
+            self.is_positive[chosen],
+            self.sample_weight[chosen],
+            self.rank[chosen],
+            self.max_fpr,
+            None if self.group is None else self.group[chosen],
+        )
 
     def subsampled(self, most: int) -> LabeledRows:
         """Keep at most ``most`` rows of each class, and the total weight of the class."""
@@ -134,7 +139,7 @@ class LabeledRows:
         area, influence = auc_with_influence(
             score, self.is_positive, self.sample_weight, max_fpr=self.max_fpr or 1.0
         )
-        return area, np.bincount(self.clusters, influence)
+        return area, np.asarray(np.bincount(self.clusters, influence), dtype=np.float64)
 
     def auc_with_error(self, score: NDArray[np.float64]) -> tuple[float, float]:
         """Return the AUC of scores and its standard error."""
