@@ -49,7 +49,7 @@ def test_intervals_are_centered_at_pairs_of_different_groups(rows):
     y, score, _, group = rows
     assume(len(set(group)) < len(group))
     sample = LabeledSample.of(y, None, None, group)
-    curve = ScoreCurve.of(sample, score.astype(float), 1.0, 0.95)
+    curve = ScoreCurve.of(sample, score.astype(float), confidence=0.95)
     expected = oracle_auc.auc_between_groups(score, y, group)
     assert curve.center == pytest.approx(float(expected))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.groups import (
     GroupSums,
     Jackknife,
@@ -24,7 +25,7 @@ from rocpath.auc_statistics.score_interval import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rocpath.auc_statistics.labeled_sample import LabeledSample
 
@@ -41,32 +42,23 @@ class ScoreCurve:
 
     @classmethod
     def of(
-        cls, sample: LabeledSample, score: NDArray[np.float64], max_fpr: float, confidence: float
+        cls,
+        sample: LabeledSample,
+        scores: ArrayLike,
+        *,
+        name: str = "scores",
+        max_fpr: float | None = None,
+        confidence: float,
     ) -> ScoreCurve:
-        """Sort the scores."""
-        blocks = place_rows(score, sample.is_positive, sample.weight, max_fpr)
-        return cls(sample, score, max_fpr, confidence, blocks)
+        """Check and sort the scores."""
+        score, limit = sample.scores(name, scores), rate_up_to_one("max_fpr", max_fpr)
+        blocks = place_rows(score, sample.is_positive, sample.weight, limit)
+        return cls(sample, score, limit, share_between("confidence", confidence), blocks)
 
     @cached_property
     def deviation(self) -> NDArray[np.float64]:
         """The centered structural component of each row."""
         return self.blocks.deviations(self.sample.is_positive)
-
-    def write_influence(self, out: NDArray[np.float64]) -> None:
-        """Write the influence of each row, such that squares sum to DeLong's variance."""
-        sample = self.sample
-        # Each weight is divided by the total of its class, and each sum of squares by
-        # 1 - 1/n (Bessel's correction).
-        factors = [
-            1.0 / total / np.sqrt(part)
-            for total, part in zip(sample.weight_sums, sample.unbiased_parts, strict=True)
-        ]
-        blocks = self.blocks._replace(
-            positive=factors[0] * self.blocks.positive, negative=factors[1] * self.blocks.negative
-        )
-        blocks.deviations(sample.is_positive, out)
-        if sample.weight is not None:
-            out *= sample.weight
 
     @cached_property
     def square_sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -75,7 +75,7 @@ def _delong_variance(one: ScoreCurve, two: ScoreCurve) -> float:
         # A single row has no deviation from its mean, and so no observable covariance.
         one.class_variances[k] + two.class_variances[k]
         if one.spreads[k].is_single
-        else squares[k] / one.sample.unbiased_parts[k]
+        else squares[k] / (1.0 - 1.0 / one.spreads[k].n_rows)
         for k in (0, 1)
     )
 

@@ -69,11 +69,9 @@ class ScoreBlocks(NamedTuple):
     order: NDArray[np.unsignedinteger]
     start: NDArray[np.intp]
 
-    def deviations(
-        self, is_positive: NDArray[np.bool_], out: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the centered structural component of each row."""
-        deviation = np.empty(self.order.size) if out is None else out
+        deviation = np.empty(self.order.size)
         deviation[self.order] = self.ranked_deviations(is_positive)
         return deviation
 

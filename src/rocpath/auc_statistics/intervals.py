@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rocpath.arguments import finite_number, one_of, rate_up_to_one, share_between
+from rocpath.arguments import finite_number, one_of, share_between
 from rocpath.auc_statistics.averages import multiclass_interval, stratified_interval
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared, difference_of
@@ -100,13 +100,13 @@ def auc_interval(
             confidence=confidence,
         )
     sample = LabeledSample.of(y, sample_weight, positive, groups)
-    score = sample.scores("scores", scores)
     if strata is not None:
         _refuse_with("strata", max_fpr=max_fpr)
+        score = sample.scores("scores", scores)
         code = RowGroups.of("strata", strata, score.size, least=1).code
         by_pairs = one_of("weighting", weighting, ("pairs", "strata")) == "pairs"
         return stratified_interval(sample, score, code, is_weighted=by_pairs, confidence=confidence)
-    return ScoreCurve.of(sample, score, rate_up_to_one("max_fpr", max_fpr), confidence).interval
+    return ScoreCurve.of(sample, scores, max_fpr=max_fpr, confidence=confidence).interval
 
 
 def compare_auc(
@@ -150,10 +150,9 @@ def compare_auc(
     AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
-    limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
     one, two = (
-        ScoreCurve.of(sample, sample.scores(name, score), limit, confidence)
-        for name, score in (("scores", scores), ("other_scores", other_scores))
+        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
+        for name, given in (("scores", scores), ("other_scores", other_scores))
     )
     return compared(one, two, checked_margin(margin))
 
@@ -194,14 +193,13 @@ def compare_auc_unpaired(
     >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
     AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4767 to +0.7551), p = 0.68
     """
-    limit, confidence = rate_up_to_one("max_fpr", max_fpr), share_between("confidence", confidence)
     samples = (
         (LabeledSample.of(y, None, positive, groups), "scores", scores),
         (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
     )
     one, two = (
-        ScoreCurve.of(sample, sample.scores(name, score), limit, confidence)
-        for sample, name, score in samples
+        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
+        for sample, name, given in samples
     )
     first, second = one.test_variance, two.test_variance
     tested = Variance(first.value + second.value, min(first.freedom, second.freedom))

@@ -111,24 +111,9 @@ class LabeledSample:
             "n_groups": None if self.groups is None else self.groups.n_groups,
         }
 
-    @cached_property
-    def weight_sums(self) -> list[float]:
-        """The sums of the weights of the positives and of the negatives."""
-        negative, positive = np.bincount(self.is_positive, self.weight)
-        return [float(positive), float(negative)]
-
-    @cached_property
-    def unbiased_parts(self) -> list[float]:
-        """Bessel's correction of each class: 1 - 1/n for its effective number of rows n."""
-        weight = self.weight
-        squares = np.bincount(self.is_positive, weight if weight is None else weight**2)[::-1]
-        # Kish's effective numbers of rows.
-        sizes = np.array(self.weight_sums) ** 2 / squares
-        return [max(1.0 - 1.0 / float(size), 1e-9) for size in sizes]
-
     def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
-        weight = 1.0 if self.weight is None else self.weight
-        negative, positive = np.bincount(self.is_positive, (weight * deviation) ** 2)
-        n_positive, n_negative = self.weight_sums
-        return [float(positive) / n_positive**2, float(negative) / n_negative**2]
+        weighted = deviation if self.weight is None else self.weight * deviation
+        total = np.bincount(self.is_positive, self.weight)
+        squares = np.bincount(self.is_positive, weighted**2) / total**2
+        return squares[::-1].tolist()  # type: ignore[no-any-return]

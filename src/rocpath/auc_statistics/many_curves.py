@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocpath.arguments import rate_up_to_one, share_between
+from rocpath.arguments import refuse_masked
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.labeled_sample import LabeledSample
@@ -133,11 +133,9 @@ def compare_aucs(
     Test of equal AUCs: statistic 3.41, degrees of freedom 1, p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
-    confidence = share_between("confidence", confidence)
-    limit = rate_up_to_one("max_fpr", max_fpr)
-    columns = _named_columns(sample, S, names)
     curves = {
-        name: ScoreCurve.of(sample, score, limit, confidence) for name, score in columns.items()
+        name: ScoreCurve.of(sample, score, max_fpr=max_fpr, confidence=confidence)
+        for name, score in _named_columns(sample, S, names).items()
     }
     covariance = _covariance(sample, list(curves.values()))
     found = []
@@ -156,6 +154,7 @@ def _named_columns(
     sample: LabeledSample, S: Any, names: Sequence[str] | None
 ) -> dict[str, NDArray[np.float64]]:
     """Return columns by name; errors name the invalid column."""
+    refuse_masked("S", S)
     if not isinstance(S, Mapping) and not hasattr(S, "columns"):
         table = np.asarray(S)
         if table.ndim != 2:
@@ -230,7 +229,15 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
     if sample.groups is not None:
         left_out = np.array([curve.jackknife.left_out for curve in curves])
         return np.asarray(np.cov(left_out, bias=True) * (left_out.shape[1] - 1.0))
-    influence = np.empty((len(curves), sample.is_positive.size))
-    for row, curve in zip(influence, curves, strict=True):
-        curve.write_influence(row)
+    first = curves[0]
+    # Each deviation is divided by the weight of its class, and each sum of squares by
+    # 1 - 1/n (Bessel's correction).
+    positive, negative = (
+        1.0 / total.sum() / np.sqrt(max(1.0 - 1.0 / spread.n_rows, 1e-9))
+        for total, spread in zip((first.blocks.tp, first.blocks.fp), first.spreads, strict=True)
+    )
+    influence = np.stack([curve.deviation for curve in curves])
+    influence *= np.where(sample.is_positive, positive, negative)
+    if sample.weight is not None:
+        influence *= sample.weight
     return np.asarray(influence @ influence.T)

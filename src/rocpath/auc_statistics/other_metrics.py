@@ -253,8 +253,8 @@ def bootstrap_interval(
     >>> found.low < found.value < found.high
     True
     """
+    sample = LabeledSample.of(y, None, None, groups)
     label = np.asarray(y)
-    sample = LabeledSample.of(label, None, None, groups)
     score = sample.scores("scores", scores)
     confidence = share_between("confidence", confidence)
     n_resamples = whole_number("n_resamples", n_resamples, least=1)

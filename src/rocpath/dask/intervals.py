@@ -236,12 +236,6 @@ class _Sample:
             "n_groups": None if self.groups is None else self.groups.n_groups,
         }
 
-    @property
-    def unbiased_parts(self) -> list[float]:
-        """Bessel's correction of each class: 1 - 1/n for its effective number of rows n."""
-        _, total, square = self.powers[::-1].T
-        return [max(1.0 - float(one), 1e-9) for one in square / total**2]
-
     def squared_influences(self, deviation: _Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
         passes, total = self.scores.passes, self.powers[:, 1]

@@ -89,7 +89,14 @@ def evaluation_report(
         classes=classes,
         level=percent(confidence),
         facts=_facts(sample, classes),
-        models=[_intervals(sample, name, score, given) for name, score in columns.items()],
+        models=[
+            {
+                "name": name,
+                "auc": auc_interval(sample.is_positive, score, **given),
+                "ap": average_precision_interval(sample.is_positive, score, **given),
+            }
+            for name, score in columns.items()
+        ],
         comparison=comparison,
         findings=_findings(comparison),
         p_text=p_text,
@@ -113,17 +120,6 @@ def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
         "Groups": sample.counts["n_groups"],
     }
     return {name: f"{count:,}" for name, count in counts.items() if count is not None}
-
-
-def _intervals(
-    sample: LabeledSample, name: str, score: NDArray[np.float64], given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the AUC and the average precision of a score, with intervals."""
-    return {
-        "name": name,
-        "auc": auc_interval(sample.is_positive, score, **given),
-        "ap": average_precision_interval(sample.is_positive, score, **given),
-    }
 
 
 def _findings(comparison: AUCComparisons | None) -> list[str]:

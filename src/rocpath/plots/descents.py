@@ -12,29 +12,28 @@ from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
 if TYPE_CHECKING:
     from rocpath.descent import Descent
 
-_MOST_MARKED = 40  # steps; markers of more would overlap
+_MOST_MARKED = 40  # steps with markers; those of more steps would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class DescentDisplay:
     """Show AUM and AUC against the number of steps, on training and validation data.
 
-    Several descents can share axes: each has colors of its own, and the legend calls
-    it by its name.
+    Several descents can share axes: each has its own colors and its name in the legend.
 
     Parameters
     ----------
     descent : Descent
-        From :func:`rocpath.minimize_aum`.
+        Result of :func:`rocpath.minimize_aum`.
     name : str, optional
         Name in the legend.
 
     Attributes
     ----------
     ax_ : array of two Axes
-        AUM and AUC: those given as ``ax``, or new ones that share the x axis.
+        Axes of AUM and AUC: those given as ``ax``, or new ones that share the x axis.
     figure_ : Figure
-        The figure of both.
+        Figure that contains both axes.
 
     Examples
     --------
@@ -77,16 +76,16 @@ class DescentDisplay:
         descent, prefix = self.descent, f"{self.name}: " if self.name else ""
         number = np.arange(descent.n_steps + 1)
         is_marked = number.size <= _MOST_MARKED
-        # Axes know their lines by group: how many descents are there already?
+        # Number of descents that these axes show already.
         before = sum(line.get_gid() == "training" for line in axes.lines)
-        # Two colors a descent; after the last the first come again.
+        # Two colors for each descent, repeated from the first after the last.
         colors = SERIES[2 * before % len(SERIES) :] + SERIES
         for sample, field, dashes, marker, color in (
             ("training", area, "-", "o", colors[0]),
             ("validation", f"validation_{area}", "--", "s", colors[1]),
         ):
             value = getattr(descent, field)
-            # Without validation data.
+            # All values are NaN without validation data.
             if not np.isnan(value).all():
                 style = {"ls": dashes, "marker": marker if is_marked else None}
                 style |= {"label": prefix + sample, "gid": sample, "color": color}

@@ -30,24 +30,24 @@ class LabelErrorDisplay:
     x : array, shape (n,)
         The sequence.
     position : array, shape (n,)
-        Where each observation lies, in the units of the labels.
+        Position of each observation, in the units of the labels.
     labels : Labels
         The labeled regions.
     models : Segmentations
         The best segmentations.
     selection : ModelSelection
-        Which of them each penalty selects.
+        Segmentation that each penalty selects.
     errors : PenaltyErrors
         Label errors as a function of the penalty.
     log_penalty : float
-        The penalty whose segmentation is shown.
+        Log penalty whose segmentation is shown.
 
     Attributes
     ----------
     ax_ : array of two Axes
-        The sequence and the errors: those given as ``ax``, or new ones.
+        Axes of the sequence and of the errors: those given as ``ax``, or new ones.
     figure_ : Figure
-        The figure of both.
+        Figure that contains both axes.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class LabelErrorDisplay:
         x = np.asarray(x, dtype=np.float64)
         models = cp.segment(x, min(max_changes, x.size - 1), cost=cost, constraint=constraint)
         selection = cp.model_selection(models.cost)
-        # Not `errors_by_penalty`: the figure shows the segmentations too.
+        # Not `errors_by_penalty`, because the figure also shows the segmentations.
         counts = cp.label_errors(models, labels, position=position)
         errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
@@ -129,7 +129,7 @@ class LabelErrorDisplay:
     def _draw_sequence(self, ax: Axes) -> None:
         rows = zip(self.labels.start, self.labels.end, self.labels.kind, strict=True)
         for row, (start, end, kind) in enumerate(rows):
-            # Legends skip names that begin with an underscore: each kind occurs once.
+            # Legends skip names that begin with an underscore, so that each kind occurs once.
             name = "_" * (kind in self.labels.kind[:row]) + kind.replace("_", " ")
             ax.axvspan(start, end, color=KIND_COLORS[kind], alpha=0.3, linewidth=0, label=name)
         ax.plot(self.position, self.x, ".", color=canvas.GRAY, markersize=3.5)
@@ -149,7 +149,7 @@ class LabelErrorDisplay:
     def _draw_errors(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        # The first is minus infinity, for penalty 0.
+        # The first value is minus infinity, the logarithm of a penalty of 0.
         jump = self.errors.min_log_penalty[1:]
         beyond = max(0.0, jump[0] - self.log_penalty, self.log_penalty - jump[-1])
         canvas.draw_errors(ax, jump, self.errors.fp, self.errors.fn, beyond + _MARGIN)

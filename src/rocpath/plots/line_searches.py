@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rocpath.breakpoints import ErrorBreakpoints
 
-_MOST_LINES = 500  # more would overlap
+_MOST_LINES = 500  # more lines would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -27,17 +27,17 @@ class LineSearchDisplay:
     Parameters
     ----------
     lines : Lines
-        The thresholds; of many, 500 are drawn.
+        Thresholds as functions of the step; at most 500 of them are drawn.
     view : StepView
-        The curves and the marked steps, up to ``max_step``; by default a quarter beyond
-        the largest step marked.
+        Curves and marked steps, up to ``max_step``. By default it exceeds the largest
+        marked step by a quarter.
 
     Attributes
     ----------
     ax_ : array of three Axes
-        AUC, AUM, thresholds: those given as ``ax``, or new ones that share the x axis.
+        Axes of AUC, AUM and thresholds: those given as ``ax``, or new ones that share the x axis.
     figure_ : Figure
-        The figure of all.
+        Figure that contains all axes.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class LineSearchDisplay:
         auc_axes.set_ylabel("AUC")
         aum_axes.set_ylabel("AUM")
         line_axes.set(ylabel="threshold", xlabel="step size")
-        # A mark at step 0 would else be half hidden by the axis.
+        # Otherwise a mark at step 0 would be half hidden by the axis.
         line_axes.set_xlim(-0.01 * self.view.max_step, self.view.max_step)
         for axes in self.ax_:
             canvas.tidy(axes)
@@ -115,7 +115,7 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    # Only this part shows a sample: curves and marks are of all lines.
+    # Only these axes show a sample: curves and marks are based on all lines.
     shown = line_sample(lines, _MOST_LINES)
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []

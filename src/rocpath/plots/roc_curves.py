@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rocpath.arguments import one_of, share_between
+from rocpath.arguments import one_of
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
@@ -72,15 +72,14 @@ def plot_roc(
     'model: AUC 0.889 (0.305 to 0.990)'
     """
     sample = LabeledSample.of(y, None, positive, groups)
-    confidence = share_between("confidence", confidence)
     one_of("band", band, ("pointwise", "simultaneous", None))
     if band == "simultaneous" and sample.groups is not None:
         raise ValueError("band must be 'pointwise' or None with groups.")
     named = scores if isinstance(scores, Mapping) else {name or "": scores}
     (axes,) = axes_grid(ax, 1, 1, (5.2, 5.2))
     for number, (label, given) in enumerate(named.items()):
-        score = sample.scores(label or "scores", given)
-        found = ScoreCurve.of(sample, score, 1.0, confidence).interval
+        curve = ScoreCurve.of(sample, given, name=label or "scores", confidence=confidence)
+        score, found = curve.score, curve.interval
         text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
         rows, color = RankedRows.of(sample.is_positive, score), SERIES[number % len(SERIES)]
         dashes = _DASHES[number // len(SERIES) % len(_DASHES)]

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from rocpath.breakpoints import ErrorBreakpoints
 
 _LETTERS = string.ascii_uppercase
-_MOST_NUMBERS = 12  # points with the value of min(FP, FN) beside the letter
+_MOST_NUMBERS = 12  # points that also show the value of min(FP, FN)
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class ROCErrorDisplay:
     """Show a ROC curve, and its errors against the constant added to predictions.
 
-    Up to 26 points carry letters, the same above and below; up to 12 also the value of
-    min(FP, FN), whose area over the constants is the AUM.
+    Up to 26 points are labeled with letters, the same in both axes, and up to 12 also
+    with the value of min(FP, FN), whose integral over the constants is the AUM.
 
     Parameters
     ----------
     curve : ROCCurve
-        From :func:`rocpath.roc_curve`.
+        Result of :func:`rocpath.roc_curve`.
     fp, fn : array, shape (n_points,)
         Errors at each point, in the unit of ``curve.min_error``.
     name : str, optional
@@ -40,9 +40,9 @@ class ROCErrorDisplay:
     Attributes
     ----------
     ax_ : array of two Axes
-        The ROC curve and the errors: those given as ``ax``, or new ones.
+        Axes of the ROC curve and of the errors: those given as ``ax``, or new ones.
     figure_ : Figure
-        The figure of both.
+        Figure that contains both axes.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class ROCErrorDisplay:
         ax.set_title(f"{self.name}\n{areas}" if self.name else areas, fontsize=11)
         ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
         reach = 0.16 if fpr.size <= len(_LETTERS) else 0.03
-        # With errors that are not monotone a curve may leave the unit square.
+        # If errors are not monotone, a curve may leave the unit square.
         low = min(0.0, fpr.min(), tpr.min()) - reach
         high = max(1.0, fpr.max(), tpr.max()) + reach
         ax.set(xlim=(low, high), ylim=(low, high))
@@ -101,18 +101,18 @@ class ROCErrorDisplay:
 
     def _letter_points(self, ax: Axes) -> None:
         points = np.column_stack((self.curve.fpr, self.curve.tpr))
-        # The curve of a changepoint problem may return to a point: one text for both.
+        # The curve of a changepoint problem may return to a point, which has one label.
         for point in np.unique(points, axis=0):
             visits = np.flatnonzero((points == point).all(axis=1))
             text = ",".join(_LETTERS[visit] for visit in visits)
             if len(points) <= _MOST_NUMBERS:
                 text += f" {self.curve.min_error[visits[0]]:.2g}"
-            # To the lower right, as most curves turn away from there.
+            # To the lower right, where most curves leave space.
             style: dict[str, Any] = {"ha": "left", "va": "top", "fontsize": 9}
             ax.annotate(text, point, xytext=(4, -3), textcoords="offset points", **style)
 
     def _draw_errors(self, ax: Axes) -> None:
-        # The first and the last interval are unbounded; a part of both is drawn.
+        # The first and the last interval are unbounded; only a part of them is drawn.
         jump = self.curve.threshold[1:, 0]
         margin = 0.12 * (jump[-1] - jump[0]) or 1.0
         edge = canvas.draw_errors(ax, jump, self.fp, self.fn, margin)
