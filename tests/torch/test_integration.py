@@ -9,7 +9,7 @@ import rocpath as rp
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import rocpath.torch as rt  # noqa: E402
-from rocpath.torch.aum_operators import aum_of_breakpoints, aum_of_labels  # noqa: E402
+from rocpath.torch.aum_operators import aum_of_labels  # noqa: E402
 from rocpath.torch.batch import checked_labels  # noqa: E402
 
 LOSSES = {
@@ -61,12 +61,9 @@ def test_second_derivatives_of_smooth_losses_equal_finite_differences():
 def test_operators_pass_opcheck():
     scores, target = make_batch()
     scores = scores.detach()
-    bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
-    columns = [torch.tensor(c) for c in (bp.value, bp.fp_diff, -bp.fn_diff, bp.example)]
     weight = torch.rand(40, dtype=torch.float64)
     for arguments in ((scores, target.bool(), None, 1.0), (scores, target.bool(), weight, 0.0)):
         torch.library.opcheck(aum_of_labels, arguments)
-    torch.library.opcheck(aum_of_breakpoints, (scores, *columns))
     torch.library.opcheck(checked_labels, (target, None, None))
     torch.library.opcheck(checked_labels, (target.bool(), weight, None))
 
@@ -185,6 +182,17 @@ def test_non_finite_scores_give_nan(loss, bad, n):
     assert scores.grad.isnan().any()
 
 
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
+def test_breakpoints_in_a_compiled_function():
+    scores, target = make_batch()
+    bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
+    compiled = torch.compile(lambda s: rt.aum_loss(2 * s, breakpoints=bp), backend="aot_eager")
+    assert compiled(scores).item() == pytest.approx(rt.aum_loss(2 * scores, target).item())
+    gradient = torch.autograd.grad(compiled(scores), scores)[0]
+    torch.testing.assert_close(gradient, 2 * gradient_of(rt.aum_loss, 2 * scores, target))
+
+
 def test_breakpoints_with_non_finite_scores_give_nan():
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     assert rt.aum_loss(torch.tensor([0.0, math.nan]), breakpoints=bp).isnan()
@@ -220,14 +228,11 @@ def test_invalid_settings_raise():
     scores, target = make_batch(4)
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     invalid = [
-        (lambda: rt.AUMLoss(0.0), "positive_share must be a number between 0 and 1"),
+        (lambda: rt.AUMLoss(0.0), "positive_share must be in"),
         (lambda: rt.AUMLoss(0.5, margin=math.nan), "margin must be finite"),
         (lambda: rt.PairwiseSquaredHinge(margin=math.inf), "margin must be finite"),
         (lambda: rt.smoothed_auc_loss(scores, target, 0.0), "width must be positive"),
-        (
-            lambda: rt.smoothed_auc_loss(scores, target, max_fpr=1.5),
-            "max_fpr must be at most 1, got 1.5",
-        ),
+        (lambda: rt.smoothed_auc_loss(scores, target, max_fpr=1.5), "max_fpr must be in"),
         (lambda: rt.aum_loss(scores), "target or breakpoints must be given"),
         (lambda: rt.aum_loss(scores, target, breakpoints=bp), "target must not be"),
         (lambda: rt.aum_loss(scores, breakpoints=bp), "each of the 2 examples"),
@@ -238,6 +243,26 @@ def test_invalid_settings_raise():
     ]
     for call, message in invalid:
         with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_options_of_labels_raise_with_breakpoints():
+    bp = rp.ErrorBreakpoints.from_labels([0, 1])
+    options = {"label_weight": torch.ones(1), "ignore_index": -1, "sample_weight": torch.ones(2)}
+    for name, value in options.items():
+        with pytest.raises(ValueError, match=f"{name} must not be given together with breakpoints"):
+            rt.aum_loss(torch.zeros(2), breakpoints=bp, **{name: value})
+
+
+def test_settings_of_another_type_raise():
+    invalid = [
+        (lambda: rt.AUMLoss("half"), "positive_share must be a number, got 'half'"),
+        (lambda: rt.AUMLoss(label_weight=[1.0, 2.0]), "label_weight must be a tensor, got list"),
+        (lambda: rt.PairwiseSquaredHinge("1"), "margin must be a number"),
+        (lambda: rt.SmoothedAUCLoss(max_fpr="1"), "max_fpr must be a number"),
+    ]
+    for call, message in invalid:
+        with pytest.raises(TypeError, match=message):
             call()
 
 

@@ -66,6 +66,40 @@ def test_aum_of_labels_equals_the_core(batch, margin):
     np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
 
 
+@given(batches(), st.sampled_from([0.0, 0.5, 1e3]))
+def test_aum_of_several_labels_equals_the_core(batch, margin):
+    # Several labels are sorted, while a single one is left to the core.
+    scores, target, weight = batch
+    scores = [round(1024 * max(min(score, 1e6), -1e6)) / 1024 for score in scores]
+    bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
+    value, gradient = value_and_gradient(
+        rt.aum_loss,
+        np.column_stack([scores, scores]),
+        torch.tensor([target, target]).T,
+        margin=margin,
+        sample_weight=as_tensor(weight),
+        reduction="sum",
+    )
+    assert value == pytest.approx(2 * rp.aum(bp, scores), rel=1e-12, abs=1e-300)
+    expected = rp.aum_gradient(bp, scores)
+    np.testing.assert_allclose(gradient, np.column_stack([expected, expected]), atol=1e-12)
+
+
+def test_aum_with_weights_of_very_different_sizes():
+    # By hand: the two heavy rows are in the wrong order, at distance 3; the others are lost.
+    scores, target = [0.0, 1.0, 2.0, -1.0], torch.tensor([1, 0, 0, 1])
+    weight = torch.tensor([1e-30, 1e-30, 1.0, 1.0], dtype=torch.float64)
+    for columns in (1, 2):
+        value, _ = value_and_gradient(
+            rt.aum_loss,
+            np.column_stack([scores] * columns),
+            target[:, None].expand(4, columns),
+            margin=0.0,
+            sample_weight=weight[:, None].expand(4, columns),
+        )
+        assert value == pytest.approx(3.0)
+
+
 @given(changepoint_breakpoints(), st.data())
 def test_aum_of_breakpoints_equals_the_core(columns, data):
     bp = rp.ErrorBreakpoints(*columns)

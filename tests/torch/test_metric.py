@@ -156,6 +156,21 @@ def test_invalid_input_raises():
     for call, message in invalid:
         with pytest.raises(ValueError, match=message):
             call()
+    with pytest.raises(TypeError, match="scores must be a tensor, got list"):
+        rt.BinaryAUC().update([0.5], one)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_function_may_compute_the_metric():
+    scores, target = make_rows(40)
+
+    def evaluate(scores, target):
+        metric = rt.BinaryAUC()
+        metric.update(2 * scores, target)
+        return metric.compute()
+
+    expected = evaluate(scores, target)
+    assert torch.compile(evaluate, backend="aot_eager")(scores, target) == expected
 
 
 def test_torchmetrics_collections_accept_the_metric():
@@ -175,6 +190,9 @@ def test_torchmetrics_collections_accept_the_metric():
     restored.persistent(True)
     restored.load_state_dict(metric.state_dict())
     assert "signed_weight" in metric.state_dict()
+    pytest.importorskip("matplotlib").use("Agg")
+    _, axes = collection["ours"].plot()
+    assert axes.lines[0].get_ydata()[0] == pytest.approx(value["ours"].item())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
@@ -288,7 +306,7 @@ def test_without_torchmetrics_the_methods_are_the_same(tmp_path):
     program = f"""
         import sys
         {WITHOUT_TORCHMETRICS}
-        import torch, rocpath.torch as rt
+        import copy, pickle, torch, rocpath.torch as rt
         metric = rt.BinaryAUC()
         assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
         metric.update(torch.tensor([0.4, 0.3]), torch.tensor([0, 1]))
@@ -300,6 +318,17 @@ def test_without_torchmetrics_the_methods_are_the_same(tmp_path):
         assert len(other.score) == 4 and other.score[0].dtype == torch.float64
         other.reset()
         assert other.compute().isnan()
+        # A copy has rows of its own.
+        copied, restored = copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))
+        copied.update(torch.tensor([0.9, 0.0]), torch.tensor([0, 1]))
+        assert metric.compute() == restored.compute() == 0.75
+        assert copied.compute() == 3 / 9
+        try:
+            metric.plot()
+        except ImportError as error:
+            assert "plot requires torchmetrics" in str(error)
+        else:
+            raise AssertionError
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True

@@ -111,6 +111,14 @@ def test_the_streaming_loss_has_a_threshold_for_each_label():
     assert loss(scores, ignored)[0].item() == pytest.approx(expected.item())
 
 
+def test_a_list_of_one_share_is_a_single_label():
+    scores, target = make_batch()
+    expected = rt.AUMLoss(0.5)(scores[:, 0], target[:, 0])
+    loss = rt.AUMLoss([0.5])
+    assert loss(scores[:, 0], target[:, 0]) == expected
+    assert loss(scores[:, :1], target[:, :1]) == expected
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @each_loss
 def test_several_labels_compile_and_vmap(loss):
@@ -164,7 +172,7 @@ def test_invalid_options_raise():
             rt.aum_loss(scores, target, **options)
     with pytest.raises(ValueError, match="target must be 0 or 1, got 8 at index"):
         rt.aum_loss(scores, target + 7)
-    with pytest.raises(ValueError, match="label_weight must be None for a single"):
+    with pytest.raises(ValueError, match="be None for a single label"):
         rt.aum_loss(scores[:, 0], target[:, 0], label_weight=torch.ones(1))
     with pytest.raises(ValueError, match="scores must have 3 columns"):
         rt.AUMLoss([0.1, 0.2, 0.3])(scores, target)

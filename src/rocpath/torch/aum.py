@@ -4,24 +4,20 @@ For monotone errors AUM is a minimum over the threshold c,
 
     AUM = min over c of  Σ fp_b max(0, c − T_b) + Σ tp_b max(0, T_b − c),
 
-attained at the level, a weighted quantile of the thresholds T_b. A histogram of the
-thresholds finds it in linear time on any device. With c as a parameter, the sum is a
+attained at the level, a weighted quantile of the thresholds T_b. On a CPU the core finds
+it in linear time; other devices sort the thresholds. With c as a parameter, the sum is a
 loss whose gradient is unbiased for any batch.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rocpath.arguments import finite_number
+from rocpath.arguments import finite_number, share_between
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.torch.aum_operators import (
-    KnownGradient,
-    aum_of_breakpoints,
-    aum_of_labels,
-    breakpoint_tensors,
-)
+from rocpath.torch.aum_operators import KnownGradient, aum_of_breakpoints, aum_of_labels
 from rocpath.torch.batch import (
     Batch,
     LabelLoss,
@@ -48,8 +44,8 @@ def aum_loss(
     """Compute the AUM of a batch; its gradient is the mean one-sided derivative.
 
     The value and the gradient equal those of :func:`rocpath.aum` and
-    :func:`rocpath.aum_gradient`, also with ties, except that thresholds (margin minus
-    score) are rounded: they may be tied by rounding. Labels take linear time.
+    :func:`rocpath.aum_gradient`, also with ties. Except for a single label on a CPU, which
+    takes linear time, thresholds (margin minus score) are rounded: rounding may tie them.
 
     Parameters
     ----------
@@ -99,7 +95,13 @@ def aum_loss(
 
         options = LabelOptions(label_weight, ignore_index, reduction)
         return loss_of_labels(compute, scores, target, sample_weight, options)
-    for name, given in (("target", target), ("sample_weight", sample_weight)):
+    of_labels = {
+        "target": target,
+        "sample_weight": sample_weight,
+        "label_weight": label_weight,
+        "ignore_index": ignore_index,
+    }
+    for name, given in of_labels.items():
         if given is not None:
             raise ValueError(f"{name} must not be given together with breakpoints.")
     score = checked_scores(scores)
@@ -107,8 +109,7 @@ def aum_loss(
         raise ValueError(
             f"scores must have one column with breakpoints, got shape {tuple(scores.shape)}."
         )
-    columns = breakpoint_tensors(breakpoints, score)
-    known = aum_of_breakpoints(score.detach(), *columns)
+    known = aum_of_breakpoints(score.detach(), breakpoints)
     return like_scores(KnownGradient.apply(score, *known), scores)
 
 
@@ -144,6 +145,9 @@ class AUMLoss(LabelLoss):
     ['threshold']
     """
 
+    label_weight: Tensor | None
+    ignore_index: int | None
+    reduction: Reduction
     margin: float
     _share: Tensor
 
@@ -156,18 +160,18 @@ class AUMLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        options = LabelOptions(label_weight, ignore_index, reduction)
-        super().__init__(aum_loss, {"margin": margin}, options)
+        super().__init__(
+            aum_loss, label_weight, margin=margin, ignore_index=ignore_index, reduction=reduction
+        )
         self.positive_share = positive_share
         if positive_share is not None:
-            share = torch.as_tensor(positive_share, dtype=torch.float64)
-            if share.ndim > 1 or not bool(((share > 0) & (share < 1)).all()):
-                raise ValueError(
-                    "positive_share must be a number between 0 and 1, or one for each "
-                    f"label, got {positive_share}."
-                )
+            shares = np.ravel(positive_share).tolist()
+            checked = [share_between("positive_share", one) for one in shares]
+            # One threshold for each label, or one for all.
+            shape = np.shape(positive_share)
+            share = torch.tensor(checked, dtype=torch.float64).reshape(shape)
             self.register_buffer("_share", share, persistent=False)
-            self.threshold = nn.Parameter(torch.zeros(share.shape))
+            self.threshold = nn.Parameter(torch.zeros(shape))
 
     def forward(
         self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
@@ -180,7 +184,7 @@ class AUMLoss(LabelLoss):
             scores,
             target,
             sample_weight,
-            self.options,
+            LabelOptions(self.label_weight, self.ignore_index, self.reduction),
             is_defined=lambda batch: _n_counted(batch) > 0,
         )
 
@@ -193,10 +197,8 @@ class AUMLoss(LabelLoss):
                 f"scores must have {self.threshold.numel()} columns, as many as "
                 f"positive_share, got {n_labels}."
             )
-        share = self._share.to(score.dtype)
-        threshold: Tensor = self.threshold
-        if score.ndim == 2 or share.numel() == 1:
-            share, threshold = share[..., None], threshold[..., None]
+        shape = (-1, 1) if score.ndim == 2 else ()
+        share, threshold = self._share.to(score.dtype).reshape(shape), self.threshold.reshape(shape)
         # A positive is short of the margin by T - c, a negative by c - T.
         sign = torch.where(is_positive, 1.0, -1.0)
         shortfall = torch.relu(self.margin - sign * (score + threshold))

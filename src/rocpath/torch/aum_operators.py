@@ -1,96 +1,87 @@
-"""Operators of AUM: its value and gradient, by a selection or by sorting thresholds."""
+"""Operators of AUM: its value and gradient, by the core or by sorting thresholds."""
 
 # No postponed annotations here: torch reads the types of an operator at once.
-import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+import rocpath._core as _core
+from rocpath.arguments import LARGEST_VALUE, check_count
 from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.roc import aum, aum_gradient
 from rocpath.torch.batch import Batch, class_shares, single_thread
 
-_N_BINS = 4096  # of the histogram of one round
-_FEW = 8192  # thresholds that are sorted directly: another round would not be faster
-_MAX_ROUNDS = 3  # then one bin is sorted, in which outliers may concentrate the thresholds
+_FEW = 8192  # rows up to which one sort of several labels is faster than a loop over them
 
 
 @torch.library.custom_op("rocpath::aum_of_labels", mutates_args=())
 def aum_of_labels(
     score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
 ) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its gradient along the last axis, in linear time."""
+    """Compute AUM and its gradient along the last axis, in linear time on a CPU."""
+    batch = Batch(score, is_positive, weight)
     with single_thread(score.device):
-        if score.ndim == 1:
-            return _aum_by_selection(score, is_positive, weight, margin)
+        # NaN fails this comparison too.
+        is_supported = score.device.type == "cpu" and bool(score.abs().max() < 0.1 * LARGEST_VALUE)
+        if is_supported and score.ndim == 1:
+            return _aum_by_core(batch, margin)
+        if is_supported and score.shape[-1] > _FEW:
+            weights = [None] * len(score) if weight is None else weight
+            labels = map(Batch, score, is_positive, weights)
+            areas, slopes = zip(*(_aum_by_core(one, margin) for one in labels), strict=True)
+            return torch.stack(areas), torch.stack(slopes)
         # Many small batches, of several labels or networks, take one sort.
-        if score.shape[-1] <= _FEW:
-            return _aum_of_rows(Batch(score, is_positive, weight), margin)
-        rows = [
-            aum_of_labels(score[k], is_positive[k], weight if weight is None else weight[k], margin)
-            for k in range(score.shape[0])
-        ]
-        area, slope = zip(*rows, strict=True)
-        return torch.stack(area), torch.stack(slope)
+        positive, negative = class_shares(batch)
+        # Several labels arrive transposed, which would slow down the search of ties.
+        threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
+        area, slope = _aum_by_sorting(threshold, negative, positive)
+        is_finite = torch.isfinite(score).all(-1)
+        slope = torch.where(is_finite[..., None], slope, torch.nan)
+        return torch.where(is_finite, area, torch.nan), slope
 
 
-def _aum_by_selection(
-    score: Tensor, is_positive: Tensor, weight: Tensor | None, margin: float
-) -> tuple[Tensor, Tensor]:
-    # In place from here on: allocating memory costs more than writing to it.
-    threshold = torch.where(is_positive, score.new_tensor(margin), score.new_tensor(-margin)).sub_(
-        score
+def _aum_by_core(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
+    is_positive, score = batch.is_positive.numpy(), np.ascontiguousarray(batch.score.numpy())
+    if batch.weight is None:
+        fp, tp = (one.astype(np.int64) for one in (~is_positive, is_positive))
+    else:
+        weight = batch.weight.numpy()
+        fp, tp = (
+            _core.in_units(np.where(one, weight, 0.0))[0] for one in (~is_positive, is_positive)
+        )
+    total_fp, total_tp = float(fp.sum()), float(tp.sum())
+    if total_fp == 0 or total_tp == 0:
+        return batch.score.new_zeros(()), torch.zeros_like(batch.score)
+    # Counts of rows are compared exactly, as fractions; units of weights may be too large.
+    rates = (total_tp, total_fp, total_fp * total_tp)
+    if batch.weight is not None:
+        rates = (1.0 / total_fp, 1.0 / total_tp, 1.0)
+    value, example = np.where(is_positive, margin, -margin), np.arange(score.size)
+    bp = _core.Breakpoints(value, example, fp, tp, *rates, True)
+    slope = torch.tensor(_core.aum_gradient(bp, score))
+    return torch.tensor(_core.aum(bp, score), dtype=torch.float64), slope
+
+
+@torch.compiler.disable
+def aum_of_breakpoints(score: Tensor, bp: ErrorBreakpoints) -> tuple[Tensor, Tensor]:
+    """Compute AUM and its gradient for any errors, by the core, or raise."""
+    if not isinstance(bp, ErrorBreakpoints):
+        raise TypeError(f"breakpoints must be ErrorBreakpoints, got {type(bp).__name__}.")
+    check_count(
+        "scores must have one entry", score.numel(), bp.n_examples, "examples of breakpoints"
     )
-    low, high = (bound.item() for bound in threshold.aminmax())
-    if not math.isfinite(high - low):
+    if not bool(torch.isfinite(score).all()):
         return score.new_tensor(torch.nan), torch.full_like(score, torch.nan)
-    share, total_positive = _share_of_class(is_positive, weight, score.dtype)
-    # FP - FN grows by the share of each row and reaches 0 at the level.
-    level = _find_level(threshold, share, total_positive, low, high)
-    above = threshold.sub_(level)
-    tied = (above == 0).nonzero().squeeze(1)
-    share_tied, is_positive_tied = share[tied], is_positive[tied]
-    # Below the level the negatives are errors, above it the positives.
-    sign = (above < 0).view(torch.int8) - is_positive.view(torch.int8)
-    slope = share.mul_(sign)
-    # Σ fp max(0, c - T) + Σ tp max(0, T - c), where c is the level.
-    area = -(slope @ above)
-    total, size = slope.sum(), torch.linalg.vector_norm(slope, 1)
-    tp = share_tied * is_positive_tied
-    fp = share_tied - tp
-    # Slopes are +fp below the level and -tp above it, so their sum and the sum of
-    # their absolute values give FP and FN just before it.
-    before = (0.5 * (size + total), 0.5 * (size - total))
-    after = (before[0] + fp.sum(), before[1] - tp.sum())
-    # The level is always on a line, whose share may be half a class.
-    slope[tied] = _mean_change(before, after, fp, tp)
-    return area, slope
+    prediction = score.cpu().double().numpy()
+    return score.new_tensor(aum(bp, prediction)), score.new_tensor(aum_gradient(bp, prediction))
 
 
-@torch.library.custom_op("rocpath::aum_of_breakpoints", mutates_args=())
-def aum_of_breakpoints(
-    score: Tensor, value: Tensor, fp: Tensor, tp: Tensor, example: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its gradient for any errors, along the last axis, by sorting."""
-    # Non-monotone errors may have many levels, which no single selection finds.
-    with single_thread(score.device):
-        area, slope = _aum_by_sorting(value - score[..., example], fp, tp)
-        slope = torch.zeros_like(score).index_add_(-1, example, slope)
-        return _nan_unless_finite(score, area, slope)
-
-
-def _shapes(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
+@aum_of_labels.register_fake
+def _(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
     return score.new_empty(score.shape[:-1]), torch.empty_like(score)
-
-
-for _operator in (aum_of_labels, aum_of_breakpoints):
-    _operator.register_fake(_shapes)
-
-
-@aum_of_breakpoints.register_vmap
-def _(info: Any, in_dims: Any, score: Tensor, *columns: Tensor) -> Any:
-    return aum_of_breakpoints(score.movedim(in_dims[0], 0), *columns), (0, 0)
 
 
 @aum_of_labels.register_vmap
@@ -114,20 +105,6 @@ def _(
     rows = [one.expand(shape).reshape(-1, shape[-1]) for one in columns]
     area, slope = aum_of_labels(*rows, *[None] * (weight is None), margin)
     return (area.reshape(shape[:-1]), slope.reshape(shape)), (0, 0)
-
-
-def _aum_of_rows(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
-    positive, negative = class_shares(batch)
-    threshold = torch.where(batch.is_positive, margin, -margin) - batch.score
-    # Several labels arrive transposed, which would slow down the search of ties.
-    threshold = threshold.contiguous()
-    return _nan_unless_finite(batch.score, *_aum_by_sorting(threshold, negative, positive))
-
-
-def _nan_unless_finite(score: Tensor, area: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
-    is_finite = torch.isfinite(score).all(-1)
-    area = torch.where(is_finite, area, torch.nan)
-    return area, torch.where(is_finite[..., None], slope, torch.nan)
 
 
 # Separate from the operators: torch.func does not support gradients that are
@@ -154,80 +131,8 @@ class KnownGradient(torch.autograd.Function):
         # This makes second derivatives exist: they are zero.
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
-        return grad[0][..., None] * slope, None, None
-
-
-def breakpoint_tensors(
-    bp: ErrorBreakpoints, score: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return values, jumps and examples of breakpoints, or raise."""
-    if not isinstance(bp, ErrorBreakpoints):
-        kind = type(bp).__name__
-        raise TypeError(f"breakpoints must be ErrorBreakpoints, got {kind}.")
-    if score.numel() != bp.n_examples:
-        raise ValueError(
-            f"scores must have one entry for each of the {bp.n_examples} examples of "
-            f"breakpoints, got {score.numel()}."
-        )
-    value, fp, tp = (
-        torch.tensor(column, dtype=score.dtype, device=score.device)
-        for column in (bp.value, bp.fp_diff, 0.0 - bp.fn_diff)
-    )
-    return value, fp, tp, torch.tensor(bp.example, device=score.device)
-
-
-def _share_of_class(
-    is_positive: Tensor, weight: Tensor | None, dtype: torch.dtype
-) -> tuple[Tensor, Tensor]:
-    """Return each row's share in its own class, and the sum over the positives.
-
-    If a class is absent, all shares are zero.
-    """
-    if weight is None:
-        n_positive = is_positive.sum().to(dtype)
-        n_negative = is_positive.numel() - n_positive
-    else:
-        n_positive = weight[is_positive].sum()
-        n_negative = weight[~is_positive].sum()
-    has_both = (n_positive > 0) & (n_negative > 0)
-    scale = has_both.to(dtype)
-    # One vector instead of the two of `class_shares` halves the memory traffic.
-    share = torch.where(
-        is_positive,
-        scale / torch.where(has_both, n_positive, 1.0),
-        scale / torch.where(has_both, n_negative, 1.0),
-    )
-    if weight is not None:
-        share *= weight
-    return share, scale
-
-
-def _find_level(threshold: Tensor, jump: Tensor, enough: Tensor, low: float, high: float) -> Tensor:
-    """Find the smallest threshold at which the cumulative jumps reach ``enough``.
-
-    If the sums are equal, rounding may select a neighbor. AUM and its gradient are
-    then the same, because min(FP, FN) is continuous in FP and FN.
-    """
-    # Each round continues in the bin where the sum is reached. It contains a 4096th of
-    # evenly spread thresholds, so the first round dominates the cost.
-    below = torch.zeros_like(enough)
-    for _ in range(_MAX_ROUNDS):
-        scale = _N_BINS / (high - low) if high > low else math.inf
-        if threshold.numel() <= _FEW or not math.isfinite(scale):
-            break
-        bin_ = (threshold - low).mul_(scale).int().clamp_(0, _N_BINS - 1)
-        sums = torch.zeros(_N_BINS, dtype=jump.dtype, device=jump.device)
-        sums = below + sums.index_add_(0, bin_, jump).cumsum(0)
-        found = int(torch.searchsorted(sums, enough).clamp_(max=_N_BINS - 1))
-        if found > 0:
-            below = sums[found - 1]
-        inside = (bin_ == found).nonzero().squeeze(1)
-        threshold, jump = threshold[inside], jump[inside]
-        low, high = (bound.item() for bound in threshold.aminmax())
-    ordered, order = threshold.sort()
-    rank = torch.searchsorted(below + jump[order].cumsum(0), enough)
-    # Rounding may leave the total slightly below ``enough``.
-    return ordered[rank.clamp_(max=ordered.numel() - 1)]
+        with single_thread(slope.device):
+            return grad[0][..., None] * slope, None, None
 
 
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:

@@ -41,41 +41,29 @@ class Batch(NamedTuple):
 class LabelLoss(nn.Module):
     """A loss function as a module, with its settings as attributes."""
 
-    label_weight: Tensor | None
-
     def __init__(
-        self, function: Callable[..., Tensor], settings: dict[str, Any], options: LabelOptions
+        self, function: Callable[..., Tensor], label_weight: Tensor | None, **settings: Any
     ) -> None:
         super().__init__()
         self._function, self._names = function, tuple(settings)
-        self.register_buffer("label_weight", options.label_weight)
-        rest = {"ignore_index": options.ignore_index, "reduction": options.reduction}
-        for name, value in {**settings, **rest}.items():
+        if label_weight is not None:
+            _check_tensor("label_weight", label_weight)
+        self.register_buffer("label_weight", label_weight)
+        for name, value in settings.items():
             setattr(self, name, value)
         # Invalid settings raise here, not in the first training step.
-        function(torch.zeros(1), torch.zeros(1), **settings, **rest)
-
-    @property
-    def options(self) -> LabelOptions:
-        """How the losses of several labels are combined."""
-        return LabelOptions(*(getattr(self, name) for name in LabelOptions._fields))
+        function(torch.zeros(1), torch.zeros(1), **settings)
 
     def forward(
         self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
     ) -> Tensor:
         """Compute the loss of a batch."""
-        settings = {name: getattr(self, name) for name in self._names}
-        return self._function(
-            scores, target, sample_weight=sample_weight, **settings, **self.options._asdict()
-        )
+        settings = {name: getattr(self, name) for name in ("label_weight", *self._names)}
+        return self._function(scores, target, sample_weight=sample_weight, **settings)
 
     def extra_repr(self) -> str:
-        """Describe the settings, and the options that are not the default."""
-        default = LabelOptions()
-        shown = [
-            name for name in default._fields[1:] if getattr(self, name) != getattr(default, name)
-        ]
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._names, *shown))
+        """Describe the settings."""
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
 
 
 def loss_of_labels(
@@ -122,12 +110,10 @@ def checked_batch(
     if label_weight is not None:
         _check_tensor("label_weight", label_weight)
         if score.ndim == 1 or label_weight.shape != scores.shape[1:]:
-            rule = "be None for a single label"
-            if score.ndim == 2:
-                rule = "have one entry for each column of scores"
             raise ValueError(
-                f"label_weight must {rule}, got shape {tuple(label_weight.shape)} for scores of "
-                f"shape {tuple(scores.shape)}."
+                "label_weight must have one entry for each column of scores, and be None for a "
+                f"single label, got shape {tuple(label_weight.shape)} for scores of shape "
+                f"{tuple(scores.shape)}."
             )
     is_positive = checked_labels(target, weight, label_weight)
     columns = [is_positive, weight, is_ignored]
@@ -212,10 +198,10 @@ def single_thread(device: torch.device) -> Iterator[None]:
     three other processes on two cores a million scores took 413 ms on two threads and
     91 ms on one; on an idle machine 19 and 23 ms.
     """
-    n_threads = torch.get_num_threads()
-    if device.type != "cpu" or n_threads == 1:
+    if torch.compiler.is_compiling() or device.type != "cpu":
         yield
         return
+    n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield

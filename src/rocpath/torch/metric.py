@@ -109,7 +109,7 @@ class BinaryAUC(Metric):
         sample_weight : Tensor of the shape of scores, optional
             Weights of the examples. Examples of weight 0 are dropped.
         """
-        batch = checked_batch(scores.detach(), target, sample_weight)
+        batch = checked_batch(scores, target, sample_weight)
         if batch.score.ndim > 1:
             raise ValueError(
                 "scores must have one column, got shape "
@@ -119,7 +119,7 @@ class BinaryAUC(Metric):
             first = int((~torch.isfinite(batch.score)).nonzero()[0])
             value = batch.score[first].item()
             raise ValueError(f"scores must be finite, got {value} at index {first}.")
-        score, is_positive, weight, _ = batch
+        score, is_positive, weight = batch.score.detach(), *batch[1:3]
         signed = 2 * is_positive.to(torch.int8) - 1
         if weight is not None:
             is_counted = weight > 0
@@ -145,6 +145,7 @@ class BinaryAUC(Metric):
         is_rounded = has_digits | (single.double() != score.double())
         self.n_rounded += is_rounded.sum().to(self.n_rounded)
 
+    @torch.compiler.disable
     def compute(self) -> Tensor:
         """Compute the AUC of all batches, or NaN without both classes.
 
@@ -185,6 +186,10 @@ class BinaryAUC(Metric):
         return auc_interval(
             is_positive, score, confidence=confidence, max_fpr=self.max_fpr, sample_weight=weight
         )
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot one or several values; requires torchmetrics."""
+        return self._plot(val, ax)
 
     def error_bound(self) -> float:
         """Return the largest possible difference between ``compute`` and the exact AUC.

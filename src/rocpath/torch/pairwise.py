@@ -115,5 +115,10 @@ class PairwiseSquaredHinge(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        options = LabelOptions(label_weight, ignore_index, reduction)
-        super().__init__(pairwise_squared_hinge, {"margin": margin}, options)
+        super().__init__(
+            pairwise_squared_hinge,
+            label_weight,
+            margin=margin,
+            ignore_index=ignore_index,
+            reduction=reduction,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,18 +23,23 @@ class Metric(nn.Module):
 
     update: Callable[..., None]
     compute: Any
+    _compute_own: Any
+
+    def __init_subclass__(cls) -> None:
+        """Let ``compute`` return the result of all processes, as in torchmetrics."""
+        super().__init_subclass__()
+        compute = cls.compute
+
+        @wraps(compute)
+        def compute_all(self: Metric) -> Any:
+            with self.sync_context():
+                return compute(self)
+
+        cls._compute_own, cls.compute = compute, compute_all
 
     def __init__(self) -> None:
         super().__init__()
         self._defaults: dict[str, Any] = {}
-        # As in torchmetrics, the result of all processes.
-        compute = self.compute
-
-        def compute_all() -> Any:
-            with self.sync_context():
-                return compute()
-
-        self.compute = compute_all
 
     def add_state(self, name: str, default: Any, dist_reduce_fx: str) -> None:
         """Add a state: an empty list, or a tensor of zeros."""
@@ -61,7 +67,7 @@ class Metric(nn.Module):
         before = self.metric_state
         self.reset()
         self.update(*args, **kwargs)
-        value = type(self).compute(self)
+        value = self._compute_own()
         self.merge_state(before)
         return value
 
@@ -95,6 +101,9 @@ class Metric(nn.Module):
         """Restore the states of a ``state_dict``."""
         for name, value in state.items():
             setattr(self, name, value)
+
+    def _plot(self, *_: Any) -> Any:
+        raise ImportError("plot requires torchmetrics.")
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         # The device changes, but not the dtype: a score in float16 would be rounded.

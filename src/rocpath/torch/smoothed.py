@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rocpath.arguments import finite_number
+from rocpath.arguments import finite_number, rate_up_to_one
 from rocpath.torch.batch import (
     Batch,
     LabelLoss,
@@ -83,19 +83,23 @@ def smoothed_auc_loss(
     >>> round(smoothed_auc_loss(scores, target, width=0.01, max_fpr=0.5).item(), 6)
     0.5
     """
-    width = _positive("width", width)
-    if max_fpr is not None and _positive("max_fpr", max_fpr) > 1:
-        raise ValueError(f"max_fpr must be at most 1, got {max_fpr}.")
+    if not finite_number("width", width) > 0:
+        raise ValueError(f"width must be positive, got {width}.")
+    rate_up_to_one("max_fpr", max_fpr)
     options = LabelOptions(label_weight, ignore_index, reduction)
 
     def compute(batch: Batch) -> Tensor:
         wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW else _wrong_on_grid
+
+        def of_label(score: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+            if max_fpr is not None:
+                negative = _highest(score, negative, max_fpr)
+            return wrong(score, positive, negative, width)
+
         columns = batch.score, *class_shares(batch)
-        if batch.score.ndim == 1:
-            loss = wrong(*columns, width, max_fpr)
-        else:
-            labels = zip(*columns, strict=True)
-            loss = torch.stack([wrong(*one, width, max_fpr) for one in labels])
+        loss = (
+            of_label(*columns) if batch.score.ndim == 1 else torch.stack([*map(of_label, *columns)])
+        )
         return nan_unless_finite(loss, batch.score)
 
     return loss_of_labels(compute, scores, target, sample_weight, options)
@@ -131,34 +135,33 @@ class SmoothedAUCLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        options = LabelOptions(label_weight, ignore_index, reduction)
-        super().__init__(smoothed_auc_loss, {"width": width, "max_fpr": max_fpr}, options)
+        super().__init__(
+            smoothed_auc_loss,
+            label_weight,
+            width=width,
+            max_fpr=max_fpr,
+            ignore_index=ignore_index,
+            reduction=reduction,
+        )
 
 
-def _positive(name: str, number: float) -> float:
-    value = finite_number(name, number)
-    if not value > 0:
-        raise ValueError(f"{name} must be positive, got {value}.")
-    return value
+def _highest(score: Tensor, negative: Tensor, max_fpr: float) -> Tensor:
+    """Return the shares of the highest-scoring negatives, up to ``max_fpr``, in this rate."""
+    # The order selects the negatives, and has no gradient.
+    order = score.detach().argsort(descending=True)
+    share = negative[order]
+    before = share.cumsum(0) - share
+    counted = torch.minimum(share, (max_fpr - before).clamp(min=0.0))
+    return torch.empty_like(negative).scatter(0, order, counted) / max_fpr
 
 
-def _wrong_pairs(
-    score: Tensor, positive: Tensor, negative: Tensor, width: float, max_fpr: float | None
-) -> Tensor:
-    if max_fpr is not None:
-        # The order selects the negatives, and has no gradient.
-        order = score.detach().argsort(descending=True)
-        counted = torch.empty_like(negative)
-        counted = counted.scatter(0, order, _first(negative[order], max_fpr))
-        negative = counted / max_fpr
+def _wrong_pairs(score: Tensor, positive: Tensor, negative: Tensor, width: float) -> Tensor:
     ahead = score[:, None] - score
     wrong = 0.5 * torch.special.erfc(ahead / (width * math.sqrt(2.0)))
     return positive @ wrong @ negative
 
 
-def _wrong_on_grid(
-    score: Tensor, positive: Tensor, negative: Tensor, width: float, max_fpr: float | None
-) -> Tensor:
+def _wrong_on_grid(score: Tensor, positive: Tensor, negative: Tensor, width: float) -> Tensor:
     low, high = score.detach().nan_to_num(0.0, 0.0, 0.0).aminmax()
     cell = (high - low) / (_CELLS - 2 * _KERNEL_CELLS - 2)
     # A wide range of scores gets larger cells, hence a larger width, instead of more
@@ -174,16 +177,6 @@ def _wrong_on_grid(
         mass = score.new_zeros(_CELLS).index_add(0, left, share * (1.0 - fraction))
         return mass.index_add(0, left + 1, share * fraction)
 
-    if max_fpr is not None:
-        # A separate, finest grid: the selection of negatives must not depend on the
-        # width.
-        finest = (high - low).clamp(min=1e-300) / (_CELLS - 1)
-        near = ((score.detach().nan_to_num(0.0, 0.0, 0.0) - low) / finest).long()
-        mass = score.new_zeros(_CELLS).index_add(0, near, negative)
-        counted = _first(mass.flip(0), max_fpr).flip(0)
-        # Every cell is selected entirely or not at all, except the last one.
-        counted = torch.where(mass > 0, counted / mass, 0.0)
-        negative = negative * counted[near] / max_fpr
     mass = spread(negative)
     density = functional.conv1d(mass[None, None], _kernel(score), padding=_KERNEL_CELLS)[0, 0]
     # Negatives above each cell and half of those in it outrank its positives.
@@ -201,9 +194,3 @@ def _kernel(like: Tensor) -> Tensor:
     distance = torch.arange(-_KERNEL_CELLS, _KERNEL_CELLS + 1, dtype=like.dtype, device=like.device)
     density = torch.exp(-0.5 * distance**2 / variance)
     return (density / density.sum())[None, None]
-
-
-def _first(share: Tensor, limit: float) -> Tensor:
-    """Return the amount of each share that falls within a limit of their sum."""
-    before = share.cumsum(0) - share
-    return torch.minimum(share, (limit - before).clamp(min=0.0))
