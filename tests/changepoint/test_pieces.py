@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.changepoint import pieces as reader
 
@@ -130,6 +131,24 @@ def test_lines_that_are_not_runs_are_named(tmp_path):
     path.write_text("chr1\t0\t5\t1\nchr1\t5\tsix\t7\n")
     with pytest.raises(ValueError, match=r"three numbers in each line: .*'six'"):
         list(cp.bedgraph_pieces(path).read())
+
+
+def test_a_file_without_runs_is_an_error(tmp_path):
+    path = tmp_path / "empty.bedGraph"
+    path.write_text("track type=bedGraph\n")
+    for read in (cp.bedgraph_pieces, rp.read_sequences):
+        with pytest.raises(
+            ValueError, match=r"empty\.bedGraph must have at least one run, got none"
+        ):
+            read(path)
+
+
+def test_line_endings_of_windows_are_read(tmp_path):
+    path = tmp_path / "windows.bedGraph"
+    for separator in (b"\t", b" "):
+        path.write_bytes(separator.join([b"chr1", b"0", b"5", b"7"]) + b"\r\n")
+        (piece,) = cp.bedgraph_pieces(path).read()
+        assert (piece.x.tolist(), piece.weights.tolist()) == ([7.0], [5.0])
 
 
 def test_labels_of_a_bed_file(tmp_path):

@@ -187,12 +187,14 @@ def read_bed(path: str | os.PathLike[str]) -> list[list[str]]:
 
 
 def chromosomes(path: str | os.PathLike[str]) -> dict[str, int]:
-    """Return the chromosomes of a bedGraph file, and the line where each begins."""
+    """Return the chromosomes of a bedGraph file, and the line where each starts, or raise."""
     first: dict[str, int] = {}
     with _opened(Path(path)) as file:
         for place, line in enumerate(file, 1):
             if not _is_comment(line):
                 first.setdefault(line.split(None, 1)[0].decode(), place)
+    if not first:
+        raise ValueError(f"{Path(path).name} must have at least one run, got none.")
     return first
 
 
