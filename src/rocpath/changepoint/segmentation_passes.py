@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rocpath._core as _core
-from rocpath.arguments import check_count, one_of, read_only, refuse_any
+from rocpath.arguments import check_count, one_of, read_only, refuse_any, refuse_masked
 from rocpath.changepoint.label_rules import LabelPlaces, LabelRules
 from rocpath.changepoint.noise import ROBUST, robust_threshold, variance_floor
 from rocpath.changepoint.observations import is_incomplete, observed
@@ -164,6 +164,7 @@ def _source(
             if given is not None:
                 raise ValueError(f"{name} must be None for pieces, which have their own.")
         return x, None
+    refuse_masked("x", x)
     value = np.asanyarray(x)
     if value.dtype.kind != "f" or not np.isnan(value).any():
         return array_pieces(x, **columns), None
