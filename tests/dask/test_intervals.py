@@ -183,6 +183,14 @@ def test_functions_in_memory_refuse_dask_collections():
         lambda: rp.ThresholdClassifier(rp.AUCClassifier(), max_fpr=0.1).fit(lazy, y),
         lambda: rp.TableClassifier().fit(lazy, labels),
         lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
+        lambda: rp.compare_aucs(y, lazy),
+        lambda: rp.bootstrap_interval(rp.auc, labels, column),
+        lambda: rp.average_precision_interval(y, score),
+        lambda: rp.IntervalRegression().fit(lazy, X),
+        lambda: rp.IntervalRegression().fit(X, lazy),
+        lambda: rp.PenaltyRegressor().fit(lazy, []),
+        lambda: rp.changepoint.segment(score, 3),
+        lambda: rp.changepoint.segment(lazy, 3),
     ]
     for call in calls:
         with pytest.raises(TypeError, match=r"got a Dask array: use auc, .* of rocpath\.dask"):

@@ -236,8 +236,10 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
         1.0 / total.sum() / np.sqrt(max(1.0 - 1.0 / spread.n_rows, 1e-9))
         for total, spread in zip((first.blocks.tp, first.blocks.fp), first.spreads, strict=True)
     )
-    influence = np.stack([curve.deviation for curve in curves])
-    influence *= np.where(sample.is_positive, positive, negative)
+    factor = np.where(sample.is_positive, positive, negative)
     if sample.weight is not None:
-        influence *= sample.weight
+        factor *= sample.weight
+    influence = np.empty((len(curves), factor.size))
+    for row, curve in zip(influence, curves, strict=True):
+        np.multiply(curve.blocks.deviations(sample.is_positive), factor, out=row)
     return np.asarray(influence @ influence.T)
