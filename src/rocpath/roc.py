@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ROCCurve:
     """Hold the points of a ROC curve, in order of the constant added to predictions.
 
@@ -39,6 +39,9 @@ class ROCCurve:
     min_error: NDArray[np.float64]
     auc: float
     aum: float
+
+    def __repr__(self) -> str:
+        return f"ROC curve with {self.fpr.size:,} points: AUC {self.auc:.4g}, AUM {self.aum:.4g}"
 
 
 def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None) -> float:
