@@ -124,3 +124,15 @@ def test_errors_suggest_another_layout_or_fewer_columns():
         rp.read_sequences(rows)
     with pytest.raises(ValueError, match="to one of comment, or drop the other columns if"):
         rp.read_sequences(rows, value="x")
+
+
+def test_a_bad_column_of_a_wide_table_is_named_with_its_row():
+    rows = pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 1e200, 3.0], "z": [4.0, 5.0, 6.0]})
+    for layout in ("wide", "common"):
+        table = rp.read_sequences(rows, layout=layout)
+        (skipped,) = table.skipped
+        assert skipped.row == 2
+        assert str(skipped).startswith("skipped sequence 'y': column 'y' must be finite")
+    # The other columns still have common changes.
+    (common,) = table.sequences
+    assert common.columns == ("x", "z")

@@ -113,7 +113,7 @@ def read_sequences(
     if not found.sequences:
         one = found.skipped[0]
         raise ValueError(f"no sequence can be used; the first one, {one.sequence!r}: {one.note}.")
-    if layout == "common" and not found.skipped:
+    if layout == "common":
         value_ = np.column_stack(found.values)
         every = found.sequences[0]._replace(
             name="all columns", value=value_, columns=tuple(found.names)
@@ -179,9 +179,20 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
     # As a long table, in which invalid columns are skipped like other invalid sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
     found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
+    # In messages, the column and the row of the wide table.
+    skipped = [
+        SkippedSequence(
+            one.sequence,
+            (one.row - 1) % table.height + 1,
+            one.reason.replace("column 'value'", f"column {one.sequence!r}"),
+        )
+        for one in found.skipped
+    ]
     unused = [one.name for one in others if one.name not in names]
     notes = [f"skipped columns that are not numeric: {listed(unused)}."] if unused else []
-    return found._replace(columns=columns, rows=pl.DataFrame(), notes=(*found.notes, *notes))
+    return found._replace(
+        columns=columns, skipped=skipped, rows=pl.DataFrame(), notes=(*found.notes, *notes)
+    )
 
 
 def _split(
