@@ -106,8 +106,8 @@ class AUMSearch {
     return OrderState(near).slope_sign();
   }
 
-  // Whether AUM at a step is less than at the float64 before it. Hardly any lines are near the level
-  // between the two.
+  // Whether AUM at a step is less than at the float64 before it. Hardly any lines are near the
+  // level between the two.
   static bool is_less_near_level(const ErrorLines& lines, double step, double before) {
     return is_aum_less(near_level(lines, {before, step}, true), step, before);
   }
