@@ -228,6 +228,15 @@ def test_aum_that_falls_beyond_every_float64():
         assert best.value == pytest.approx(2e150 - 1e-158 * largest)
 
 
+def test_aum_that_decreases_without_bound_at_tiny_slopes():
+    # Between the lines FN is 1 - 3 = -2, the smaller error.
+    lines = rp.Lines([0, 0], [0, -1e-259], [2, 0], [2, -3])
+    largest = np.finfo(float).max
+    best = rp.best_aum_step(lines)
+    assert best.step == largest
+    assert best.value == pytest.approx(-2e-259 * largest)
+
+
 @pytest.mark.parametrize("sigma", [2.4, 3.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_very_uneven_weights(seed, sigma):

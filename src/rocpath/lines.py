@@ -153,10 +153,11 @@ class Lines:
         if not largest < LARGEST_VALUE:
             finite_vector("intercept (value - predictions)", intercept, copy=False)
         # Division by a power of two is exact and does not change the steps at which
-        # lines meet.
+        # lines meet. The largest threshold becomes 2**-100, so that AUM does not overflow
+        # at the largest steps.
         unit = 1.0
         if 0 < largest < _SMALLEST_SAFE:
-            unit = 2.0 ** max(np.frexp(largest)[1], -1000)
+            unit = 2.0 ** (np.frexp(largest)[1] + 100)
             core = _core.Lines(intercept / unit, slope / unit, *jumps.for_core)
         set_fields(
             self,

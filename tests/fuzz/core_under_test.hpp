@@ -140,7 +140,7 @@ class CoreUnderTest {
     for (const auto* values : {&intercept_, &slope_})
       for (const double x : *values) largest_size = std::max(largest_size, std::fabs(x));
     if (!(0.0 < largest_size && largest_size < 1e-240)) return;
-    unit_ = std::ldexp(1.0, std::max(std::ilogb(largest_size) + 1, -1000));
+    unit_ = std::ldexp(1.0, std::ilogb(largest_size) + 101);
     for (auto* values : {&intercept_, &slope_})
       for (double& x : *values) x /= unit_;
   }
