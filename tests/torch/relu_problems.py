@@ -86,25 +86,32 @@ def forward(problem, step):
         return as_torch(network)[0](torch.tensor(rows.astype(np.float64)))[:, 0].tolist()
 
 
+SCALE = 2**1100  # the smallest float64 is a multiple of 2**-1074
+
+
+def whole(numbers):
+    """Return float64 numbers as whole multiples of 1 / SCALE."""
+    flat = [int(Fraction(float(number)) * SCALE) for number in np.ravel(numbers)]
+    return np.array(flat, dtype=object).reshape(np.shape(numbers))
+
+
 def exact_predictions(problem, steps):
     """Return predictions at fractions, as whole numbers in a unit that each step has.
 
     The same as `oracle_relu.predictions`, faster: numbers are multiples of a power of two.
     """
     network, moved, direction, rows, _ = problem
-    scale = 2**1100  # the smallest float64 is a multiple of 2**-1074
-    whole = np.vectorize(lambda number: int(Fraction(float(number)) * scale), otypes=[object])
-    values, unit = whole(rows)[None], scale
+    values, unit = whole(rows)[None], SCALE
     top = np.array([step.numerator for step in steps], dtype=object)[:, None, None]
     bottom = np.array([step.denominator for step in steps], dtype=object)[:, None, None]
     for index, (weight, bias) in enumerate(network):
         w, b = whole(weight), whole(bias)
         product = np.array([part @ w.T for part in values], dtype=object) + b * unit
-        unit = unit * scale
+        unit = unit * SCALE
         if index == moved:
             dw, db = whole(direction[0]), whole(direction[1])
             change = np.array([part @ dw.T for part in values], dtype=object)
-            product = product * bottom + (change + db * (unit // scale)) * top
+            product = product * bottom + (change + db * (unit // SCALE)) * top
             unit = unit * bottom
         values = product
         if index < len(network) - 1:
@@ -115,20 +122,25 @@ def exact_predictions(problem, steps):
 class LinesAtStep(NamedTuple):
     """The float64 lines of all rows at a step, in exact arithmetic."""
 
-    scores: list[Fraction]
-    errors: list[Fraction]  # bounds on the differences to the exact predictions
+    scores: list[int]
+    errors: list[int]  # bounds on the differences to the exact predictions
     is_at_kink: bool  # whether a row has a kink there, up to rounding
 
 
-def lines_at(problem, steps, max_step):
+def lines_at(problem, steps, units, max_step):
+    """Yield the lines at each step, as whole numbers in the unit of that step."""
     moved = call(MovedLayer.from_network, problem)
     ray = moved.ray(moved.default_max_step if max_step is None else max_step)
-    for step in steps:
-        kink = ray.kinks.step
-        lines = ray.lines.after(ray.kinks.take(kink <= step))
+    kink = ray.kinks.step
+    kinks = ray.kinks._replace(intercept=whole(ray.kinks.intercept), slope=whole(ray.kinks.slope))
+    first = type(ray.lines)(*map(whole, ray.lines))
+    error = type(ray.lines)(whole(ray.intercept_error), whole(ray.slope_error))
+    for step, unit in zip(steps, units, strict=True):
+        top, bottom = step.numerator, step.denominator
+        factor = unit // (SCALE * bottom)
         scores, errors = (
-            [Fraction(a) + step * Fraction(b) for a, b in zip(*pair, strict=True)]
-            for pair in (lines, (ray.intercept_error, ray.slope_error))
+            ((lines.intercept * bottom + lines.slope * top) * factor).tolist()
+            for lines in (first.after(kinks.take(kink <= float(step))), error)
         )
         is_at_kink = np.any(abs(kink - float(step)) <= 2.0**-40 * kink)
         yield LinesAtStep(scores, errors, bool(is_at_kink))
@@ -163,18 +175,18 @@ def bound_violation(problem, best, metric, max_step):
     network, moved, *_, y = problem
     is_last = moved == len(network) - 1
     steps = checked_steps(best, metric, max_step)
-    columns = steps, exact_predictions(problem, steps), lines_at(problem, steps, max_step)
-    for step, (whole, unit), lines in zip(*columns, strict=True):
-        exact = [Fraction(one, unit) for one in whole]
-        rows = zip(exact, lines.scores, lines.errors, strict=True)
-        if not is_last and any(abs(one - score) > error for one, score, error in rows):
+    exact = exact_predictions(problem, steps)
+    at_steps = lines_at(problem, steps, [unit for _, unit in exact], max_step)
+    for step, (scores, unit), lines in zip(steps, exact, at_steps, strict=True):
+        rows = zip(scores, lines.scores, lines.errors, strict=True)
+        if not is_last and any(abs(one - other) > error for one, other, error in rows):
             return f"a line is further from the exact prediction than its error at step {step}"
         if metric == "aum":
-            value = oracle_relu.aum(lines.scores if is_last else exact, y)
+            value = Fraction(oracle_relu.aum(lines.scores if is_last else scores, y), unit)
             is_wrong = value < Fraction(best.bound)
         else:
             if lines.is_at_kink:
-                value = separated_auc(exact, lines.errors, y)
+                value = separated_auc(scores, lines.errors, y)
             else:
                 value = oracle_relu.auc(lines.scores, y)
             # The bound may be the float64 nearest to this fraction.
