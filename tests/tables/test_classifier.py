@@ -91,6 +91,22 @@ def test_groups_are_kept_together_and_given_to_every_statistic():
     assert by_group.fit_.evaluation == "5-fold cross-validation by group"
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_with_a_role_are_not_features_however_they_are_given(kind):
+    frame, y, customer = customers()
+    columns = frame[["income", "size"]].assign(customer=customer, w=1.0, y=y.to_numpy())
+    table = kind(columns.to_dict("list"))
+    model = rp.TableClassifier(random_state=0)
+    model.fit(table, table["y"], groups=table["customer"], sample_weight=table["w"])
+    assert model.feature_names_in_.tolist() == ["income", "size"]
+    named = rp.TableClassifier(random_state=0)
+    named.fit(table, "y", groups="customer", sample_weight="w")
+    assert named.comparison_ == model.comparison_
+    # Other values under the name of a column do not make it a role; constants are dropped.
+    model.fit(table, table["y"], groups=pd.Series(customer // 2, name="customer"))
+    assert model.feature_names_in_.tolist() == ["income", "size", "customer"]
+
+
 def test_suspected_groups_are_in_the_headline_and_given_groups_are_not():
     frame, y, customer = customers()
     frame = frame.assign(customer=customer)
@@ -111,8 +127,7 @@ def test_time_trains_on_the_past_and_names_the_period():
     assert held_out.row.tolist() == list(range(50, 300))
     assert held_out.n_folds == 5
     assert model.fit_.evaluation == (
-        "5 forward windows of time: trained on the past, evaluated on 2024-02-20 "
-        "00:00:00 to 2024-10-26 00:00:00"
+        "5 forward windows of time: trained on the past, evaluated on 2024-02-20 to 2024-10-26"
     )
 
 

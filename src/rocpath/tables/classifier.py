@@ -149,8 +149,8 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : pandas or polars data frame
-            Rows; columns that are named as ``y``, ``groups``, ``time`` or
-            ``sample_weight`` are not features.
+            Rows. The columns that are labels, groups, times or weights are not features,
+            whether they are given by name or as ``frame["customer"]``.
         y : array-like or str
             Labels, or the name of their column. Rows without a label are skipped.
         groups : array-like or str, optional

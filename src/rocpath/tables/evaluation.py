@@ -132,7 +132,8 @@ class TableEvaluation:
     def __repr__(self) -> str:
         """Show one result per line."""
         width = max(len(name) for name, _ in self.rows)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.rows)
+        lines = [f"{name:<{width}}  {value}" for name, value in self.rows]
+        return "\n".join([*lines, *(f"Warning: {one.message}." for one in self.warnings)])
 
 
 def evaluate_scores(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,6 +259,8 @@ def _evaluation(prepared: PreparedTable, held_out: CrossValidatedScores | None) 
     n_folds = held_out.n_folds
     if prepared.time is not None:
         held = prepared.time.gather(pl.Series(held_out.row))
+        if held.dtype == pl.Datetime and (held.dt.time() == time()).all():
+            held = held.cast(pl.Date)
         return (
             f"{n_folds} forward windows of time: trained on the past, evaluated on "
             f"{held.min()!s} to {held.max()!s}"

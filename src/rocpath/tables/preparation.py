@@ -119,7 +119,12 @@ def prepare_table(
     for name in drop:
         column(table, name, "drop")
     label = binary_label(given.y, positive)
-    excluded = {*drop, *(values for values in roles if isinstance(values, str))}
+    # Also a column that was given as values, as in groups=frame["customer"].
+    excluded = {*drop} | {
+        one.name
+        for one in given
+        if one is not None and one.name in table.columns and table[one.name].equals(one)
+    }
     features, audits = feature_columns(table, excluded, types or {})
     frame = features.of(table)
     audits = suspect_leaks(frame, features, audits, label.is_positive)
