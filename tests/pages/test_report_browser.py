@@ -257,6 +257,19 @@ def test_a_report_without_targets_opens_at_the_top_tenth(show):
     assert at["tp"] + at["fp"] == 40
 
 
+def test_tables_are_cards_on_a_phone(show):
+    browser = show(report())
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        tables = "[...document.querySelectorAll('.cards .scroll')]"
+        # Models, thresholds, columns, and the columns that are folded.
+        assert browser.execute_script(f"return {tables}.length") == 4
+        wait_until(browser, f"return {tables}.every((one) => one.scrollWidth <= one.clientWidth)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @pytest.mark.parametrize("section", [".decide", ".explorer"])
 def test_controls_stay_in_view_on_a_phone(show, section):
     is_report = section == ".decide"
