@@ -71,8 +71,8 @@ def test_equal_scores_show_no_difference(scores, capsys):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("good", "two columns or more"),
-        ("good,good", "must name each column once"),
+        ("good", "two or more different columns of scores are needed, got good."),
+        ("good,good", "two or more different columns of scores are needed, got good, good"),
         ("good,none", "'none' not found"),
         ("good,y", "column 'y' must be numbers"),
     ],

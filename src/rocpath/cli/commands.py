@@ -125,24 +125,12 @@ def predict(
     """
     check_exists(model)
     check_columns_exist(table, {"id": [id_column]})
-    from rocpath.cli import many_files
-    from rocpath.cli.files import opened, write_table
-    from rocpath.cli.terminal import say
+    from rocpath.cli.many_files import predict_files
     from rocpath.model_file import read_saved
-    from rocpath.table_files.reading import read_table
     from rocpath.tables.model import TableModel
 
-    fitted = read_saved(model, TableModel)
-    # Several files are scored one by one: together they may not fit into memory.
-    if many_files.is_many(table) or many_files.runs_on_dask(table, source):
-        many_files.predict_files(fitted, table, out, id_column, source=source, force=force)
-        return
-    check_file(out, force=force, is_table=True)
-    rows = read_table(opened(table), text=fitted.text, codes=fitted.codes, encoding=source.encoding)
-    scores = many_files.predicted(fitted, rows, id_column)
-    for note in fitted.far_values(rows):
-        say(f"note: {note}")
-    write_table(scores, out, force=force)
+    known = read_saved(model, TableModel)
+    predict_files(known, table, out, id_column, source=source, force=force)
 
 
 @command(

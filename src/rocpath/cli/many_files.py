@@ -9,11 +9,9 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from rocpath.arguments import available_memory
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-from rocpath.cli.early_checks import STANDARD_STREAM, check_folder
+from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.cli.files import opened, write_table
 from rocpath.cli.terminal import say
 from rocpath.table_files.reading import read_table
@@ -22,6 +20,8 @@ from rocpath.tables.columns import column, concatenate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import polars as pl
 
     from rocpath.cli.options import Source, Targets
     from rocpath.tables.evaluation import TableEvaluation
@@ -129,18 +129,20 @@ def evaluate_tables(
 def predict_files(
     model: TableModel, table: str, out: str, id_column: str | None, *, source: Source, force: bool
 ) -> None:
-    """Write the scores of every file to a file of the same name in a folder."""
-    is_lazy, names = runs_on_dask(table, source), file_names(table)
-    check_folder(out, force=force)
-    # Results are not compressed, and have the names of their tables.
-    stems = [Path(name).name.removesuffix(".gz") for name in names]
-    if len(set(stems)) < len(stems):
-        raise ValueError(f"{table!r} matches files of the same name in two folders.")
+    """Write the scores of a file, or of every file into a folder, under the same names."""
+    is_lazy, names, targets = runs_on_dask(table, source), file_names(table), [out]
+    if is_lazy or is_many(table):
+        check_folder(out, force=force)
+        # Results are not compressed.
+        targets = [str(Path(out) / Path(name).name.removesuffix(".gz")) for name in names]
+        if len(set(targets)) < len(targets):
+            raise ValueError(f"{table!r} matches files of the same name in two folders.")
+        Path(out).mkdir(exist_ok=True)
+    else:
+        check_file(out, force=force, is_table=True)
     # One by one: all scores together may not fit into memory, and completed files are
     # kept if a later one fails.
-    Path(out).mkdir(exist_ok=True)
-    targets = [str(Path(out) / stem) for stem in stems]
-    state = (model, id_column, force)
+    state = (model, id_column, source.encoding, force)
     if not is_lazy:
         for name, target in zip(names, targets, strict=True):
             _predict_file(name, target, state)
@@ -156,20 +158,18 @@ def predict_files(
         passes.results("predicting", passes.each(_predict_file, names, targets, state=state))
 
 
-def predicted(model: TableModel, rows: pl.DataFrame, id_column: str | None) -> pl.DataFrame:
-    """Return the scores of rows, with a column of identifiers."""
+def _predict_file(
+    name: str, target: str, state: tuple[TableModel, str | None, str | None, bool]
+) -> None:
+    model, id_column, encoding, force = state
+    rows = read_table(opened(name), text=model.text, codes=model.codes, encoding=encoding)
     scores = model.predictions(rows)
-    if id_column is None:
-        return scores
-    name = column(rows, id_column, "id")
-    if id_column in scores.columns:
-        raise ValueError(
-            f"--id {id_column!r} has the name of a column of scores: rename the column."
-        )
-    return scores.insert_column(0, name)
-
-
-def _predict_file(name: str, target: str, state: tuple[TableModel, str | None, bool]) -> None:
-    model, id_column, force = state
-    rows = read_table(name, text=model.text, codes=model.codes)
-    write_table(predicted(model, rows, id_column), target, force=force)
+    if id_column is not None:
+        if id_column in scores.columns:
+            raise ValueError(
+                f"--id {id_column!r} has the name of a column of scores: rename the column."
+            )
+        scores.insert_column(0, column(rows, id_column, "id"))
+    for note in model.far_values(rows):
+        say(f"note: {note}")
+    write_table(scores, target, force=force)

@@ -42,21 +42,19 @@ class ScoreTable(NamedTuple):
 
 
 def read_scores(
-    table: str, label: str, positive: str | None, names: Sequence[str], group: str | None
+    table: str, label: str, positive: str | None, names: Sequence[str], group: str | None = None
 ) -> ScoreTable:
     """Read labels and columns of scores; by default all columns but labels and groups."""
     rows = read_tables(table)
     others = [label] if group is None else [label, group]
     # Columns that are not scores are then errors, and not silently dropped.
     names = names or [name for name in rows.columns if name not in others]
-    if len(set(names)) < len(names):
-        raise ValueError(f"--scores must name each column once, got {', '.join(names)}.")
-    if len(names) < 2:
-        raise ValueError("--scores must name two columns or more, as --scores a,b.")
-    score = {
-        name: numbers_of(column(rows, name, "--scores"), may_miss=False).to_numpy()
-        for name in names
-    }
+    if len(set(names)) < max(len(names), 2):
+        raise ValueError(
+            f"two or more different columns of scores are needed, got {', '.join(names)}."
+        )
+    columns = {name: column(rows, name, "score") for name in names}
+    score = {k: numbers_of(one, may_miss=False).to_numpy() for k, one in columns.items()}
     groups = None if group is None else rows[group].to_numpy()
     known = binary_label(column(rows, label, "label"), positive)
     return ScoreTable(shown_name(table), known, score, groups, rows.select(*names, *others))

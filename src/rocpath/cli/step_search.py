@@ -5,12 +5,11 @@ from __future__ import annotations
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.files import shown_name, write_text
 from rocpath.cli.many_files import read_tables
+from rocpath.cli.score_tables import read_scores
 from rocpath.cli.terminal import say, show_table
 from rocpath.lines import Lines
 from rocpath.model_file import read_saved
 from rocpath.pages import step_view
-from rocpath.tables.columns import column, numbers_of
-from rocpath.tables.labels import binary_label
 from rocpath.tables.model import TableModel
 
 
@@ -30,14 +29,10 @@ def column_lines(
     """Return the lines of the predictions in one column along another."""
     if label is None:
         raise ValueError("name the column of labels with --label.")
-    rows = read_tables(table)
-    truth = binary_label(column(rows, label, "label"), positive)
+    known = read_scores(table, label, positive, [predictions, direction])
     # True is the positive class, whatever its label.
-    bp = ErrorBreakpoints.from_labels(truth.is_positive, positive=True)
-    roles = {"predictions": predictions, "direction": direction}
-    series = [column(rows, name, role) for role, name in roles.items()]
-    numbers = [numbers_of(one, may_miss=False).to_numpy() for one in series]
-    return Lines.from_predictions(bp, *numbers)
+    bp = ErrorBreakpoints.from_labels(known.label.is_positive, positive=True)
+    return Lines.from_predictions(bp, known.score[predictions], known.score[direction])
 
 
 def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> None:
