@@ -6,9 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from rocpath.arguments import (
     describe,
@@ -219,13 +219,7 @@ def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
                 f"{describe(y)}: Unknown label type."
             ) from None
     if interval.ndim == 2 and interval.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; it is used as "
-            "intervals of length 0.",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        interval = interval.ravel()
+        interval = column_or_1d(interval, warn=True)
     if interval.ndim == 1:
         interval = np.column_stack((interval, interval))
     if interval.ndim != 2 or interval.shape[1] != 2 or len(interval) != n_samples:

@@ -123,7 +123,7 @@ def _page_sequence(
     n_larger = sum(one.min_penalty > float(penalty) for one in models)
     # The model with the most changes is shown for all smaller penalties.
     note = ""
-    if n_larger >= len(models) - 1 and models[-1].changes.size == most < max_changes + 1:
+    if n_larger >= len(models) - 1 and models[-1].changes.size == most:
         best = segment_penalty(value, float(penalty), weights=weight, **settings)
         if best.n_changes > most:
             note = (
