@@ -9,6 +9,7 @@ the few thresholds inside a box and sums of the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,12 +152,9 @@ class _LabelErrors(NamedTuple):
 class _PartitionedVector:
     """One entry per row, kept by the workers; the client has a sample of them."""
 
-    passes: Passes
+    samples: _PartitionedSamples
     tasks: list[Any]
     sample: Vector
-    # Cached: AUM and its gradient need the level, AUC and the intercept the buckets.
-    level: Level | None = None
-    buckets: Buckets | None = None
 
     # The two operations of a descent on predictions, which it expects to be arrays.
     def __rmul__(self, step: float) -> _Scaled:
@@ -165,10 +163,35 @@ class _PartitionedVector:
 
     def __add__(self, change: _Scaled) -> _PartitionedVector:
         """Add a multiple of a vector, with the rounding of arrays."""
-        vector, step = change
-        tasks = self.passes.each(_add_step, self.tasks, vector.tasks, state=step)
-        sample = _add_step(self.sample, vector.sample, step)
-        return _PartitionedVector(self.passes, self.passes.keep(tasks), sample)
+        passes, (vector, step) = self.samples.rows.passes, change
+        tasks = passes.keep(passes.each(_add_step, self.tasks, vector.tasks, state=step))
+        return _PartitionedVector(self.samples, tasks, _add_step(self.sample, vector.sample, step))
+
+    @cached_property
+    def level(self) -> Level:
+        """Where FP reaches FN, from the sample and one pass over predictions."""
+        samples, confidence = self.samples, _CONFIDENCE
+        sample = samples.errors.lines(samples.sampled_jumps, self.sample)
+        # If the bracket from the sample misses the level, a wider one is tried, and
+        # finally all thresholds, so that the result does not depend on the sample.
+        while True:
+            low, high = -inf, inf
+            if not samples.is_small and confidence < 100.0:
+                low, high = _core.level_bracket(sample, samples.n_rows, confidence)
+            box = (0.0, 0.0, low, high)
+            inside = _concatenate(samples.each("level", _near_level, [self], box))
+            found = _core.level_inside(inside, sample)
+            if found["is_inside"]:
+                return found["threshold"], found["counts"]
+            confidence *= 4.0
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """The entries as scores, sorted."""
+        samples, passes = self.samples, self.samples.rows.passes
+        tasks = passes.each(_score, samples.jumps, self.tasks, state=samples.errors)
+        counts = samples.n_rows, int(samples.rows.class_counts[1])
+        return Buckets.of(PartitionedScores(passes, tasks, *counts, samples.errors.units))
 
 
 class _Scaled(NamedTuple):
@@ -209,11 +232,11 @@ class _PartitionedSamples(NamedTuple):
         tasks = passes.keep(rows.each(_products, state=coef))
         sampled = passes.each(_take, tasks, self.sampled_rows)
         found = passes.results("predicting", sampled, reads_x=True)
-        return _PartitionedVector(passes, tasks, np.concatenate(found))
+        return _PartitionedVector(self, tasks, np.concatenate(found))
 
     def column_sums(self, predictions: _PartitionedVector) -> Vector:
         """Compute the gradient of AUM in the coef, in one pass."""
-        state = self.errors, self.level(predictions)
+        state = self.errors, predictions.level
         tasks = self.rows.each(_gradient_sums, self.jumps, predictions.tasks, state=state)
         # Sums of pairs hardly depend on the order, and not at all for whole numbers.
         return add_pairs(self.rows.passes.results("gradient", tasks, reads_x=True))
@@ -231,8 +254,8 @@ class _PartitionedSamples(NamedTuple):
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC."""
         predictions = state.predictions[0]
-        found = self._each("AUM", _partial_aum, [predictions], self.level(predictions))
-        return [(fsum(found), self._buckets(predictions).auc())]
+        found = self.each("AUM", _partial_aum, [predictions], predictions.level)
+        return [(fsum(found), predictions.buckets.auc())]
 
     def gradient(self, state: State) -> _PartitionedVector:
         """Return the predictions, from which the gradient is computed when needed."""
@@ -252,48 +275,17 @@ class _PartitionedSamples(NamedTuple):
         # The core requests the lines inside a box of steps and thresholds, and only
         # sums of the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
-            return _concatenate(self._each("best step", _collapsed, [here, change], box))
+            return _concatenate(self.each("best step", _collapsed, [here, change], box))
 
         best = _core.best_aum_step_of_partitions(sample, self.n_rows, collapse, inf)
         return ChosenStep(best["step"])
 
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors."""
-        buckets = self._buckets(state.predictions[0])
+        buckets: Buckets = state.predictions[0].buckets
         return buckets.fewest_errors_constant(self.errors.units.in_core)
 
-    def level(self, predictions: _PartitionedVector) -> Level:
-        """Find where FP reaches FN, from the sample and one pass over predictions."""
-        if predictions.level is None:
-            predictions.level = self._find_level(predictions)
-        return predictions.level
-
-    def _find_level(self, predictions: _PartitionedVector) -> Level:
-        sample = self.errors.lines(self.sampled_jumps, predictions.sample)
-        confidence = _CONFIDENCE
-        # If the bracket from the sample misses the level, a wider one is tried, and
-        # finally all thresholds, so that the result does not depend on the sample.
-        while True:
-            low, high = -inf, inf
-            if not self.is_small and confidence < 100.0:
-                low, high = _core.level_bracket(sample, self.n_rows, confidence)
-            box = (0.0, 0.0, low, high)
-            inside = _concatenate(self._each("level", _near_level, [predictions], box))
-            found = _core.level_inside(inside, sample)
-            if found["is_inside"]:
-                return found["threshold"], found["counts"]
-            confidence *= 4.0
-
-    def _buckets(self, predictions: _PartitionedVector) -> Buckets:
-        if predictions.buckets is None:
-            passes = self.rows.passes
-            tasks = passes.each(_score, self.jumps, predictions.tasks, state=self.errors)
-            n_positives, units = int(self.rows.class_counts[1]), self.errors.units
-            scores = PartitionedScores(passes, tasks, self.n_rows, n_positives, units)
-            predictions.buckets = Buckets.of(scores)
-        return predictions.buckets
-
-    def _each(self, name: str, function: Any, vectors: list[_PartitionedVector], at: Any) -> Any:
+    def each(self, name: str, function: Any, vectors: list[_PartitionedVector], at: Any) -> Any:
         """Apply a function to the labels and entries of every partition."""
         columns, passes = [one.tasks for one in vectors], self.rows.passes
         return passes.results(

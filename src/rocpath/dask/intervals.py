@@ -204,15 +204,13 @@ class _Sample:
     """Partitioned rows, with the interface of `LabeledSample`."""
 
     scores: PartitionedScores
-    powers: NDArray[np.float64]  # sums of w⁰ to w², of negatives and of positives
     groups: GroupedRows | None
 
     @classmethod
     def read(cls, passes: Passes, y: Any, scores: Any, *, groups: Any, **columns: Any) -> _Sample:
         """Check all columns, in one pass, and shuffle groups."""
         labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
-        powers = labeled.bins_between(np.zeros(0)).sums[..., 0]
-        return cls(labeled, powers, None if groups is None else GroupedRows.of(labeled))
+        return cls(labeled, None if groups is None else GroupedRows.of(labeled))
 
     def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
         """Compute the exact area of one score, and its components by bins."""
@@ -238,10 +236,13 @@ class _Sample:
 
     def squared_influences(self, deviation: _Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
-        passes, total = self.scores.passes, self.powers[:, 1]
+        passes = self.scores.passes
         tasks = passes.each(_square_sums, self.scores.tasks, state=deviation)
-        squares = np.sum(passes.results("computing variances", tasks), axis=0) / total**2
-        return [float(one) for one in squares[::-1]]
+        squares = np.sum(passes.results("computing variances", tasks), axis=0)
+        return [
+            float(square) / float(unit.total) ** 2
+            for square, unit in zip(squares[::-1], self.scores.units[::-1], strict=True)
+        ]
 
 
 @dataclass(frozen=True)
