@@ -207,7 +207,7 @@ def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     seen = spread.variance / expected
     # A few rows, or a perfect ranking, do not determine the variance: that of the model
     # has the weight of _PRIOR_ROWS rows. A larger variance is not shrunk, because it is
-    # a sign of heavy tails: coverage for Cauchy scores would be .80 at an AUC of .99.
+    # a sign of heavy tails: coverage for 20 + 20 Cauchy scores at an AUC of .99 was .83.
     shrunk = (spread.freedom * seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
     return max(seen, shrunk)
 
