@@ -40,6 +40,6 @@ def test_intervals_of_calibrated_probabilities_contain_them(has_groups):
     assert np.mean(held) > 0.93
 
 
-def test_numbers_that_are_not_probabilities_are_refused():
+def test_numbers_that_are_not_probabilities_raise():
     with pytest.raises(ValueError, match=r"probabilities must be in \[0, 1\], got 1.5 at index 2"):
         rp.calibration_curve([0, 1, 1], [0.1, 0.2, 1.5])

@@ -108,7 +108,7 @@ def test_groups_of_any_type_are_encoded_alike():
         ([[1]] * 6, "groups must be one-dimensional"),
     ],
 )
-def test_bad_groups_are_refused_by_name(groups, message):
+def test_bad_groups_raise_by_name(groups, message):
     y, score = [0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 4, 5]
     with pytest.raises(ValueError, match=message):
         rp.auc_interval(y, score, groups=groups)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 import rocpath as rp
 from rocpath.auc_statistics.influence import auc_with_influence, falling_order
@@ -211,3 +211,26 @@ def test_areas_that_differ_only_by_rounding_compare_as_equal():
             result = rp.compare_auc(y, [1, 0, 0, 0], other, sample_weight=weight)
             assert result.p_value == pytest.approx(1.0)
             assert result.difference == pytest.approx(0.0, abs=1e-15)
+
+
+def test_one_outlier_widens_the_interval_as_heavy_tails_require():
+    # One of 20 positives is below all negatives. With a true AUC of .99 and heavy tails,
+    # many samples look like this, so that .99 must not be rejected.
+    y = np.repeat([0, 1], 20)
+    score = np.append(np.arange(39.0), -1.0)
+    found = rp.auc_interval(y, score)
+    assert found.value == 0.95
+    assert found.high >= 0.99
+
+
+@given(st.integers(2, 8), st.integers(2, 8), st.integers(0, 10**6))
+def test_intervals_of_differences_are_at_least_students(n_positive, n_negative, seed):
+    y = np.repeat([1, 0], [n_positive, n_negative])
+    score, other = np.random.default_rng(seed).normal(size=(2, y.size))
+    found = rp.compare_auc(y, score, other)
+    # The degrees of freedom are at most those of two samples of equal variance.
+    least = stdtrit(y.size - 2, 0.975) * found.standard_error
+    assert found.high >= min(found.difference + least, 1.0) - 1e-12
+    assert found.low <= max(found.difference - least, -1.0) + 1e-12
+    if found.low > 0 or found.high < 0:
+        assert found.p_value < 0.05

@@ -128,7 +128,7 @@ def test_sample_sizes_reach_their_width_and_power():
         ({"power": 0.8, "other_auc": 0.7, "correlation": 1}, "correlation must be in"),
     ],
 )
-def test_bad_plans_are_refused(change, message):
+def test_bad_plans_raise(change, message):
     with pytest.raises(ValueError, match=message):
         rp.n_positives_needed(0.8, **change)
 

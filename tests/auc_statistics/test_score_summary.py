@@ -108,14 +108,14 @@ def test_targets_that_no_threshold_reaches_are_skipped():
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -1.0, np.nan])
-def test_rates_outside_zero_and_one_are_refused(rate):
+def test_rates_outside_zero_and_one_raise(rate):
     with pytest.raises(ValueError, match="max_fpr must be"):
         ThresholdTargets(max_fpr=rate)
     with pytest.raises(ValueError, match="min_precision must be"):
         ThresholdTargets(min_precision=rate)
 
 
-def test_zero_top_rows_are_refused():
+def test_zero_top_rows_raise():
     with pytest.raises(ValueError, match="top must be"):
         ThresholdTargets(top=0)
 

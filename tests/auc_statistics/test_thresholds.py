@@ -293,7 +293,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
     assert broken[False] / n_tries > 0.2
 
 
-def test_constraints_without_a_bound_for_groups_are_refused():
+def test_constraints_without_a_bound_for_groups_raise():
     y, score, group = np.arange(40) % 2, np.arange(40), np.arange(40) // 4
     for constraint in ({"min_precision": 0.6}, {"cost": (1, 1)}):
         with pytest.raises(ValueError, match="must be None with groups: a guarantee"):

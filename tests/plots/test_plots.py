@@ -94,7 +94,7 @@ def test_roc_display_in_given_axes_shows_its_name_and_auc():
     assert display.ax_[0].get_title().startswith("model\n")
 
 
-def test_axes_of_another_number_are_refused():
+def test_axes_of_another_number_raise():
     with pytest.raises(ValueError, match="ax must have 2 axes, got 1"):
         plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
 
