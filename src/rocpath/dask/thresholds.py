@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rocpath.arguments import share_between
-from rocpath.auc_statistics.operating_points import RankedRows
+from rocpath.auc_statistics.operating_points import RankedRows, Unit
 from rocpath.auc_statistics.thresholds import check_targets, choose_operating_point
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
@@ -15,14 +15,10 @@ from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
 from rocpath.dask.weights import ClassUnit, WeightUnits
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from distributed import Client
     from numpy.typing import NDArray
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
-
-    Unit = Literal["row", "weight", "group"]
 
 _N_BINS = 2**14  # of the scores, of which some are then split into single scores
 
@@ -99,7 +95,7 @@ def choose_threshold(
 
 
 def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[PartitionedScores, Unit]:
-    """Return what rates are fractions of, and the scores with the weights of rows in it."""
+    """Return the scores with weights in the unit of the error rates, and this unit."""
     if labeled.is_weighted:
         if is_grouped:
             raise ValueError("groups must be None with unequal sample_weight.")
