@@ -1,8 +1,9 @@
 """Print the tables of docs/losses.md from ``networks.csv``, and write them there.
 
 Differences are means over tasks of the test AUC with a loss minus that with cross-entropy,
-each task being a mean over seeds; their standard errors are over tasks. The last row is what
-a recommendation is worth: for each family of tasks, the loss with the largest mean on all
+each task being a mean over seeds; their standard errors are over tasks. The next column has
+the same differences to cross-entropy with positives repeated. The last row estimates the gain
+of a recommendation: for each family of tasks, it uses the loss with the largest mean on all
 other families. Tasks that not all seeds have are used with the seeds that they have.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "losses.md"
 BASE = "BCE"
+REPEATED = "BCE, repeated"
 RARE = 0.2  # share of positives
 # By the names of `network_training.py`: what a reader of the page types.
 NAMES = {
@@ -76,25 +78,30 @@ def table(tasks):
     names = list(tasks)
     heads = [
         *("loss", "mean AUC", f"difference, {is_rare.sum()} tasks with a rare class"),
-        *("worst task", f"difference, {(~is_rare).sum()} other tasks", "largest rate chosen"),
+        *("the same, to positives repeated", "worst task"),
+        *(f"difference, {(~is_rare).sum()} other tasks", "largest rate chosen"),
     ]
     yield f"| {' | '.join(heads)} |"
-    yield "|---|---|---|---|---|---|"
+    yield "|" + "---|" * len(heads)
+    repeated = difference[is_rare, list(NAMES).index(REPEATED)]
     for k, (loss, words) in enumerate(NAMES.items()):
         fits = [row for losses in tasks.values() for row in losses[loss]]
         rates = [float(row["rate"]) for row in fits]
         at_end = np.mean(np.array(rates) == LARGEST[loss == "AUCM (LibAUC)", int(fits[0]["batch"])])
-        cells = [words, f"{auc[:, k].mean():.4f}", "", "", "", f"{at_end:.0%}"]
+        cells = [words, f"{auc[:, k].mean():.4f}", "", "", "", "", f"{at_end:.0%}"]
         if k:
             worst = int(difference[:, k].argmin())
             cells[2] = mean_with_error(difference[is_rare, k])
-            cells[3] = f"{difference[worst, k]:+.3f} ({names[worst]})"
-            cells[4] = mean_with_error(difference[~is_rare, k])
+            cells[4] = f"{difference[worst, k]:+.3f} ({names[worst]})"
+            cells[5] = mean_with_error(difference[~is_rare, k])
+        if loss != REPEATED:
+            cells[3] = mean_with_error(difference[is_rare, k] - repeated)
         yield f"| {' | '.join(cells)} |"
     values, chosen = chosen_elsewhere(difference[is_rare], families[is_rare])
     listed = ", ".join(f"{list(NAMES.values())[k]} ({n} tasks)" for k, n in chosen.most_common())
     cells = [f"chosen on other families: {listed}", "", mean_with_error(values)]
-    yield f"| {' | '.join([*cells, f'{values.min():+.3f}', '', ''])} |"
+    cells += [mean_with_error(values - repeated), f"{values.min():+.3f}", "", ""]
+    yield f"| {' | '.join(cells)} |"
 
 
 def page_part():
