@@ -136,3 +136,22 @@ def test_a_bad_column_of_a_wide_table_is_named_with_its_row():
     # The other columns still have common changes.
     (common,) = table.sequences
     assert common.columns == ("x", "z")
+
+
+@pytest.mark.parametrize("name", [None, "when"])
+def test_times_in_the_index_of_a_data_frame_are_positions(name):
+    time = pd.date_range("2024-01-01", periods=3, freq="h", tz="Europe/Berlin", name=name)
+    rows = pd.DataFrame({"value": [1.0, 2.0, 3.0]}, index=time)
+    for position in {None, name}:
+        table = rp.read_sequences(rows, position=position)
+        assert table.is_time
+        assert np.diff(table.positions[0]).tolist() == [3600e6, 3600e6]
+
+
+def test_months_are_times():
+    rows = pl.DataFrame({"date": ["2024-01", "2024-02", "2024-03"], "value": [1.0, 2.0, 3.0]})
+    table = rp.read_sequences(rows)
+    assert table.is_time
+    # January has 31 days, and February 2024 has 29.
+    assert (np.diff(table.positions[0]) / 86_400e6).tolist() == [31, 29]
+    assert table.written_positions[0].tolist() == ["2024-01", "2024-02", "2024-03"]

@@ -46,7 +46,10 @@ def parsed_positions(series: pl.Series) -> Positions:
     if series.dtype in (pl.Date, pl.Datetime):
         # A common unit, because labels and sequences may have different ones.
         return Positions(series.dt.epoch("us").cast(pl.Float64), is_time=True)
-    text = series.str.strip_chars() if series.dtype == pl.String else series
+    text = series
+    if series.dtype == pl.String:
+        # A month, such as 2024-05, is its first day.
+        text = series.str.strip_chars().str.replace(r"^(\d{4}-\d\d)$", "${1}-01")
     number = text.cast(pl.Float64, strict=False).fill_nan(None)
     # Parsing times is slow, and unnecessary if all positions are numbers.
     if series.dtype == pl.String and number.null_count() > text.null_count():

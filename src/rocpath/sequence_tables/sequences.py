@@ -26,7 +26,7 @@ from rocpath.tables.frames import as_table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import BinaryIO
 
     from numpy.typing import NDArray
@@ -128,10 +128,15 @@ def has_ending(source: Source, endings: tuple[str, ...]) -> bool:
     return is_path and str(source).lower().removesuffix(".gz").endswith(endings)
 
 
-def as_rows(source: Source, text: Iterable[str | None]) -> pl.DataFrame:
+def as_rows(source: Source, text: set[str | None]) -> pl.DataFrame:
     """Return the source as a data frame; the columns in ``text`` of a file are read as text."""
     if hasattr(source, "columns"):
-        return as_table(source)
+        frame: Any = source
+        # Data frames of pandas often have their times in the index.
+        if getattr(getattr(frame, "index", None), "dtype", np.dtype(float)).kind == "M":
+            name = frame.index.name if frame.index.name in text else "timestamp"
+            frame = frame.reset_index(names=name)
+        return as_table(frame)
     return read_table(source, text=[name for name in text if name is not None])
 
 
