@@ -289,6 +289,8 @@ def test_training_sets_must_have_every_class(rows):
         rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)
     with pytest.raises(ValueError, match=r"in that of fold 0.* folds keep groups together"):
         rp.AUCBlender(models()).fit(X, y, groups=np.zeros(y.size))
+    with pytest.raises(ValueError, match="y must not have missing values, got None at index 0"):
+        rp.AUCBlender(models()).fit(X, np.where(np.arange(y.size) > 0, y.astype(object), None))
     with pytest.raises(ValueError, match=r"two rows of every class .* of class 2"):
         rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
     # Fewer rows of a class than folds: fewer folds.

@@ -163,13 +163,13 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         refuse_masked("y", y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        y = np.asarray(y)
         largest = max(float(X.max()), -float(X.min()))
         if largest > _LARGEST_ENTRY:
             raise ValueError(
                 f"X must be at most {_LARGEST_ENTRY:g} in absolute value, got {largest:g}: divide "
                 "its column by a constant."
             )
-        y = np.asarray(y)
         weight, group = (row_weights(sample_weight, y.size), group_numbers(groups, y.size))
         is_counted = weight > 0
         # Rows of weight 0 are dropped, because they would still affect quantiles and folds.

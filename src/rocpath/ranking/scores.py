@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from rocpath.arguments import refuse_masked
+from rocpath.arguments import is_missing, refuse_any, refuse_masked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ def class_labels(y: ArrayLike) -> NDArray[Any]:
     """Return the labels of classes as a vector, or raise."""
     refuse_masked("y", y)
     label: NDArray[Any] = column_or_1d(y, warn=True)
+    if label.dtype.kind == "O":
+        refuse_any(is_missing(label), "y must not have missing values", label)
     assert_all_finite(label, input_name="y")
     check_classification_targets(label)
     return label
