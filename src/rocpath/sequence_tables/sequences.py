@@ -134,7 +134,7 @@ def as_rows(source: Source, text: set[str | None]) -> pl.DataFrame:
         frame: Any = source
         # Data frames of pandas often have their times in the index.
         if getattr(getattr(frame, "index", None), "dtype", np.dtype(float)).kind == "M":
-            name = frame.index.name if frame.index.name in text else "timestamp"
+            name = frame.index.name if frame.index.name in text - {None} else "timestamp"
             frame = frame.reset_index(names=name)
         return as_table(frame)
     return read_table(source, text=[name for name in text if name is not None])
