@@ -174,3 +174,18 @@ def test_a_dangling_link_is_not_written_through(tmp_path, capsys, fitted):
     out.symlink_to(tmp_path / "nowhere")
     argv = ["fit", fitted[1], "--label", "y", "--out", str(out)]
     assert "already exists" in fails(capsys, argv)
+
+
+def test_formulas_are_quoted_in_tables_of_sequences_and_weights(tmp_path):
+    rows = [f"=1+1,{k % 7}" for k in range(40)]
+    path = tmp_path / "sequences.csv"
+    path.write_text("\n".join(["sequence,value", *rows]))
+    assert main(["changepoint", "segment", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert pl.read_csv(tmp_path / "out" / "sequences.csv")["sequence"].to_list() == ["'=1+1"]
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    scores = pl.DataFrame({"=a": y + rng.normal(size=80), "b": y + rng.normal(size=80), "y": y})
+    scores.write_csv(path)
+    argv = ["blend", str(path), "--label", "y", "--out", str(tmp_path / "blend"), "--quiet"]
+    assert main(argv) == 0
+    assert pl.read_csv(tmp_path / "blend" / "weights.csv")["score"].to_list() == ["'=a", "b"]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
+from rocpath.auc_statistics.results import html_table
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -111,17 +113,14 @@ class ModelComparison:
 
     def __getitem__(self, name: str) -> ModelScore:
         """Return the score of one model by name."""
-        for score in self.scores:
-            if score.name == name:
-                return score
-        raise KeyError(name)
+        return {one.name: one for one in self.scores}[name]
 
     @property
     def description(self) -> str:
         """One line: the metric, how it was evaluated, and the size of the sample."""
-        folds = f"{self.n_folds} cross-validation folds"
-        if self.n_folds == 1:
-            folds = "held-out test set"
+        folds = (
+            f"{self.n_folds} cross-validation folds" if self.n_folds > 1 else "held-out test set"
+        )
         return f"{self.metric}, {folds}, {self.sample_size}"
 
     @property
@@ -179,15 +178,7 @@ class ModelComparison:
 
     def _repr_html_(self) -> str:
         """Show the scores as an HTML table in notebooks."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self.rows
-        )
-        return (
-            f"<table><caption>{escape(self.description)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        return f"<p>{escape(self.description)}</p>{html_table(self.header, self.rows)}"
 
 
 def simplest_model(

@@ -10,18 +10,17 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.table_files import reading
-from rocpath.table_files.csv_text import first_line
+from rocpath.table_files.csv_text import first_line, inert_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    import polars as pl
 
 _WRITABLE = (*reading.SEPARATORS, *reading.PARQUET)
 
@@ -38,31 +37,17 @@ def shown_name(source: str) -> str:
 
 def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
     """Write a table by the extension of its name, or as CSV to standard output."""
-    if target == STANDARD_STREAM:
-        write_text(_inert(table).write_csv(), target, force=force)
-        return
-    extension = reading.known_extension(target, _WRITABLE)
+    extension = ".csv"
+    if target != STANDARD_STREAM:
+        extension = reading.known_extension(target, _WRITABLE)
     if extension in reading.PARQUET:
         # Through memory: on a full disk Polars does not raise an OSError.
         content = io.BytesIO()
         table.write_parquet(content)
-        coded = content.getvalue()
-        _write_file(target, lambda path: path.write_bytes(coded), force=force)
+        _write_file(target, content.getvalue(), force=force)
     else:
         separator = reading.SEPARATORS[extension]
-        write = partial(_inert(table).write_csv, separator=separator)
-        _write_file(target, write, force=force)
-
-
-def _inert(table: pl.DataFrame) -> pl.DataFrame:
-    """Quote text that a spreadsheet would run as a formula."""
-    return table.with_columns(
-        pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
-        .then("'" + text)
-        .otherwise(text)
-        .alias(text.name)
-        for text in table.select(pl.col(pl.String))
-    )
+        write_text(inert_csv(table, separator), target, force=force)
 
 
 def write_text(text: str, target: str, *, force: bool) -> None:
@@ -71,8 +56,7 @@ def write_text(text: str, target: str, *, force: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        content = text.encode("utf-8")
-        _write_file(target, lambda path: path.write_bytes(content), force=force)
+        _write_file(target, text.encode("utf-8"), force=force)
 
 
 def write_folder(
@@ -105,12 +89,12 @@ def write_folder(
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _write_file(target: str, write: Callable[[Path], Any], *, force: bool) -> None:
+def _write_file(target: str, content: bytes, *, force: bool) -> None:
     check_file(target, force=force)
     unfinished = _unfinished_sibling(Path(target))
     try:
         with _named(target):
-            write(unfinished)
+            unfinished.write_bytes(content)
             unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)

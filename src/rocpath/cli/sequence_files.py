@@ -13,6 +13,7 @@ from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
 from rocpath.sequence_tables.labels import read_labels
 from rocpath.sequence_tables.sequences import read_sequences
+from rocpath.table_files.csv_text import inert_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,8 +81,8 @@ def detection_files(
 ) -> dict[str, str]:
     """Return the tables of changes and of sequences, as CSV by file name."""
     return {
-        "changes.csv": table.changes(found, worth).write_csv(),
-        "sequences.csv": _summary_table(table, found).write_csv(),
+        "changes.csv": inert_csv(table.changes(found, worth)),
+        "sequences.csv": inert_csv(_summary_table(table, found)),
     }
 
 

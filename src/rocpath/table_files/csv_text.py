@@ -213,6 +213,17 @@ def _typed(column: pl.Series) -> pl.Series:
     return column
 
 
+def inert_csv(table: pl.DataFrame, separator: str = ",") -> str:
+    """Return a table as CSV, with a quote before text that a spreadsheet would run."""
+    return table.with_columns(
+        pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
+        .then("'" + text)
+        .otherwise(text)
+        .alias(text.name)
+        for text in table.select(pl.col(pl.String))
+    ).write_csv(separator=separator)
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of an error."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

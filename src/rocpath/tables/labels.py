@@ -10,7 +10,6 @@ import numpy as np
 from rocpath.tables.columns import complete, is_plain, listed, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -62,33 +61,25 @@ def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
 
     More than two values need a positive class; the others are then negative.
     """
-    text = label_text(series)
+    text, name = label_text(series), f"label column {series.name!r}"
     values = text.unique().sort().to_list()
-    positive, negative = label_kinds(series.name, values, positive)
-    return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
-
-
-def label_kinds(name: str, values: Sequence[str], positive: str | None) -> tuple[str, str]:
-    """Return the positive and the negative class of sorted values, or raise."""
     if len(values) < 2:
         shown = f"only the value {values[0]!r}" if values else "no value"
-        raise ValueError(f"label column {name!r} has {shown}: two are needed.")
-    if positive is None:
-        if len(values) > 2:
-            raise ValueError(
-                f"label column {name!r} has {len(values)} values ({listed(values)}): "
-                "specify the positive one."
-            )
-        # The last in sorted order, as in scikit-learn: 1 of 0 and 1, yes of no and yes.
-        positive = values[1]
-    elif positive not in values:
+        raise ValueError(f"{name} has {shown}: two are needed.")
+    if positive is None and len(values) > 2:
         raise ValueError(
-            f"label column {name!r} has no value {positive!r}: the positive label must "
-            f"be one of {listed(values)}."
+            f"{name} has {len(values)} values ({listed(values)}): specify the positive one."
+        )
+    # The last in sorted order, as in scikit-learn: 1 of 0 and 1, yes of no and yes.
+    positive = values[1] if positive is None else positive
+    if positive not in values:
+        raise ValueError(
+            f"{name} has no value {positive!r}: the positive label must be one of {listed(values)}."
         )
     others = [value for value in values if value != positive]
     # The rest of several values has one name, which `known_label` recognizes.
-    return positive, others[0] if len(others) == 1 else f"not {positive}"
+    negative = others[0] if len(others) == 1 else f"not {positive}"
+    return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
 
 
 def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:

@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from rocpath.model_file import MODEL_FILE, model_bytes
 from rocpath.pages.report import fit_report_html
+from rocpath.table_files.csv_text import inert_csv
 from rocpath.tables.comparison import mean_auc
 from rocpath.tables.evaluation import point_dict
 
@@ -141,7 +142,7 @@ def result_files(
     files["metrics.json"] = f"{metrics}\n"
     if weights:
         table = {"score": list(weights), "weight": list(weights.values())}
-        files["weights.csv"] = pl.DataFrame(table).write_csv()
+        files["weights.csv"] = inert_csv(pl.DataFrame(table))
     # The report is an extra: a model is useful without it.
     if find_spec("plotly") and find_spec("jinja2"):
         files["report.html"] = report_page(fit, title, test)
