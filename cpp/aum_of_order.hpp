@@ -89,8 +89,8 @@ inline bool is_aum_less(const ErrorLines& lines, double step, double other_step)
   const AUMPiece other_inner = inner_aum(lines, other_order);
   const double distance = step - other_step;  // of neighbors, so not rounded
   // The product may underflow, and so may the terms of the sum.
-  const double outside_doubt = lines.outside.slope_doubt() * std::fabs(distance) +
-                               std::numeric_limits<double>::denorm_min();
+  const double outside_doubt =
+      lines.outside.slope_doubt() * std::fabs(distance) + std::numeric_limits<double>::denorm_min();
   const double quick = (inner.precisely_at(step) - other_inner.precisely_at(other_step) +
                         lines.outside.slope_sum.sum() * distance)
                            .value();
