@@ -366,7 +366,7 @@ inline constexpr std::array families{
     Family{"slivers", detail::slivers, 500},
     Family{"opposite_copies", detail::opposite_copies, 500},
     Family{"wild_weights", detail::wild_weights, 500},
-    Family{"crowds", detail::crowds, 10},
+    Family{"crowds", detail::crowds, 100},
     Family{"borders", detail::borders, 100},
 };
 

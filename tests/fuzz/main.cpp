@@ -1,4 +1,5 @@
 // Compare the core with brute force in exact arithmetic, on many small problems full of ties.
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #if defined(__GLIBC__)
@@ -38,6 +39,16 @@ constexpr const char* usage =
   std::exit(2);
 }
 
+// Without the check a number beyond 64 bits would become the largest one.
+std::uint64_t whole_number(const std::string& name, const char* value) {
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t number = std::strtoull(value, &end, 10);
+  const bool is_valid = *value >= '0' && *value <= '9' && *end == '\0' && errno == 0;
+  if (!is_valid) explain(name + " must be an integer from 0 to 2^64 - 1, got " + value + ".");
+  return number;
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   for (int k = 1; k < argc; k += 2) {
@@ -45,15 +56,15 @@ Options parse(int argc, char** argv) {
     if (k + 1 == argc) explain(name == "--help" ? "" : name + " needs a value.");
     const char* value = argv[k + 1];
     if (name == "--seed")
-      options.seed = std::strtoull(value, nullptr, 10);
+      options.seed = whole_number(name, value);
     else if (name == "--problems")
-      options.n_problems = std::strtoull(value, nullptr, 10);
+      options.n_problems = whole_number(name, value);
     else if (name == "--seconds")
       options.seconds = std::strtod(value, nullptr);
     else if (name == "--family")
       options.family = value;
     else if (name == "--show")
-      options.n_shown = std::strtoull(value, nullptr, 10);
+      options.n_shown = whole_number(name, value);
     else
       explain("unknown option " + name + ".");
   }
