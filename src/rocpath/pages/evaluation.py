@@ -89,14 +89,7 @@ def evaluation_report(
         classes=classes,
         level=percent(confidence),
         facts=_facts(sample, classes),
-        models=[
-            {
-                "name": name,
-                "auc": auc_interval(sample.is_positive, score, **given),
-                "ap": average_precision_interval(sample.is_positive, score, **given),
-            }
-            for name, score in columns.items()
-        ],
+        models=[_intervals(sample, name, score, given) for name, score in columns.items()],
         comparison=comparison,
         findings=_findings(comparison),
         p_text=p_text,
@@ -120,6 +113,15 @@ def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
         "Groups": sample.counts["n_groups"],
     }
     return {name: f"{count:,}" for name, count in counts.items() if count is not None}
+
+
+def _intervals(
+    sample: LabeledSample, name: str, score: NDArray[np.float64], given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the AUC and the average precision of a score, with intervals."""
+    metrics = {"auc": auc_interval, "ap": average_precision_interval}
+    found = {key: metric(sample.is_positive, score, **given) for key, metric in metrics.items()}
+    return {"name": name, **found}
 
 
 def _findings(comparison: AUCComparisons | None) -> list[str]:
