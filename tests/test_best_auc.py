@@ -55,7 +55,7 @@ def test_best_auc_on_tenths(columns, max_step, two_sided):
         (([0.1, 0.4, -0.5], [-0.2, -0.4, 0.2], [0, 1, 1], [-1, 0, 0]), 0.75),
     ],
 )
-def test_orders_that_only_one_float64_sees(columns, value):
+def test_orders_that_occur_at_a_single_float64(columns, value):
     best = rp.best_auc_step(rp.Lines(*columns))
     assert best.value == best.bound == value
     assert float(oracle.auc(oracle.as_lines(*columns), best.step)) == value
@@ -70,14 +70,14 @@ def test_negative_auc_is_certified():
 
 
 @pytest.mark.parametrize("n", [104, 105, 300])
-def test_a_crowd_of_one_class_does_not_end_the_stretch(n):
+def test_crossings_within_one_class_do_not_end_the_interval(n):
     # All negatives meet at step 1, below the positive, and pass it from 2 on.
     k = np.arange(1.0, n + 1)
     lines = rp.Lines([*-k, n], [*k, 0.0], np.append(np.ones(n), 0), [*np.zeros(n), -1])
     assert rp.best_auc_step(lines, max_step=1.5).interval == (0, 1.5)
 
 
-def test_a_step_on_a_stretch_without_an_end_is_near_its_beginning():
+def test_step_in_an_unbounded_interval_is_near_its_finite_end():
     lines = rp.Lines([0, 0, 1], [1e-20, 1, 0], [1, 1, 0], [0, 0, -1])
     for search in (rp.best_auc_step, rp.best_aum_step):
         assert search(lines).interval == (1e20, np.inf)

@@ -197,7 +197,7 @@ def test_searches_agree_on_hard_arrangements(name, n):
     check_best_auc(lines, sweep, rp.best_auc_step(lines))
 
 
-def test_one_line_alone():
+def test_single_line():
     lines = rp.Lines([3.0], [2.0], [1.0], [-1.0])
     assert rp.best_aum_step(lines).value == 0
     assert rp.best_auc_step(lines).value == 0.5
@@ -276,7 +276,7 @@ def test_results_are_plain_and_can_be_stored():
 
 
 @pytest.mark.parametrize("search", [rp.best_aum_step, rp.aum_path, rp.best_auc_step])
-def test_bad_arguments_are_named(search):
+def test_error_names_the_invalid_argument(search):
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     with pytest.raises(TypeError, match="lines must be Lines, got int"):
         search(3)
@@ -298,7 +298,7 @@ def test_lines_that_all_meet_at_the_beginning_stay_there(n):
     assert (best.step, best.interval, best.value) == (0.0, (0.0, 0.0), 0.0)
 
 
-def test_the_bound_holds_where_aum_is_negative():
+def test_bound_is_valid_for_negative_aum():
     # FN is -1 between the thresholds at step 0, so AUM is negative there.
     lines = rp.Lines([2, -1, -1], [-2, -1, -1], [0, 2, 0], [2, -2, -1])
     best = rp.best_aum_step(lines)

@@ -76,14 +76,14 @@ def test_fma_of_the_base_build_is_exact():
 
 
 @portable
-def test_unknown_build_is_refused():
+def test_unknown_build_is_rejected():
     done = run("-c", "import rocpath._core", core="sse9")
     assert done.returncode != 0
     assert "ROCPATH_CORE must be 'base' or 'avx2', got 'sse9'" in done.stderr
 
 
 @portable
-def test_build_that_the_processor_cannot_run_is_refused():
+def test_build_that_the_processor_cannot_run_is_rejected():
     code = "from rocpath import _cpu; _cpu.has_avx2_and_fma = lambda: False;import rocpath._core"
     done = run("-c", code, core="avx2")
     assert "this processor has no AVX2 and FMA: unset it" in done.stderr

@@ -71,7 +71,7 @@ def test_rates_are_fractions(problem, weight):
 
 
 @given(tied_labels())
-def test_rates_survive_copies(problem):
+def test_copies_have_the_same_exact_rates(problem):
     bp = rp.ErrorBreakpoints.from_labels(problem[0])
     lines = rp.Lines.from_predictions(bp, *problem[1:])
     for clone in (copy.deepcopy(bp), pickle.loads(pickle.dumps(bp))):
@@ -124,7 +124,7 @@ def test_kinks_of_many_tied_lines(rows):
 
 
 @pytest.mark.parametrize("n", [99, 101, 140, 300])
-def test_a_crowd_that_meets_where_no_float64_is(n):
+def test_many_lines_that_meet_between_two_float64_numbers(n):
     k = np.arange(n) - n // 2
     fp_diff = np.arange(n) % 2
     lines = rp.Lines(-2.0 * k, 3.0 * k, fp_diff, fp_diff - 1)
@@ -194,7 +194,7 @@ def is_convex(columns):
 
 @given(any_lines)
 @example(([-2, -1, 0, 0, 0], [0, -1, -1, -1, 0], [1, 1, -1, 1, 0], [0, 0, 0, 0, -1]))
-def test_the_first_minimum_is_one(columns):
+def test_first_min_is_a_local_minimum(columns):
     """All searches agree on the first minimum; where AUM is zero it is exactly zero."""
     lines = rp.Lines(*columns)
     best = rp.best_aum_step(lines)
@@ -217,7 +217,7 @@ def test_slopes_that_underflow_keep_their_sign():
     assert path.first_min.interval == rp.best_aum_step(lines).interval == (1, INFINITY)
 
 
-def test_aum_that_falls_beyond_every_float64():
+def test_aum_that_decreases_beyond_every_float64():
     # The lines would meet at 2e308.
     lines = rp.Lines([1e150, -1e150], [0, 1e-158], [0, 1], [-1, 0])
     largest = np.finfo(float).max
@@ -260,7 +260,7 @@ def test_more_crossings_than_can_be_counted():
 
 
 @pytest.mark.parametrize("tol", [0.5, 0.25, 0.1, 0.0])
-def test_a_bound_keeps_within_its_tolerance_to_the_last_digit(tol):
+def test_bound_is_within_the_tolerance_to_the_last_digit(tol):
     # Value 1/12 and bound 7/12, as far as tenths go: .5 apart, or an ulp more.
     lines = rp.Lines(
         [-1, 0, 2.0**23, -(2.0**-46), -1],

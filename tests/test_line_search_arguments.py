@@ -122,7 +122,7 @@ def test_copies_are_read_only():
 
 
 @pytest.mark.parametrize("argument", ["max_fpr", "min_tpr"])
-def test_searches_refuse_rates_that_areas_cannot_represent(argument):
+def test_searches_reject_rates_that_areas_cannot_represent(argument):
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     for search in (rp.sweep, rp.best_auc_step):
@@ -131,7 +131,7 @@ def test_searches_refuse_rates_that_areas_cannot_represent(argument):
         search(lines, **{argument: 2.0**-60})
 
 
-def test_learners_refuse_rates_that_areas_cannot_represent():
+def test_learners_reject_rates_that_areas_cannot_represent():
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     predictions, direction = np.array([-7.0, -2, 0, -4]), np.array([0, -0.5, 0, 0.5])
     with pytest.raises(ValueError, match=r"max_fpr must be at least 2\*\*-60"):
@@ -139,7 +139,7 @@ def test_learners_refuse_rates_that_areas_cannot_represent():
     assert best_auc_step_along(bp, predictions, direction, max_fpr=0.5).value == 0.5
 
 
-def test_aum_that_decreases_without_end_is_smallest_at_the_last_step():
+def test_aum_that_decreases_without_bound_is_smallest_at_the_last_step():
     """min(FP, FN) is min(0, 2) - 1 = -1 between two lines that move apart."""
     # Below both lines FP = 0 and FN = 2 - 1 = 1; between them FP = -1 and FN = 2; above both
     # FP = 1 and FN = 0. The lines are at 0 and s, so AUM is -s.

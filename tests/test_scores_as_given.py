@@ -50,7 +50,7 @@ def test_auc_with_weights_of_two_sizes_is_not_that_of_labels():
 
 
 @pytest.mark.parametrize("denominator", ["rate", "count"])
-def test_weights_that_would_be_lost_are_refused_by_name(denominator):
+def test_error_names_a_weight_that_would_be_lost(denominator):
     with pytest.raises(
         ValueError, match=r"sample_weight has too large a dynamic range: 1e-19 at index"
     ):
@@ -60,7 +60,7 @@ def test_weights_that_would_be_lost_are_refused_by_name(denominator):
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_integers_that_float64_would_round_are_refused(dtype):
+def test_integers_that_float64_would_round_are_rejected(dtype):
     scores = np.array([2**53, 2**53 + 1], dtype=dtype)
     for call in (lambda: rp.auc([0, 1], scores), lambda: rp.aum([1, 0], scores)):
         with pytest.raises(ValueError, match=r"at most 2\*\*53 in absolute value, got 9007199254"):
@@ -115,7 +115,7 @@ def test_derivatives_of_breakpoints_an_ulp_apart():
     assert n_rounded > 50  # the rounded thresholds are tied
 
 
-def test_derivatives_of_other_than_monotone_errors_an_ulp_apart():
+def test_derivatives_of_non_monotone_errors_an_ulp_apart():
     # Errors of the first example: FP up by 1 and down again an ulp later.
     value = [0.3, np.nextafter(0.3, 1), 0.1, 0.2]
     bp = rp.ErrorBreakpoints([0, 0, 1, 2], value, [1, -1, 1, 1], [0, 0, -1, -1])

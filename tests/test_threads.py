@@ -89,7 +89,7 @@ def test_the_environment_sets_the_limit(own, shared, expected):
     assert done.stdout.strip() == expected
 
 
-def test_a_limit_that_is_no_number_is_refused():
+def test_limit_that_is_not_a_number_is_rejected():
     code = SEARCHES.format(n=600) + "rp.best_auc_step(lines)"
     done = run(code, ROCPATH_NUM_THREADS="many")
     assert "ValueError: ROCPATH_NUM_THREADS must be a positive integer, got 'many'." in done.stderr
