@@ -78,7 +78,9 @@ def loss_of_labels(
     batch = checked_batch(scores, target, sample_weight, options)
     loss = compute(batch)
     if loss.ndim and options.reduction != "none":
-        weight = (is_defined or _has_both_classes)(batch).to(loss.dtype)
+        # Without one of the classes all shares are zero.
+        has_both = class_shares(batch)[0].any(-1)
+        weight = (has_both if is_defined is None else is_defined(batch)).to(loss.dtype)
         if options.label_weight is not None:
             weight = weight * options.label_weight.detach().to(loss)
         loss = weight @ loss
@@ -99,8 +101,7 @@ def checked_batch(
     if options.ignore_index in (0, 1):
         raise ValueError(f"ignore_index must not be a label, 0 or 1, got {options.ignore_index}.")
     score = checked_scores(scores)
-    _check_tensor("target", target)
-    _check_shape("target", target, scores)
+    _check_tensor("target", target, scores.shape)
     is_ignored = None
     if options.ignore_index is not None:
         is_ignored = target == options.ignore_index
@@ -153,7 +154,10 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
     The shares of a class sum to one. If a class is absent, all shares are zero, and so
     is every loss that is a sum over pairs.
     """
-    weights = _class_weights(batch)
+    is_positive = batch.is_positive.to(batch.score.dtype)
+    weights = [is_positive, 1.0 - is_positive]
+    if batch.weight is not None:
+        weights = [one * batch.weight for one in weights]
     totals = [weight.sum(-1, keepdim=True) for weight in weights]
     has_both = (totals[0] > 0) & (totals[1] > 0)
     # No branch on values: `torch.compile` and vmap do not support one.
@@ -162,19 +166,6 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
         for weight, total in zip(weights, totals, strict=True)
     )
     return positive, negative
-
-
-def _class_weights(batch: Batch) -> list[Tensor]:
-    """Return the weight of each row as a positive, and as a negative."""
-    positive = batch.is_positive.to(batch.score.dtype)
-    weights = [positive, 1.0 - positive]
-    return weights if batch.weight is None else [one * batch.weight for one in weights]
-
-
-def _has_both_classes(batch: Batch) -> Tensor:
-    """Return whether rows of both classes have a positive weight, for each label."""
-    positive, negative = _class_weights(batch)
-    return (positive > 0).any(-1) & (negative > 0).any(-1)
 
 
 def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
@@ -243,14 +234,11 @@ def _checked_weight(
     if sample_weight is None:
         return None
     _check_tensor("sample_weight", sample_weight)
-    weight = sample_weight.detach().to(dtype)
     # One weight for each example applies to all of its labels.
-    if scores.ndim == 2 and weight.ndim == 1:
-        weight = weight[:, None]
-        if weight.shape[0] == scores.shape[0]:
-            return weight.expand(scores.shape)
-    _check_shape("sample_weight", sample_weight, scores)
-    return weight
+    if scores.ndim == 2 and sample_weight.shape == scores.shape[:1]:
+        sample_weight = sample_weight[:, None].expand(scores.shape)
+    _check_tensor("sample_weight", sample_weight, scores.shape)
+    return sample_weight.detach().to(dtype)
 
 
 def _examples_last(column: Tensor | None, score: Tensor) -> Tensor | None:
@@ -268,14 +256,10 @@ def _check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") ->
         raise ValueError(f"{rule}, got {value} at index {index}{remedy}.")
 
 
-def _check_tensor(name: str, tensor: Tensor) -> None:
+def _check_tensor(name: str, tensor: Tensor, shape: torch.Size | None = None) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
-
-
-def _check_shape(name: str, tensor: Tensor, scores: Tensor) -> None:
-    if tensor.shape != scores.shape:
+    if shape is not None and tensor.shape != shape:
         raise ValueError(
-            f"{name} must have the shape of scores, {tuple(scores.shape)}, got "
-            f"{tuple(tensor.shape)}."
+            f"{name} must have the shape of scores, {tuple(shape)}, got {tuple(tensor.shape)}."
         )
