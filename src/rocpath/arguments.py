@@ -52,15 +52,13 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray
 
 def refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float64]) -> None:
     """Raise if float64 does not represent all integers: scores could become tied."""
-    if _core.largest_size(vector) < 2**53:
-        return
-    for k in np.flatnonzero(np.abs(vector) >= 2**53):
-        if int(integers[k]) != int(vector[k]):
-            raise ValueError(
-                f"{name} must be numbers that float64 represents, such as integers of "
-                f"at most 2**53 in absolute value, got {integers[k]}. Subtract a constant, or "
-                "use ranks."
-            )
+    is_large = np.abs(vector) >= 2**53
+    rounded = [value for value in integers[is_large].tolist() if int(float(value)) != value]
+    if rounded:
+        raise ValueError(
+            f"{name} must be numbers that float64 represents, such as integers of at most 2**53 "
+            f"in absolute value, got {rounded[0]}. Subtract a constant, or use ranks."
+        )
 
 
 def refuse_masked(name: str, values: object) -> None:

@@ -100,16 +100,15 @@ class Jumps:
 
     def _check_sums(self) -> None:
         # AUC divides by both sums.
-        if self.fp.sum() <= 0:
-            raise ValueError(
-                "fp_diff must sum to a positive number, "
-                f"got {self.fp_diff.sum()}: no example can be a false positive."
-            )
-        if self.tp.sum() <= 0:
-            raise ValueError(
-                "fn_diff must sum to a negative number, "
-                f"got {self.fn_diff.sum()}: no example can be a false negative."
-            )
+        for name, sign, count, diff in (
+            ("fp_diff", "positive", self.fp, self.fp_diff),
+            ("fn_diff", "negative", self.tp, self.fn_diff),
+        ):
+            if count.sum() <= 0:
+                raise ValueError(
+                    f"{name} must sum to a {sign} number, got {diff.sum()}: no example can be a "
+                    f"false {sign}."
+                )
 
     @property
     def totals(self) -> tuple[float, float]:

@@ -16,6 +16,7 @@ import numpy as np
 import skops.io
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
 Model = TypeVar("Model")
@@ -60,6 +61,15 @@ def model_bytes(model: Any) -> bytes:
     parts = {part.name: _packed(getattr(model, part.name)) for part in fields(model)}
     content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
     return content
+
+
+def save_model(path: str | os.PathLike[str], model: Any) -> None:
+    """Write a model to a file that ends in ``.skops``, or to ``model.skops`` in a folder."""
+    target = Path(path)
+    if target.suffix != ".skops":
+        target.mkdir(exist_ok=True)
+        target = target / MODEL_FILE
+    target.write_bytes(model_bytes(model))
 
 
 def _packed(part: Any) -> Any:

@@ -26,8 +26,8 @@ def checked_region(
     for argument, rate in region.items():
         if 0 < rate < _SMALLEST_RATE:
             raise ValueError(
-                f"{argument} must be at least 2**-60 in a search, got {rate}: areas "
-                "are computed in 60-bit integers."
+                f"{argument} must be at least 2**-60, got {rate}: areas are computed in "
+                "60-bit integers."
             )
     if not is_monotone and (max_fpr is not None or min_tpr is not None):
         raise ValueError(

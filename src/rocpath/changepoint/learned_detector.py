@@ -298,15 +298,10 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         metadata : dict, optional
             Strings and numbers to store with the model, such as names of columns.
         """
-        from rocpath.model_file import MODEL_FILE, model_bytes
+        from rocpath.model_file import save_model
 
         check_is_fitted(self)
-        content = model_bytes(SavedDetector.from_detector(self, metadata or {}))
-        target = Path(path)
-        if target.suffix != ".skops":
-            target.mkdir(exist_ok=True)
-            target = target / MODEL_FILE
-        target.write_bytes(content)
+        save_model(path, SavedDetector.from_detector(self, metadata or {}))
 
     def predict_penalty(
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of, whole_number
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-from rocpath.model_file import MODEL_FILE, model_bytes
+from rocpath.model_file import save_model
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables.columns import text_of
 from rocpath.tables.evaluation import evaluate_scores
@@ -274,11 +274,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             A file that ends in ``.skops``, or a folder, which gets a ``model.skops``.
         """
         check_is_fitted(self, "model_")
-        target = Path(path)
-        if target.suffix != ".skops":
-            target.mkdir(exist_ok=True)
-            target = target / MODEL_FILE
-        target.write_bytes(model_bytes(self.model_))
+        save_model(path, self.model_)
 
     def to_files(
         self, *, title: str = "Table", test: TableEvaluation | None = None
