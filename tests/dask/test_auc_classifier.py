@@ -121,7 +121,8 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     is_kept = sampled(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    ((_, _, candidate),) = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
+    searched = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, local._show)
+    ((_, _, candidate),) = searched
     everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
     coef = candidate.refitted(everything)
     assert (coef != candidate.coef).all()

@@ -73,6 +73,9 @@ def test_cross_validation_of_a_data_frame_as_documented():
     got = cross_val_score(AUCClassifier(random_state=0), array[:, :4], array[:, 4], cv=3)
     expected = cross_val_score(rp.AUCClassifier(random_state=0), X, y.astype(float), cv=3)
     assert (got == expected).all()
+    for labels in (y, array[:, 4]):  # of an array, labels may be in memory
+        scored = cross_val_score(AUCClassifier(random_state=0), array[:, :4], labels, cv=3)
+        assert (scored == got).all()
     predicted = cross_val_predict(AUCClassifier(random_state=0), array[:, :4], y, cv=3)
     expected = cross_val_predict(rp.AUCClassifier(random_state=0), X, y, cv=3)
     assert (np.asarray(predicted) == expected).all()

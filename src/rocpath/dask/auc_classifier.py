@@ -43,6 +43,9 @@ class AUCClassifier(LocalClassifier):
     method, and twice more to evaluate an ascent on all rows. Workers keep X if it needs
     at most 40% of their memory; otherwise it is computed again in each pass.
 
+    The cross-validation of scikit-learn selects rows, which Dask supports for arrays of
+    known chunk sizes only: pass ``frame.to_dask_array(lengths=True)``.
+
     Parameters
     ----------
     n_folds, widths, n_rounds, max_fpr, class_weight, warm_start, random_state, verbose
@@ -116,9 +119,7 @@ class AUCClassifier(LocalClassifier):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = check_random_state(seed).randint(2**31)
-        if isinstance(X, da.Array) and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
-            y = da.from_array(y, chunks=X.chunks[:1])  # as from scikit-learn
-        columns = {"y": y, "sample_weight": sample_weight, "groups": groups}
+        columns = {"y": _lazy_labels(X, y), "sample_weight": sample_weight, "groups": groups}
         with progress_line(is_shown=self.verbose) as show, Passes(self.client, show) as passes:
             rows = PartitionedRows.read(passes, "X", X, **columns)
             check_classification_targets(rows.classes)
@@ -195,7 +196,7 @@ class AUCClassifier(LocalClassifier):
         X : Dask array or data frame, shape (n_rows, n_features)
             Features.
         y : Dask array or series, shape (n_rows,)
-            Labels.
+            Labels, as for :meth:`fit`.
         sample_weight : Dask array or series, shape (n_rows,), optional
             Weights of the rows.
 
@@ -209,7 +210,7 @@ class AUCClassifier(LocalClassifier):
             return float(self.to_local().score(X, y, sample_weight))
         local = self._without_names(X)
         with Passes(self.client) as passes:
-            tasks = make_partitions("X", X, y=y, sample_weight=sample_weight)
+            tasks = make_partitions("X", X, y=_lazy_labels(X, y), sample_weight=sample_weight)
             tasks = passes.each(ReturnInvalid(_count_correct), tasks, state=local)
             correct, total = np.sum(passes.results("scoring", tasks), axis=0)
         return float(correct / total)
@@ -282,6 +283,13 @@ class AUCClassifier(LocalClassifier):
 
 def _is_lazy(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
+
+
+def _lazy_labels(X: Any, y: Any) -> Any:
+    """Partition labels in memory, as scikit-learn passes them, like an array X."""
+    if isinstance(X, da.Array) and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
+        return da.from_array(y, chunks=X.chunks[:1])
+    return y
 
 
 def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float64]:
