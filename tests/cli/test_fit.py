@@ -75,7 +75,7 @@ def test_the_report_names_label_and_table_and_repeats_the_headline(fitted):
     report = read(os.path.join(fitted[0], "report.html")).replace("&#39;", "'")
     saved = json.loads(read(os.path.join(fitted[0], "metrics.json")))
     assert f"<h1>y = yes in {fitted[1]}</h1>" in report
-    assert '<td class="why">all values are equal</td>' in report
+    assert '<td class="why" data-name="Reason">all values are equal</td>' in report
     for word in ("AUC", "Precision", "Calibration"):
         assert f"<dt>{word}</dt>" in report
     assert saved["headline"] in report
@@ -216,3 +216,12 @@ def test_the_headline_is_about_the_rows_of_a_test_file(tmp_path, capsys, fitted)
     headline = json.loads(read(os.path.join(out, "metrics.json")))["headline"]
     assert "on test rows" in headline
     assert headline in capsys.readouterr().err
+
+
+def test_a_fit_is_not_lost_to_a_test_file_that_cannot_be_used(tmp_path, fitted, capsys):
+    test, out = tmp_path / "test.csv", tmp_path / "out"
+    pl.read_csv(fitted[1]).drop("size").write_csv(test)
+    argv = ["fit", fitted[1], "--label", "y", "--test", str(test), "--fast"]
+    assert main([*argv, "--out", str(out)]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("rocpath: column 'size' not found")
+    assert main(["predict", str(out), fitted[1]]) == 0

@@ -241,6 +241,17 @@ def test_a_report_a_model_and_numbers_are_written(tmp_path):
     assert sorted(model.to_files()) == ["metrics.json", "model.skops", "report.html"]
 
 
+def test_groups_and_weights_that_cannot_be_used_are_named_with_their_row():
+    frame, y, customer = customers()
+    table = frame.assign(y=y, customer=pd.Series(customer, dtype=object), w=1.0)
+    table.loc[7, "customer"], table.loc[3, "w"] = None, -2.0
+    model = rp.TableClassifier(random_state=0)
+    with pytest.raises(ValueError, match="group column 'customer' has missing values in row 8"):
+        model.fit(table, "y", groups="customer")
+    with pytest.raises(ValueError, match=r"column 'w' must not be negative, got -2\.0 in row 4"):
+        model.fit(table, "y", sample_weight="w")
+
+
 def test_progress_is_called_before_every_step_and_sees_the_columns():
     steps = []
     frame, y, _ = customers()
@@ -266,7 +277,7 @@ def test_progress_is_called_before_every_step_and_sees_the_columns():
         ({}, {"groups": "none"}, "groups column 'none' not found"),
         ({}, {"groups": np.zeros(300)}, "must have at least two different values"),
         ({}, {"groups": [1, 2]}, "groups must have one value for each of the 300"),
-        ({}, {"sample_weight": -np.ones(300)}, "sample_weight must not be negative"),
+        ({}, {"sample_weight": -np.ones(300)}, "'sample_weight' must not be negative"),
         ({}, {"time": "color"}, "column 'color' must be numbers"),
     ],
 )

@@ -53,7 +53,12 @@ def fit_tables(
         columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
         with _confirmed(model, rows, label, to, is_accepted=is_accepted):
             model.fit(rows, label, **columns)
-    evaluation = None if test is None else _evaluate_on(model, test, roles, source)
+    try:
+        evaluation = None if test is None else _evaluate_on(model, test, roles, source)
+    except ValueError:
+        # A fit may have taken long, and is not lost to a test file that cannot be used.
+        write_fit(model, title, to)
+        raise
     write_fit(model, title, to, evaluation)
 
 

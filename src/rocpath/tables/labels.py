@@ -10,7 +10,6 @@ import numpy as np
 from rocpath.tables.columns import complete, is_plain, listed, text_of
 
 if TYPE_CHECKING:
-
     import polars as pl
     from numpy.typing import NDArray
 

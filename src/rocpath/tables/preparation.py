@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocpath.arguments import row_weights
 from rocpath.auc_statistics.labeled_sample import RowGroups
-from rocpath.tables.columns import column, feature_columns, numbers_of, text_of
+from rocpath.tables.columns import column, complete, feature_columns, numbers_of, refuse, text_of
 from rocpath.tables.dependence import (
     count_known_rows,
     drifting_dates,
@@ -96,13 +96,14 @@ class Roles(NamedTuple):
         """Return the dependence of rows with these groups, times and weights."""
         group = time = weight = None
         if self.groups is not None:
-            text = text_of(self.groups).to_numpy()
-            group = RowGroups.of(f"groups column {self.groups.name!r}", text, text.size).code
+            text = complete(text_of(self.groups), "group column").to_numpy()
+            group = RowGroups.of("groups", text, text.size).code
         if self.time is not None:
             time = numbers_of(self.time, may_miss=False).to_numpy()
         if self.sample_weight is not None:
-            numbers = numbers_of(self.sample_weight, may_miss=False).to_numpy()
-            weight = row_weights(numbers, numbers.size)
+            numbers = numbers_of(self.sample_weight, may_miss=False)
+            refuse(self.sample_weight, numbers < 0, "must not be negative")
+            weight = row_weights(numbers.to_numpy(), numbers.len())
         return RowDesign(group, copy, time, weight).with_units()
 
 
