@@ -276,6 +276,18 @@ def test_an_integer_weight_equals_repeated_examples():
         )
 
 
+def test_aum_uses_one_thread_and_restores_the_number_of_threads(monkeypatch):
+    scores, target = make_batch()
+    before, requested = torch.get_num_threads(), []
+    monkeypatch.setattr(torch, "set_num_threads", requested.append)
+    rt.aum_loss(scores, target).backward()
+    # The check of labels, the forward pass and the backward pass.
+    assert requested == [1, before] * 3
+    with pytest.raises(ValueError, match="target must be 0 or 1"):
+        rt.aum_loss(scores, target + 5)
+    assert requested == [1, before] * 4
+
+
 def test_importing_the_package_does_not_import_torch():
     import subprocess
     import sys

@@ -184,10 +184,10 @@ def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
 def single_thread(device: torch.device) -> Iterator[None]:
     """Run torch's CPU operators on one thread.
 
-    Each of some thirty operators ends with a barrier, where OpenMP threads spin until
-    the last one has finished. On a busy machine one of them is often not running: with
-    three other processes on two cores a million scores took 413 ms on two threads and
-    91 ms on one; on an idle machine 19 and 23 ms.
+    Each operator ends with a barrier, where OpenMP threads spin until the last one has
+    finished. On a busy machine one of them is often not running: some thirty operators on
+    a million scores took 413 ms on two threads and 91 ms on one, with three other
+    processes on two cores; on an idle machine 19 and 23 ms. Compiled code keeps its threads.
     """
     if torch.compiler.is_compiling() or device.type != "cpu":
         yield

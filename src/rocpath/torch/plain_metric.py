@@ -44,7 +44,7 @@ class Metric(nn.Module):
     def add_state(self, name: str, default: Any, dist_reduce_fx: str) -> None:
         """Add a state: an empty list, or a tensor of zeros."""
         self._defaults[name] = default
-        setattr(self, name, _copy(default))
+        setattr(self, name, _each(torch.clone, default))
 
     @property
     def metric_state(self) -> dict[str, Any]:
@@ -54,13 +54,15 @@ class Metric(nn.Module):
     @property
     def device(self) -> torch.device:
         """The device of the states."""
-        tensors = [one for state in self.metric_state.values() for one in _listed(state)]
-        return tensors[0].device if tensors else torch.device("cpu")
+        devices: list[torch.device] = []
+        for state in self.metric_state.values():
+            _each(lambda tensor: devices.append(tensor.device), state)
+        return devices[0] if devices else torch.device("cpu")
 
     def reset(self) -> None:
         """Forget all batches."""
         for name, default in self._defaults.items():
-            setattr(self, name, _copy(default))
+            setattr(self, name, _each(torch.clone, default))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add a batch, and return the metric of this batch alone."""
@@ -85,7 +87,7 @@ class Metric(nn.Module):
             return
         own = self.metric_state
         states: list[Any] = [None] * dist.get_world_size()
-        dist.all_gather_object(states, {k: _on_cpu(v) for k, v in own.items()})
+        dist.all_gather_object(states, {k: _each(Tensor.cpu, v) for k, v in own.items()})
         self.reset()
         for state in reversed(states):
             self.merge_state(state)
@@ -109,18 +111,10 @@ class Metric(nn.Module):
         # The device changes, but not the dtype: a score in float16 would be rounded.
         device = fn(torch.empty(0)).device
         for name, state in self.metric_state.items():
-            moved = [one.to(device) for one in _listed(state)]
-            setattr(self, name, moved[0] if isinstance(state, Tensor) else moved)
+            setattr(self, name, _each(lambda tensor: tensor.to(device), state))
         return super()._apply(fn, recurse)
 
 
-def _copy(default: Any) -> Any:
-    return default.clone() if isinstance(default, Tensor) else []
-
-
-def _listed(state: Any) -> list[Tensor]:
-    return [state] if isinstance(state, Tensor) else state
-
-
-def _on_cpu(state: Any) -> Any:
-    return state.cpu() if isinstance(state, Tensor) else [one.cpu() for one in state]
+def _each(function: Callable[[Tensor], Any], state: Any) -> Any:
+    """Apply a function to a state, or to each tensor of it."""
+    return function(state) if isinstance(state, Tensor) else [function(one) for one in state]
