@@ -143,6 +143,22 @@ def test_errors_name_the_partition_and_the_row():
         auc(partitioned(y, 4), score)
 
 
+def test_scores_that_are_not_numbers_raise():
+    frame = dd.from_dict({"y": [0, 1] * 10, "a": ["u", "v"] * 10}, npartitions=2)
+    frame["b"] = frame["a"].astype("category")
+    frame["c"] = dd.to_datetime(frame["y"])
+    for name, dtype in (("a", "string"), ("b", "category"), ("c", "datetime64")):
+        with pytest.raises(TypeError, match=f"scores must be real .* '{name}' of type {dtype}"):
+            auc(frame["y"], frame[name])
+    # Float64 would round them to the same number.
+    large = da.from_array(2**60 + np.arange(20), chunks=10)
+    for y, scores in ((da.arange(20, chunks=10) % 2, large), (frame["y"], dd.from_array(large))):
+        with pytest.raises(ValueError, match=r"at most 2\*\*53 .* Subtract a constant"):
+            auc(y, scores)
+    with pytest.raises(ValueError, match="scores must have at least one row with a positive"):
+        auc(frame["y"], frame["y"], sample_weight=0.0 * frame["y"])
+
+
 def test_dask_is_not_imported_by_the_package():
     code = "import sys, rocpath; rocpath.AUCClassifier; print('dask' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -190,6 +190,16 @@ def test_an_interrupt_that_python_ignores_is_raised_at_the_next_pass(client, mon
     AUCClassifier(client=client).fit(*lazy)  # which is not interrupted
 
 
+def test_an_interrupt_after_the_last_pass_is_raised():
+    def fit():
+        with Passes(), contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        fit()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_two_fits_at_once_on_one_client(client):
     X, y = rows(800)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).coef_

@@ -12,6 +12,7 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 from rocpath.dask import auc_interval, compare_auc, intervals  # noqa: E402
+from rocpath.dask.passes import Passes  # noqa: E402
 
 
 def rows(n_rows=1500, seed=0):
@@ -134,6 +135,23 @@ def test_text_groups_of_data_frames_and_groups_across_partitions():
     expected = rp.compare_auc(y, score, other, groups=names)
     got = compare_auc(frame["y"], frame["s"], frame["o"], groups=frame["g"])
     check_equal(got, expected, rel=1e-8)
+
+
+def test_a_shuffle_by_group_has_one_task_per_partition_and_bucket(monkeypatch):
+    n_pieces, exchange = [], Passes.exchange
+
+    def spy(self, *arguments):
+        n_pieces.append(arguments[-1])
+        return exchange(self, *arguments)
+
+    monkeypatch.setattr(Passes, "exchange", spy)
+    y, score, *_, group = rows(200)
+    lazy = partitioned(y, score, group.astype(float) - 30.0, n_partitions=100)
+    negative_zero = da.where(lazy[2] == 0, -lazy[2], lazy[2])  # the same group as 0.0
+    got = auc_interval(*lazy[:2], groups=da.concatenate((lazy[2][:100], negative_zero[100:])))
+    check_equal(got, rp.auc_interval(y, score, groups=group))
+    # Of two shuffles; without a client there is one worker, and 200 rows fit one bucket.
+    assert n_pieces == [1, 1]
 
 
 def test_one_group_per_row_is_independent():
