@@ -1,4 +1,4 @@
-"""Detectors of ruptures, skchange and sktime, against these packages."""
+"""Adapters for ruptures, skchange and sktime, compared with these packages."""
 
 import pickle
 
@@ -42,7 +42,7 @@ def detectors():
 
 
 def assert_same_errors(found, expected, *, least):
-    """Compare at penalties from the least, on both sides of each that matters."""
+    """Compare errors on both sides of each breakpoint above the smallest penalty."""
     edges = np.concatenate((found.min_penalty, expected.min_penalty))
     edges = edges[edges > least]
     at = np.log(np.concatenate((edges * 0.99, edges * 1.01, [least])))
@@ -56,7 +56,7 @@ def test_exact_ruptures_searches_have_the_same_label_errors(seed, place):
     (x,) = steps(seed)
     expected = cp.errors_by_penalty(x, LABELS, max_changes=8)
     found = detector_errors(detector, x, LABELS, max_changes=8)
-    # With at most 8 changes, both use the errors of the smallest penalty they tried.
+    # Smaller penalties are not compared, because max_changes limits the models there.
     least = 1.02 * cp.model_selection(cp.segment(x, 8).cost).min_penalty[1]
     assert_same_errors(found, expected, least=least)
 
@@ -68,13 +68,13 @@ def test_skchange_searches_have_the_same_label_errors(seed):
     least = 1.02 * cp.model_selection(cp.segment(x, 6).cost).min_penalty[1]
     by_cost = detector_errors(skchange_pelt(), x, LABELS, max_changes=6)
     assert_same_errors(by_cost, expected, least=least)
-    # The scale of the penalty is not part of the learned penalty.
+    # Errors are a function of the unscaled penalty.
     scaled = skchange_pelt(penalty_scale=5.0)
     again = detector_errors(scaled, x, LABELS, max_changes=6)
     assert again.min_penalty.tolist() == by_cost.min_penalty.tolist()
 
 
-def test_other_costs_have_their_own_penalties():
+def test_penalties_of_other_costs_select_the_models_of_the_detector():
     ruptures = pytest.importorskip("ruptures")
     x = steps(0)[0]
     search = ruptures.Pelt(model="l1", min_size=1, jump=1)
@@ -95,7 +95,7 @@ def test_searches_without_a_penalized_cost_raise():
             detector_segmentation(detector, [1.0, 2.0, 3.0], 1.0)
 
 
-def test_penalties_have_no_absolute_scale():
+def test_penalties_scale_with_the_square_of_the_data():
     (x,) = steps(0)
     expected = detector_errors(pelt(), x, LABELS, max_changes=6)
     for scale in (2.0**-40, 2.0**40):
@@ -128,7 +128,7 @@ def test_penalties_are_learned_for_the_search_and_used_by_it(make):
     assert found.tolist() == detector_segmentation(search, x[20], penalty).changes.tolist()
 
 
-def test_other_objects_than_detectors_raise():
+def test_objects_that_are_not_detectors_raise():
     with pytest.raises(TypeError, match="must be Pelt or KernelCPD of ruptures, or a"):
         detector_errors(object(), [1, 2, 3], cp.Labels([0], [2], ["no_change"]))
     with pytest.raises(ValueError, match="max_changes must be an integer of at least 1"):
@@ -141,7 +141,7 @@ def learned():
     return cp.LearnedDetector(max_changes=4).fit(x, [LABELS] * 20)
 
 
-def test_it_is_a_detector_of_skchange(learned):
+def test_a_learned_detector_can_be_used_with_skchange(learned):
     detectors = pytest.importorskip("skchange.detectors")
     x = steps(4)[0]
     detector = skchange_detector(learned)
@@ -152,8 +152,8 @@ def test_it_is_a_detector_of_skchange(learned):
     for one in (detector, clone(detector), pickle.loads(pickle.dumps(detector))):
         assert one.fit_predict(x[:, None]).tolist() == expected
         assert one.penalty_ == learned.predict_penalty([x])[0]
-    # A new sequence gets its own penalty: the penalty of a sequence with little noise
-    # would detect changes in one with much noise.
+    # Each sequence gets its own penalty: the penalty of the sequence with little noise
+    # would detect spurious changes in the noisy one.
     quiet, loud = sorted(steps(3, n_sequences=20), key=np.ptp)[::19]
     detector.fit(quiet[:, None])
     assert detector.predict(loud[:, None]).tolist() == expected
@@ -162,7 +162,7 @@ def test_it_is_a_detector_of_skchange(learned):
         detector.predict(np.zeros((40, 2)))
 
 
-def test_it_is_a_detector_of_sktime(learned):
+def test_a_learned_detector_can_be_used_with_sktime(learned):
     base = pytest.importorskip("sktime.detection.base")
     pandas = pytest.importorskip("pandas")
     x = steps(4)[0]

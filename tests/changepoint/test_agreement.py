@@ -1,4 +1,4 @@
-"""Covering and F1 score, against loops over their definitions."""
+"""Covering and F1 score, compared with their definitions."""
 
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ def slow_covering(changes, annotations, n):
 
 
 def slow_matches(annotated, found, margin):
-    """Return the largest matching by trying every assignment."""
+    """Return the size of the largest matching, by trying every assignment."""
     if not annotated:
         return 0
     first, *rest = annotated
@@ -59,13 +59,13 @@ def test_f1_score_equals_its_definition(changes, annotations, margin):
     assert score == pytest.approx(expected)
 
 
-def test_one_annotator_need_not_be_a_list_of_lists():
+def test_changes_of_one_annotator_need_not_be_a_list_of_lists():
     assert cp.covering([5], [5], n=10) == 1
     assert cp.f1_score([5], np.array([5]), n=10) == 1
     assert cp.covering([], [], n=10) == 1
 
 
-def test_bad_input_is_named():
+def test_invalid_changes_raise():
     with pytest.raises(ValueError, match="changes must be from 1 to n - 1 = 9, got 10"):
         cp.covering([10], [5], n=10)
     with pytest.raises(ValueError, match=r"annotations\[1\] must be from 1"):

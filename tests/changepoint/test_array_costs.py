@@ -1,4 +1,4 @@
-"""Robust costs, several columns, mean and variance: against every segmentation."""
+"""Robust, multi-column and mean-variance costs, compared with exhaustive search."""
 
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ def weights_for(n, seed):
 
 @st.composite
 def label_rows(draw, n):
-    """Draw regions of n observations that do not overlap, and what they require."""
+    """Draw labels of n observations that do not overlap."""
     ends = sorted(draw(st.sets(st.integers(0, n - 1), min_size=2, max_size=5)))
     kinds = st.sampled_from(["no_change", "one_change", "at_least_one_change", None])
     rows = [(a, b, draw(kinds)) for a, b in pairwise(ends)]
@@ -29,7 +29,7 @@ def label_rows(draw, n):
 
 
 def assert_best(x, cost_of, least_length, rows, **settings):
-    """Compare the costs of all models, and the best one for several penalties."""
+    """Check the costs of all models, and the best model for several penalties."""
     n = len(x)
     expected = oracle.best_array_costs(n, cost_of, least_length, rows)
     if rows:
@@ -51,7 +51,7 @@ def assert_best(x, cost_of, least_length, rows, **settings):
 
 @pytest.mark.parametrize("cost", ["biweight", "huber"])
 @given(st.data(), VALUES, SEEDS, st.sampled_from([0.5, 1.0, 1.7, 4.0]), st.integers(1, 4))
-def test_robust_costs_equal_the_best_of_all(cost, data, x, seed, threshold, min_length):
+def test_robust_costs_equal_those_of_exhaustive_search(cost, data, x, seed, threshold, min_length):
     weight = weights_for(len(x), seed)
     assert_best(
         np.array(x, dtype=float),
@@ -66,7 +66,7 @@ def test_robust_costs_equal_the_best_of_all(cost, data, x, seed, threshold, min_
 
 
 @given(st.data(), SEEDS, st.integers(1, 3), st.integers(1, 3))
-def test_several_columns_equal_the_best_of_all(data, seed, d, min_length):
+def test_costs_of_several_columns_equal_those_of_exhaustive_search(data, seed, d, min_length):
     rng = np.random.default_rng(seed)
     x = rng.integers(-4, 5, size=(int(rng.integers(4, 13)), d)).astype(float)
     weight = weights_for(len(x), seed)
@@ -81,7 +81,7 @@ def test_several_columns_equal_the_best_of_all(data, seed, d, min_length):
 
 
 @given(st.data(), SEEDS, st.integers(1, 2), st.integers(1, 3))
-def test_mean_and_variance_equal_the_best_of_all(data, seed, d, min_length):
+def test_mean_variance_costs_equal_those_of_exhaustive_search(data, seed, d, min_length):
     rng = np.random.default_rng(seed)
     x = np.round(rng.normal(size=(int(rng.integers(4, 13)), d)), 2)
     x = x[:, 0] if d == 1 else x
@@ -99,7 +99,7 @@ def test_mean_and_variance_equal_the_best_of_all(data, seed, d, min_length):
     )
 
 
-def test_one_column_is_the_normal_cost():
+def test_an_array_with_one_column_is_segmented_as_a_vector():
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 3.0, 1.0], 30) + rng.normal(size=90)
     for penalty in (0.5, 10.0, 40.0):
@@ -110,7 +110,7 @@ def test_one_column_is_the_normal_cost():
         assert one.cost == pytest.approx(other.cost)
 
 
-def test_a_large_threshold_is_the_normal_cost():
+def test_robust_costs_with_a_large_threshold_equal_the_normal_cost():
     rng = np.random.default_rng(1)
     x = np.repeat([0.0, 3.0, 1.0], 30) + rng.normal(size=90)
     for cost in ("biweight", "huber"):
@@ -122,13 +122,13 @@ def test_a_large_threshold_is_the_normal_cost():
 
 @pytest.mark.parametrize("cost", ["normal", "mean_variance"])
 @pytest.mark.parametrize("d", [1, 3])
-def test_changes_are_those_of_skchange(cost, d):
+def test_changes_equal_those_of_skchange(cost, d):
     detectors = pytest.importorskip("skchange.detectors")
     scorers = pytest.importorskip("skchange.interval_scorers")
     rng = np.random.default_rng(d)
     x = np.repeat(rng.normal(size=(8, d)) * 3, 25, axis=0) + rng.normal(size=(200, d))
     theirs = scorers.L2Cost() if cost == "normal" else scorers.GaussianCost()
-    # Longer than a few observations, whose variance could be below our floor.
+    # The variance of shorter segments could be below our floor.
     pelt = detectors.PELT(cost=theirs, penalty=12.0, min_segment_length=5)
     found = cp.segment_penalty(x, 12.0, cost=cost, min_length=5)
     assert found.changes.tolist() == np.asarray(pelt.fit(x).predict(x)).tolist()
@@ -144,7 +144,7 @@ def test_spikes_and_heavy_tails_are_not_detected_as_changes():
     assert found.mean == pytest.approx([0, 5, 1], abs=0.4)
 
 
-def test_a_change_of_the_variance_is_found():
+def test_a_change_in_variance_is_found():
     rng = np.random.default_rng(3)
     x = rng.normal(size=400) * np.repeat([1.0, 4.0], 200)
     penalty = cp.default_penalty(x, cost="mean_variance")
@@ -152,7 +152,7 @@ def test_a_change_of_the_variance_is_found():
     assert found.changes == pytest.approx([200], abs=6)
 
 
-def test_changes_of_some_columns_are_found_together():
+def test_changes_in_some_of_the_columns_are_found():
     rng = np.random.default_rng(4)
     x = rng.normal(size=(300, 4))
     x[100:, 0] += 2
@@ -194,15 +194,15 @@ def test_a_constant_sequence_has_no_changes_at_any_penalty(cost):
         ({"cost": "biweight", "weights": np.zeros(9)}, "weights must be positive"),
     ],
 )
-def test_settings_that_make_no_sense_are_named(settings, message):
+def test_incompatible_settings_raise(settings, message):
     with pytest.raises(ValueError, match=message):
         cp.segment_penalty(np.arange(9.0), 1.0, **settings)
     with pytest.raises(ValueError, match="one-dimensional for cost='poisson'"):
         cp.segment_penalty(np.ones((9, 2)), 1.0, cost="poisson")
 
 
-def test_rows_with_a_missing_value_allow_no_change():
-    # Two complete rows, so at most one change; the others have a missing value.
+def test_rows_with_a_missing_value_reduce_the_number_of_changes():
+    # Two rows are complete, so there is at most one change.
     x = np.array([[1, np.nan], [np.nan, 2], [3.0, 4.0], [9.0, 9.0], [1, np.nan]])
     labels = cp.Labels([2], [4], ["one_change"])
     errors = cp.errors_by_penalty(x, labels, max_changes=20)

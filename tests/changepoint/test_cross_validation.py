@@ -1,4 +1,4 @@
-"""Choosing among candidates on groups held out, and blurred label errors."""
+"""Cross-validated choice among candidates, and averaged label errors."""
 
 import numpy as np
 import pytest
@@ -15,9 +15,9 @@ def choice(table, n_errors):
     return choose_candidate([(None, None)] * len(table), lambda *_: next(rows), n_errors=n_errors)
 
 
-def test_the_simplest_within_a_standard_error_is_chosen():
-    # Differences to the last: 3, 1, 5 with mean 3 and standard error 2 / sqrt(3); and
-    # 1, -1, 3 with mean 1 and the same standard error.
+def test_the_simplest_candidate_within_the_standard_error_is_chosen():
+    # The differences from the last candidate are 3, 1, 5 (mean 3, standard error
+    # 2 / sqrt(3)) and 1, -1, 3 (mean 1, same standard error).
     table = [[4, 2, 1], [3, 1, 2], [6, 4, 1]]
     assert choice(table, 0.0).chosen == 2
     found = choice(table, 1.0)
@@ -47,14 +47,14 @@ def test_groups_stay_together_in_folds_of_about_equal_size():
     assert group_splits(27, np.zeros(27), 5) == []
 
 
-def test_folds_are_neighboring_rows_without_groups():
+def test_folds_without_groups_consist_of_neighboring_rows():
     tests = [test.tolist() for _, test in group_splits(6, None, 3)]
     assert tests == [[0, 1], [2, 3], [4, 5]]
     assert len(group_splits(3, None, 10)) == 3
     assert group_splits(1, None, 10) == []
 
 
-def test_groups_must_be_as_many_as_rows():
+def test_groups_must_have_one_entry_per_row():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         group_splits(5, [1, 2], 3)
 
@@ -62,7 +62,7 @@ def test_groups_must_be_as_many_as_rows():
 functions = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-def made(errors, seed):
+def error_functions(errors, seed):
     rng = np.random.default_rng(seed)
     return [
         cp.PenaltyErrors(
@@ -75,8 +75,8 @@ def made(errors, seed):
 
 
 @given(functions, st.integers(0, 1000))
-def test_blurred_errors_are_means_over_near_penalties(errors, seed):
-    sequences = made(errors, seed)
+def test_blurred_errors_are_averages_over_nearby_penalties(errors, seed):
+    sequences = error_functions(errors, seed)
     at = np.random.default_rng(seed).normal(0, 2, (len(errors), 2))
     near = np.linspace(-BLUR, BLUR, 20001)
     expected = sum(
@@ -89,7 +89,7 @@ def test_blurred_errors_are_means_over_near_penalties(errors, seed):
 
 @given(functions, st.integers(0, 1000))
 def test_no_other_constant_has_fewer_blurred_errors(errors, seed):
-    steps = ErrorSteps(made(errors, seed))
+    steps = ErrorSteps(error_functions(errors, seed))
     at = np.random.default_rng(seed).normal(0, 2, len(errors))
     best = steps.best_shift(at)
     others = np.append(best, np.linspace(-20, 20, 401))

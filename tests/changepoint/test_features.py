@@ -1,4 +1,4 @@
-"""Features of sequences, against their definitions."""
+"""Features of sequences, compared with their definitions."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ def as_dict(x):
     return dict(zip(features.name, features.value.tolist(), strict=True))
 
 
-def test_values_by_hand():
-    # Data 1, 4, 2: differences 3, -2.
+def test_features_of_a_small_example():
+    # The differences are 3 and -2.
     feature = as_dict([1, 4, 2])
     assert feature["length"] == 3
     assert feature["data.quantile_0"] == 1
@@ -27,20 +27,20 @@ def test_values_by_hand():
     assert feature["log1p.abs_diff.mean"] == pytest.approx(np.log(3.5))
     assert feature["loglog.length"] == pytest.approx(np.log(np.log(3)))
     assert feature["sqrt.abs_data.quantile_100"] == 2
-    # Transforms of what has no logarithm or root, by their formulas.
+    # Transformations are also defined for negative values.
     assert feature["log.diff.quantile_0"] == pytest.approx(np.log(2))
     assert feature["log1p.diff.quantile_0"] == pytest.approx(-np.log(3))
     assert feature["sqrt.diff.quantile_0"] == pytest.approx(-np.sqrt(2))
     assert feature["loglog.diff.quantile_0"] == pytest.approx(np.log(2) - 1)
 
 
-def test_names_are_unique_and_the_same_for_all():
+def test_names_are_unique_and_the_same_for_all_sequences():
     features = cp.sequence_features([1.0, 2.0])
     assert len(set(features.name)) == len(features) == 215
     assert cp.sequence_features([[0, 0, 0], [5, 6]]).name == features.name
 
 
-def test_many_sequences_make_rows():
+def test_each_sequence_has_a_row_of_features():
     both = cp.sequence_features([[0.0, 0.0, 1.0], np.array([5.0, 6.0])])
     assert both.value.shape == (2, 215)
     alone = cp.sequence_features([5.0, 6.0])
@@ -69,8 +69,8 @@ def test_every_sequence_has_finite_features(x):
     assert np.isfinite(features.value.sum(axis=0)).all()
 
 
-def test_zeros_have_the_logarithm_of_the_floor():
-    # A millionth of a thousandth of the largest value, 8, and the square of that.
+def test_the_logarithm_of_zero_is_that_of_the_floor():
+    # The floor is 1e-9 times the largest value, 8; it is squared for squared differences.
     feature = as_dict([8.0, 8.0])
     assert feature["log.abs_diff.mean"] == pytest.approx(np.log(8e-9))
     assert feature["log.squared_diff.mean"] == pytest.approx(np.log(64e-18))
@@ -78,7 +78,7 @@ def test_zeros_have_the_logarithm_of_the_floor():
 
 
 @pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e5, 1e90])
-def test_logarithms_shift_with_the_unit(unit):
+def test_a_change_of_the_unit_adds_a_constant_to_logarithms(unit):
     x = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])
     one, other = as_dict(x), as_dict(unit * x)
     for name, power in (("log.data.mean", 1), ("log.squared_diff.variance", 4)):
@@ -95,6 +95,6 @@ def test_logarithms_shift_with_the_unit(unit):
         ([[1.0], [np.nan]], r"x\[1\] must have at least one observation"),
     ],
 )
-def test_bad_sequences_are_named(x, message):
+def test_invalid_sequences_raise(x, message):
     with pytest.raises(ValueError, match=message):
         cp.sequence_features(x)

@@ -1,4 +1,4 @@
-"""Interval regression: optimal, well behaved in scikit-learn, and near on real data."""
+"""Interval regression: optimality, scikit-learn checks, and published results."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ H3K4ME3 = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "H3K
 
 
 def loss(X, y, coef, intercept, margin=1.0):
-    """The mean squared hinge loss, by its definition."""
+    """Return the mean squared hinge loss, computed from its definition."""
     total = 0.0
     for row, (lower, upper) in zip(X, y, strict=True):
         f = intercept + row @ coef
@@ -33,7 +33,7 @@ def loss(X, y, coef, intercept, margin=1.0):
 
 
 def problem(n=40, p=5, seed=0):
-    """Two of the features decide; some ends are infinite, some intervals short."""
+    """Simulate targets that depend on two features, some with an infinite limit."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     center = 3 + 2 * X[:, 0] - X[:, 1]
@@ -42,18 +42,18 @@ def problem(n=40, p=5, seed=0):
     return X, y
 
 
-def test_few_rows_make_as_many_folds():
+def test_there_are_at_most_as_many_folds_as_rows():
     X = np.array([[-1.0], [1.0], [2.0]])
     y = np.column_stack((X - 1, X + 1))
     model = rp.IntervalRegression().fit(X, y)
     assert model.alpha_ == rp.IntervalRegression(cv=3).fit(X, y).alpha_
-    # A single interval is met in its middle.
+    # The prediction for a single interval is its center.
     one = rp.IntervalRegression().fit(X[:1], y[:1])
     assert one.predict([[5.0]]) == pytest.approx([-1.0])
 
 
 def test_coefficients_are_zero_if_a_constant_is_optimal():
-    # With a margin of 1, the middle of the first is inside the second.
+    # The center of the first interval is inside the second by the margin of 1.
     y = [[7.58, 9.1], [7.24, 10.14]]
     model = rp.IntervalRegression().fit([[-1.0], [1.0]], y)
     assert model.coef_ == [0.0]
@@ -61,7 +61,7 @@ def test_coefficients_are_zero_if_a_constant_is_optimal():
 
 
 @given(st.integers(0, 10**6), st.floats(0.001, 1), st.sampled_from([0.0, 0.5, 1.0]))
-def test_no_small_move_is_better(seed, part, margin):
+def test_small_perturbations_do_not_reduce_the_objective(seed, part, margin):
     X, y = problem(n=12, p=4, seed=seed)
     alpha = part * largest_alpha(X, y, margin=margin)
     path = interval_path(X, y, np.array([alpha]), margin=margin, tol=1e-9)
@@ -78,7 +78,7 @@ def test_no_small_move_is_better(seed, part, margin):
             assert objective(coef, intercept + move) >= best - 1e-9
 
 
-def test_optimum_equals_a_general_solver():
+def test_optimum_equals_that_of_a_general_solver():
     X, y = problem()
     alpha = 0.1
 
@@ -111,7 +111,7 @@ def test_cross_validation_finds_the_relevant_features():
     assert model.alpha_ == model.alphas_[model.cv_loss_.argmin()]
 
 
-def test_units_of_features_do_not_matter():
+def test_predictions_do_not_depend_on_the_units_of_features():
     X, y = problem(n=100)
     scale, shift = np.array([1e-6, 1, 1e5, 3, 7]), np.array([0, 1e3, 0, -4, 2])
     plain = rp.IntervalRegression(alpha=0.05).fit(X, y)
@@ -120,7 +120,7 @@ def test_units_of_features_do_not_matter():
     assert moved.predict(X * scale + shift) == pytest.approx(plain.predict(X), 1e-5)
 
 
-def test_values_that_are_not_finite_are_replaced_in_fit_and_predict():
+def test_non_finite_features_are_replaced_in_fit_and_predict():
     X, y = problem()
     wide = np.column_stack((X, np.full(40, 2.0), np.full(40, np.nan)))
     wide[3, 0], wide[5, 1], wide[7, 1] = np.nan, -np.inf, np.inf
@@ -151,12 +151,12 @@ def test_groups_are_held_out_together():
     same = rp.IntervalRegression(cv=LeaveOneGroupOut()).fit(X, y, groups=group)
     assert model.cv_loss_ == pytest.approx(same.cv_loss_)
     assert model.cv_loss_ != pytest.approx(rp.IntervalRegression().fit(X, y).cv_loss_)
-    # A single group says nothing of others: a constant.
+    # A single group cannot be cross-validated, so the model is a constant.
     alone = rp.IntervalRegression().fit(X, y, groups=np.zeros(60))
     assert not alone.coef_.any()
 
 
-def test_error_functions_are_targets_and_can_be_split():
+def test_error_functions_can_be_targets_in_cross_validation():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = [
@@ -172,7 +172,7 @@ def test_error_functions_are_targets_and_can_be_split():
     assert copy.predict(X).tolist() == model.predict(X).tolist()
 
 
-def test_a_constant_without_loss_is_enough():
+def test_a_constant_is_fitted_if_its_loss_is_zero():
     X, _ = problem(n=10)
     y = np.column_stack((np.full(10, -np.inf), np.full(10, 5.0)))
     model = rp.IntervalRegression().fit(X, y)
@@ -180,7 +180,7 @@ def test_a_constant_without_loss_is_enough():
     assert model.score(X, y) == 1
 
 
-def test_too_few_steps_warn():
+def test_too_few_steps_raise_a_convergence_warning():
     X, y = problem()
     with pytest.warns(ConvergenceWarning, match="increase max_steps"):
         rp.IntervalRegression(alpha=0.001, max_steps=1, tol=1e-12).fit(X, y)
@@ -197,7 +197,7 @@ def test_too_few_steps_warn():
         (["a", "b", "c", "d"], "intervals of real numbers"),
     ],
 )
-def test_bad_targets_are_refused(y, message):
+def test_invalid_targets_raise(y, message):
     X = np.arange(4.0)[:, None]
     with pytest.raises(ValueError, match=message):
         rp.IntervalRegression(alpha=1.0).fit(X, y)
@@ -206,14 +206,14 @@ def test_bad_targets_are_refused(y, message):
 @pytest.mark.parametrize(
     "settings", [{"alpha": -1}, {"margin": -1}, {"alpha_ratio": 2}, {"n_alphas": 1}]
 )
-def test_bad_parameters_are_refused(settings):
+def test_invalid_parameters_raise(settings):
     X, y = problem()
     with pytest.raises(ValueError, match=next(iter(settings))):
         rp.IntervalRegression(**settings).fit(X, y)
 
 
 @parametrize_with_checks([rp.IntervalRegression()])
-def test_scikit_learn_contract(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
@@ -232,7 +232,7 @@ def numbers(rows, names):
 
 
 def published_functions():
-    """Error functions of the H3K4me3 problems, in the order of the inputs."""
+    """Return the published error function of each H3K4me3 sequence."""
     names = ("min.log.lambda", "fp", "fn")
     by_sequence = {}
     for row in read("evaluation.csv.gz"):
@@ -259,7 +259,7 @@ def test_published_error_functions_have_the_published_targets_and_breakpoints():
     assert columns == pytest.approx(diffs, 1e-12)
 
 
-def test_validation_auc_comes_near_the_published_start():
+def test_validation_auc_is_close_to_that_of_the_published_initial_model():
     published = (0.9210, 0.9230, 0.9044, 0.9073)
     functions = published_functions()
     rows = read("inputs_scaled_finite.csv")

@@ -1,4 +1,4 @@
-"""Segmentations that obey labels and a shortest length: the best of those allowed."""
+"""Segmentations with labels and a minimum length, compared with exhaustive search."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ def near(expected):
 
 @st.composite
 def problems(draw, max_size, constraint):
-    """A short sequence of few values, and labels that touch, leave gaps or fill it."""
+    """Draw a short sequence with many ties, and labels with and without gaps between them."""
     n = draw(st.integers(2, max_size))
     x = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     weight = draw(st.lists(st.sampled_from([1, 1, 3]), min_size=n, max_size=n))
@@ -47,7 +47,7 @@ def settings_of(problem, cost, constraint, min_length):
 
 
 def check_against_all(problem, cost, constraint, min_length, penalty):
-    """Compare every model with the best of all segmentations that are allowed."""
+    """Compare every model with the best of all allowed segmentations."""
     x, weight, labels = problem
     n = len(x)
     expected = np.array(oracle.best_allowed_costs(x, weight, cost, constraint, labels, min_length))
@@ -97,15 +97,15 @@ def test_no_peak_is_too_short(problem, cost, penalty, min_length):
     check_against_all(problem, cost, "up_down", min_length, penalty)
 
 
-def test_by_hand():
-    # One change between the 1 and the 3 costs nothing; the label moves it.
+def test_labels_move_a_change():
+    # The best change, at 3, has cost 0, but the label requires a change at 4 or 5.
     x = [1, 1, 1, 3, 3, 3]
     label = cp.Labels([3], [5], ["one_change"])
     best = cp.segment_penalty(x, 100, labels=label)
-    # 1 1 1 3 | 3 3: squares around 1.5 are 3 * 1/4 + 9/4.
+    # For 1 1 1 3 | 3 3, the sum of squares around the mean 1.5 is 3 * 1/4 + 9/4.
     assert best.changes.tolist() == [4]
     assert best.cost == pytest.approx(3)
-    # Nor may it lie from 2 to 4 and be less than five from both ends.
+    # If no change is allowed from 2 to 4, changes at 1 and 5 are equally good.
     label = cp.Labels([1], [4], ["no_change"])
     assert cp.segment(x, 1, labels=label).changes[1].tolist() == [1]
     with pytest.raises(ValueError, match="must allow at least one segmentation, got none"):
@@ -114,7 +114,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_labels_that_agree_with_the_best_change_nothing(cost, constraint):
+def test_labels_that_the_best_segmentation_satisfies_have_no_effect(cost, constraint):
     rng = np.random.default_rng(0)
     x = rng.poisson(np.tile(np.repeat([2, 9], 300), 5))
     settings = {"cost": cost, "constraint": constraint}
@@ -125,16 +125,16 @@ def test_labels_that_agree_with_the_best_change_nothing(cost, constraint):
         np.sort(bounds)[1:],
         ["one_change", "no_change"] * (free.n_changes - 1) + ["one_change"],
     )
-    obeying = cp.segment_penalty(x, 300.0, labels=labels, **settings)
-    assert obeying.changes.tolist() == free.changes.tolist()
-    assert obeying.cost == near(free.cost)
+    labeled = cp.segment_penalty(x, 300.0, labels=labels, **settings)
+    assert labeled.changes.tolist() == free.changes.tolist()
+    assert labeled.cost == near(free.cost)
     long = cp.segment_penalty(x, 300.0, min_length=100, **settings)
     assert long.changes.tolist() == free.changes.tolist()
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_longer_labeled_sequences_agree_with_models_of_every_size(cost, constraint):
+def test_penalized_search_with_labels_finds_the_best_model_of_any_size(cost, constraint):
     rng = np.random.default_rng(1)
     x = rng.poisson(np.repeat(rng.uniform(1, 9, 12), 10))
     labels = cp.Labels([5, 33, 47, 80], [25, 37, 68, 110], [*CHANGE_KINDS, "one_change"])
@@ -150,7 +150,7 @@ def test_longer_labeled_sequences_agree_with_models_of_every_size(cost, constrai
 
 
 @given(problems(6, "up_down"), st.data())
-def test_labels_lie_in_units_of_positions(problem, data):
+def test_labels_are_in_units_of_positions(problem, data):
     x, weight, _ = problem
     position = np.cumsum([10, *weight[:-1]])
     bound = data.draw(st.lists(st.integers(9, 25), min_size=2, max_size=5, unique=True))
@@ -166,7 +166,7 @@ def test_labels_lie_in_units_of_positions(problem, data):
         models = cp.segment(x, len(x) - 1, **settings)
     except ValueError:
         models = None
-    # All segmentations without a label error, counted by label_errors.
+    # The best of all segmentations that have no label errors according to label_errors.
     every = [
         (k, np.array(changes))
         for k in range(len(x))
@@ -197,7 +197,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("settings", "error", "message"), BAD)
-def test_bad_settings_are_refused(settings, error, message):
+def test_invalid_settings_raise(settings, error, message):
     with pytest.raises(error, match=message):
         cp.segment([1, 2, 3, 4], 1, **settings)
     with pytest.raises(error, match=message):
@@ -209,15 +209,15 @@ def test_a_sequence_below_the_minimum_length_is_one_segment(cost):
     found = cp.segment_penalty([1.0, 7.0], 0.0, cost=cost, min_length=5)
     assert found.changes.tolist() == []
     assert found.mean.tolist() == [4.0]
-    # A variance cannot be estimated from one observation, but there is nothing to change.
+    # One observation is one segment, although its variance cannot be estimated.
     assert cp.segment_penalty([3.0, np.nan], 0.0, cost=cost).changes.tolist() == []
 
 
-def test_errors_name_the_row_of_the_table_and_the_sequence():
+def test_error_messages_show_the_row_and_the_sequence():
     labels = cp.Labels([0], [3], ["peaks"], sequence="host", row=[17])
     with pytest.raises(ValueError, match="'peaks' in row 17 of sequence 'host'"):
         cp.segment_penalty([1.0, 2.0, 3.0, 4.0], 1.0, labels=labels)
-    # No change lies in (0.2, 0.4], between two observations.
+    # The region (0.2, 0.4] is between two observations, so it contains no change.
     labels = cp.Labels([0.2], [0.4], ["one_change"], sequence="host", row=[17])
     with pytest.raises(ValueError, match=r"labels of sequence 'host' .* in row 17"):
         cp.segment_penalty([1.0, 2.0, 3.0, 4.0], 1.0, labels=labels)

@@ -1,4 +1,4 @@
-"""Label errors of models and of penalties, and the breakpoints made of them."""
+"""Label errors of models and of penalties, and breakpoints computed from them."""
 
 import pickle
 
@@ -84,7 +84,7 @@ def test_published_names_and_possible_errors(kind, possible_fp, possible_fn):
     assert labels.kind[0] in KINDS
 
 
-def test_a_change_on_the_border_belongs_to_the_region_that_ends_there():
+def test_a_change_at_the_end_of_a_region_is_inside_it():
     labels = cp.Labels([0, 3], [3, 6], ["at_least_one_change"] * 2)
     errors = cp.label_errors([[3], [4]], labels, n=6)
     assert errors.fn.tolist() == [1, 1]
@@ -92,8 +92,8 @@ def test_a_change_on_the_border_belongs_to_the_region_that_ends_there():
     assert cp.label_errors([[3], [4]], first, n=6).fn.tolist() == [0, 1]
 
 
-def test_errors_of_penalties_may_rise_and_fall():
-    # One change is right at 4, but the best single change of a tent is elsewhere.
+def test_label_errors_need_not_be_monotone_in_the_penalty():
+    # The label requires a change at 4 or 5, but the best single change is at 2.
     models = [[], [2], [2, 4]]
     selection = cp.model_selection([10.0, 4.0, 0.0])
     labels = cp.Labels([0, 3], [3, 5], ["no_change", "one_change"])
@@ -109,7 +109,7 @@ def test_target_interval_is_the_longest_with_the_fewest_errors():
         return cp.target_interval(cp.PenaltyErrors([0, 1, 2, 8, 9], fp=fp, fn=fn))
 
     assert target([1, 0, 0, 0, 0], [0, 0, 0, 1, 1]) == pytest.approx((0, np.log(8)))
-    # Split by an error: [1, 2) and [8, 9) in log length 0.69 and 0.12.
+    # The intervals [1, 2) and [8, 9) have log lengths 0.69 and 0.12.
     assert target([1, 0, 1, 0, 1], [0] * 5) == pytest.approx((0, np.log(2)))
     assert target([0, 1, 1, 1, 0], [0] * 5) == pytest.approx((np.log(9), np.inf))
     assert target([1] * 5, [1] * 5) == (-np.inf, np.inf)
@@ -124,7 +124,7 @@ def test_breakpoints_of_many_sequences():
     bp = cp.error_breakpoints(functions)
     assert bp.n_examples == 3
     assert sorted(bp.value.tolist()) == pytest.approx([-np.log(4), -np.log(2), 0])
-    # Smaller penalties, larger predictions: only FP remain.
+    # The AUC does not change if a constant is added to all predictions.
     curve = rp.roc_curve(bp, np.full(3, 99.0))
     assert curve.auc == pytest.approx(rp.auc(bp, np.zeros(3)))
     rate = cp.error_breakpoints(functions, denominator="rate")
@@ -132,7 +132,7 @@ def test_breakpoints_of_many_sequences():
     assert rate.fn_diff.sum() == pytest.approx(-1)
 
 
-def test_functions_can_be_pickled_and_stay_read_only():
+def test_unpickled_labels_and_error_functions_are_read_only():
     labels = cp.Labels([0], [3], ["normal"], sequence="one", row=[7])
     function = cp.PenaltyErrors([0, 1], [1, 0], [0, 0])
     for thing, array in ((labels, "start"), (function, "fp")):
@@ -154,12 +154,12 @@ def test_functions_can_be_pickled_and_stay_read_only():
         ([0], [3], ["normal"] * 2, "same length"),
     ],
 )
-def test_bad_labels_are_refused(start, end, kind, message):
+def test_invalid_labels_raise(start, end, kind, message):
     with pytest.raises(ValueError, match=message):
         cp.Labels(start, end, kind, sequence="a")
 
 
-def test_messages_show_the_rows_of_labels():
+def test_error_messages_show_the_rows_of_labels():
     with pytest.raises(ValueError, match=r"\(0.0, 5.0\] in row 8 and .* in row 7"):
         cp.Labels([0, 4], [5, 6], ["normal"] * 2, row=[8, 7])
     labels = cp.Labels([0, 30], [3, 40], ["normal"] * 2, row=[8, 7])
@@ -181,13 +181,13 @@ def test_messages_show_the_rows_of_labels():
         ([[1.5]], {"n": 9}, "changes\\[0\\] of sequence 'a' must be integers"),
     ],
 )
-def test_bad_changes_are_refused(changes, settings, message):
+def test_invalid_changes_raise(changes, settings, message):
     labels = cp.Labels([0, 3], [3, 5], ["normal"] * 2, sequence="a")
     with pytest.raises(ValueError, match=message):
         cp.label_errors(changes, labels, **settings)
 
 
-def test_bad_error_functions_are_refused():
+def test_invalid_error_functions_raise():
     with pytest.raises(ValueError, match="min_penalty must increase from 0"):
         cp.PenaltyErrors([1, 2], [0, 0], [0, 0])
     with pytest.raises(ValueError, match="fn must be non-negative, got -1 at index 1"):
@@ -202,8 +202,9 @@ def test_bad_error_functions_are_refused():
 
 
 def test_errors_by_penalty_are_those_of_the_selected_models():
-    # Costs by hand: no change 20.83, at 2 alone 6.75, at 2 and 5 nothing. So penalties
-    # to 6.75 select two changes, to 20.83 - 6.75 one, and larger ones none.
+    # The cost is 20.83 without changes, 6.75 with a change at 2, and 0 with changes at 2
+    # and 5. Penalties below 6.75 select two changes, penalties from 6.75 to 20.83 - 6.75
+    # select one, and larger penalties select none.
     labels = cp.Labels([0, 3], [3, 6], ["one_change", "no_change"])
     errors = cp.errors_by_penalty([1, 1, 5, 5, 5, 2], labels)
     assert errors.min_penalty.tolist() == pytest.approx([0, 6.75, 20 + 5 / 6 - 6.75])
@@ -213,12 +214,12 @@ def test_errors_by_penalty_are_those_of_the_selected_models():
     assert one.fn.tolist() == [1]
 
 
-def test_false_negatives_that_come_back_at_small_penalties_become_breakpoints():
-    # Three changes at the smallest penalty miss the label that two of them hit.
+def test_breakpoints_ignore_errors_that_increase_again_beyond_the_minimum():
+    # The model of the smallest penalties misses a label that the next model satisfies.
     function = cp.PenaltyErrors([0, 1, 4], fp=[2, 1, 0], fn=[1, 0, 1])
     bp = cp.error_breakpoints([function])
-    # At minus log penalty: a false positive more from log 1 on, and at -log 4 one
-    # false positive more and one false negative less.
+    # As predictions (minus log penalties) increase, FP increases and FN decreases by one
+    # at -log 4, and FP increases by one at 0.
     order = np.argsort(bp.value)
     assert bp.value[order].tolist() == pytest.approx([-np.log(4), 0])
     assert bp.fp_diff[order].tolist() == [1, 1]

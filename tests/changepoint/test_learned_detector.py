@@ -1,4 +1,4 @@
-"""LearnedDetector: sequences and labels in, changes of new sequences out."""
+"""LearnedDetector: penalties learned from labels, and changes detected in new sequences."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from rocpath.model_file import model_bytes
 
 
 def noisy_steps(n, seed):
-    """Sequences with a change at 20 that is large for their own noise."""
+    """Simulate sequences with a change at 20 that is large relative to their noise."""
     rng = np.random.default_rng(seed)
     noise = rng.choice([0.1, 1.0, 10.0], size=n)
     x = [np.repeat([0.0, 8 * s], 20) + s * rng.normal(size=40) for s in noise]
@@ -20,7 +20,7 @@ def noisy_steps(n, seed):
     return x, [labels] * n
 
 
-def test_new_sequences_have_their_changes_whatever_their_noise():
+def test_changes_of_new_sequences_are_found_at_all_noise_levels():
     x, labels = noisy_steps(60, 0)
     detector = cp.LearnedDetector(max_changes=8).fit(x[:40], labels[:40])
     right = [changes.tolist() == [20] for changes in detector.predict(x[40:])]
@@ -32,7 +32,7 @@ def test_score_is_the_fraction_of_correct_labels():
     x, labels = noisy_steps(30, 1)
     detector = cp.LearnedDetector(max_changes=8).fit(x, labels)
     flat = np.zeros(40)
-    # A flat sequence has no change, so that one of the three labels is wrong.
+    # A constant sequence has no changes, so one of the three labels is wrong.
     assert detector.predict([flat])[0].size == 0
     assert detector.score([flat], labels[:1]) == pytest.approx(2 / 3)
 
@@ -54,7 +54,7 @@ def test_segments_have_the_minimum_length():
         assert (np.diff([0, *found, 40]) >= 7).all()
 
 
-def test_a_regressor_segments_as_the_detector_that_holds_it():
+def test_detector_segments_with_the_penalties_of_its_regressor():
     x, labels = noisy_steps(20, 5)
     detector = cp.LearnedDetector(max_changes=8, min_length=7, unit=None)
     detector.fit(x, labels)
@@ -65,7 +65,7 @@ def test_a_regressor_segments_as_the_detector_that_holds_it():
         assert one.penalty == other.penalty
 
 
-def test_it_is_cloned_and_cross_validated_by_group():
+def test_detector_can_be_cloned_and_cross_validated_by_group():
     x, labels = noisy_steps(30, 4)
     detector = clone(cp.LearnedDetector(max_changes=6, cost="normal"))
     assert detector.get_params()["max_changes"] == 6
@@ -76,7 +76,7 @@ def test_it_is_cloned_and_cross_validated_by_group():
 
 
 @pytest.mark.parametrize("cost", ["biweight", "huber", "mean_variance", "columns"])
-def test_other_costs_learn_from_labels_in_any_unit(cost):
+def test_predictions_with_other_costs_do_not_depend_on_the_unit(cost):
     x, labels = noisy_steps(30, 8)
     settings = {"cost": cost, "min_length": 3}
     if cost == "columns":
@@ -102,7 +102,7 @@ def test_changes_do_not_depend_on_the_unit_of_the_data():
         strict=True,
     ):
         assert one.tolist() == other.tolist()
-    # A penalty in the units of the data has no such invariance.
+    # With unit=None, predictions depend on the unit.
     raw = cp.LearnedDetector(max_changes=8, unit=None).fit(x[:30], labels[:30])
     with (
         pytest.warns(UserWarning, match="more than 10% of observations"),
@@ -118,9 +118,9 @@ def test_a_free_coefficient_of_the_noise_is_learned():
     assert detector.score(x[40:], labels[40:]) > 0.9
 
 
-def test_sequences_unlike_the_training_data_are_named():
+def test_warnings_name_sequences_unlike_the_training_data():
     rng = np.random.default_rng(9)
-    # The penalty depends on the length here, so that the length is a feature.
+    # Lengths differ, and the coefficient of the length is made nonzero below.
     x = [np.repeat([0.0, 4.0], n) + rng.normal(size=2 * n) for n in range(10, 50)]
     labels = [
         cp.Labels(
@@ -134,14 +134,14 @@ def test_sequences_unlike_the_training_data_are_named():
         detector.segment([rng.normal(size=1000)], names=["long"])
 
 
-def test_comparison_has_the_errors_of_held_out_sequences():
+def test_comparison_counts_errors_of_held_out_sequences():
     x, labels = noisy_steps(30, 10)
     detector = cp.LearnedDetector(max_changes=6, random_state=0).fit(x, labels)
     comparison = detector.comparison_
     assert comparison.metric == "label errors"
     names = {one.name for one in comparison.scores}
     assert {"PenaltyRegressor", "constant penalty", "interval regression"} < names
-    # The same folds by hand: neighbors, in fives.
+    # The same five folds, each of neighboring sequences.
     total = 0
     for fold in np.split(np.arange(30), 5):
         train = [k for k in range(30) if k not in fold]
@@ -185,17 +185,17 @@ def test_a_report_is_written(tmp_path):
         ([[1.0, 2.0]], ["one"], "labels must be a list of Labels or None, got 'one'"),
     ],
 )
-def test_bad_input_is_named(x, labels, message):
+def test_invalid_labels_raise(x, labels, message):
     with pytest.raises((ValueError, TypeError), match=message):
         cp.LearnedDetector().fit(x, labels)
 
 
-def test_sequences_have_as_many_columns_as_in_training():
+def test_sequences_must_have_as_many_columns_as_in_training():
     x, labels = noisy_steps(12, 0)
     detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
     with pytest.raises(ValueError, match="as in training, 1, got 2 for sequence 1"):
         detector.predict([x[0], np.column_stack((x[1], x[1]))])
-    # A table of one column is the same as a vector.
+    # An array with one column is equivalent to a vector.
     (found,) = detector.predict([x[0][:, None]])
     assert found.tolist() == detector.predict(x[:1])[0].tolist()
 
@@ -211,7 +211,7 @@ def test_sequences_have_as_many_columns_as_in_training():
         ([[1.0], [np.nan]], ValueError, r"sequences\[1\] must have an observation"),
     ],
 )
-def test_errors_name_the_bad_sequence(sequences, error, message):
+def test_error_messages_name_the_invalid_sequence(sequences, error, message):
     x, labels = noisy_steps(12, 0)
     detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
     for function in (detector.predict, cp.detect_changes, cp.labeling_page):
@@ -219,7 +219,7 @@ def test_errors_name_the_bad_sequence(sequences, error, message):
             function(sequences)
 
 
-def test_a_model_without_all_learned_attributes_is_refused(tmp_path):
+def test_loading_a_model_without_all_fitted_attributes_raises(tmp_path):
     x, labels = noisy_steps(12, 0)
     detector = cp.LearnedDetector(max_changes=4).fit(x, labels)
     saved = SavedDetector.from_detector(detector, {})

@@ -6,7 +6,7 @@ import pytest
 from rocpath import changepoint as cp
 
 
-def test_a_few_observations_have_three_times_their_variance():
+def test_penalty_of_a_short_sequence_is_proportional_to_its_variance():
     x = np.array([0.0, 2, 0, 2, 10])
     expected = 3 * x.var() * np.log(5)
     assert cp.default_penalty(x) == pytest.approx(expected)
@@ -20,7 +20,7 @@ def autoregressive(n, rho, rng):
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.6, 0.9])
-def test_autocorrelated_noise_has_its_long_run_variance(rho):
+def test_penalty_depends_on_the_long_run_variance_of_autocorrelated_noise(rho):
     rng = np.random.default_rng(4)
     x = autoregressive(20_000, rho, rng)
     expected = 2 * np.log(x.size) * (1 + rho) / (1 - rho)
@@ -43,7 +43,7 @@ def test_changes_in_autocorrelated_and_rounded_noise_are_found():
 
 
 @pytest.mark.parametrize("cost", ["normal", "biweight", "huber"])
-def test_values_that_are_mostly_equal_have_a_penalty(cost):
+def test_penalty_is_positive_if_most_values_are_equal(cost):
     x = np.zeros(400)
     x[::9] = np.random.default_rng(7).exponential(size=45)
     penalty = cp.default_penalty(x, cost=cost)
@@ -51,14 +51,14 @@ def test_values_that_are_mostly_equal_have_a_penalty(cost):
     assert cp.segment_penalty(x, penalty, cost=cost).n_changes < 40
 
 
-def test_missing_observations_have_no_weight():
+def test_missing_observations_are_ignored():
     rng = np.random.default_rng(6)
     x = np.repeat([0.0, 6.0], 50) + rng.normal(size=100)
     gaps = np.insert(x, [10, 50, 50, 80], np.nan)
     assert cp.default_penalty(gaps) == cp.default_penalty(x)
 
 
-def test_noise_is_measured_well_and_pure_noise_has_few_changes():
+def test_noise_is_estimated_accurately_and_pure_noise_has_few_changes():
     rng = np.random.default_rng(0)
     x = 3 * rng.normal(size=10_000)
     expected = 2 * 9 * np.log(10_000)
@@ -70,24 +70,24 @@ def test_noise_is_measured_well_and_pure_noise_has_few_changes():
     assert np.mean(n_changes) < 0.5
 
 
-def test_scale_and_shift_of_the_data_change_nothing():
+def test_penalty_scales_with_the_square_of_the_data_and_ignores_shifts():
     rng = np.random.default_rng(1)
     x = np.repeat([0.0, 4.0], 50) + rng.normal(size=100)
     penalty = cp.default_penalty(x)
     assert cp.default_penalty(1e-9 * x + 5) == pytest.approx(1e-18 * penalty)
 
 
-def test_penalty_of_counts_is_log_n_times_their_overdispersion():
+def test_penalty_of_counts_is_their_dispersion_times_log_n():
     rng = np.random.default_rng(2)
     counts = rng.poisson(50, size=5000).astype(float)
     log_n = np.log(5000)
     assert cp.default_penalty(counts, cost="poisson") == pytest.approx(log_n, rel=0.1)
-    # Ten times a Poisson count has ten times the variance of one with its mean.
+    # Multiplication of Poisson counts by ten gives a dispersion of ten.
     spread = cp.default_penalty(10 * counts, cost="poisson")
     assert spread == pytest.approx(10 * log_n, rel=0.1)
 
 
-def test_weights_are_those_of_precise_observations():
+def test_weights_are_inverse_variances():
     rng = np.random.default_rng(3)
     weight = rng.choice([1.0, 25.0], size=4000)
     x = rng.normal(size=4000) / np.sqrt(weight)
@@ -108,7 +108,7 @@ def test_steps_without_noise_are_found():
     assert found.changes.tolist() == [20, 40]
 
 
-def test_bad_input_is_named():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="cost must be"):
         cp.default_penalty([1.0, 2.0], cost="other")
     with pytest.raises(ValueError, match="weights"):
@@ -118,7 +118,7 @@ def test_bad_input_is_named():
 @pytest.mark.parametrize(
     ("x", "settings", "error", "message"),
     [
-        # Both short and long sequences are checked before anything is estimated.
+        # Short sequences are checked too.
         ([-1.0, -2.0, 3.0], {"cost": "poisson"}, ValueError, "must not be negative for cost='poi"),
         ([1.0, 2.0, 3.0], {"weights": [0, 0, 0]}, ValueError, "weights must be positive, got 0"),
         ([["a", "b"]], {}, TypeError, "x must be real numbers"),
@@ -126,18 +126,18 @@ def test_bad_input_is_named():
         (np.zeros((3, 2, 2)), {}, ValueError, "x must be one-dimensional"),
     ],
 )
-def test_bad_observations_raise(x, settings, error, message):
+def test_invalid_observations_raise(x, settings, error, message):
     with pytest.raises(error, match=message):
         cp.default_penalty(x, **settings)
 
 
-def test_fewer_than_two_observations_have_no_penalty():
+def test_penalty_of_fewer_than_two_observations_is_zero():
     for x in ([], [1.0], [np.nan, 3.0]):
         for cost in ("normal", "poisson", "mean_variance"):
             assert cp.default_penalty(x, cost=cost) == 0.0
 
 
-def test_a_penalty_may_be_a_number_of_any_type():
+def test_a_penalty_may_have_any_numeric_type():
     x = np.repeat([0.0, 5.0], 50)
     for penalty in (30, 30.0, np.int64(30), np.float32(30), [30.0], np.array([30])):
         assert cp.detect_changes([x], penalty)[0].changes.tolist() == [50]

@@ -1,4 +1,4 @@
-"""PenaltyRegressor: label errors in, penalties and changes out."""
+"""PenaltyRegressor: penalties learned from label errors."""
 
 import pickle
 
@@ -14,7 +14,7 @@ KINDS = ["no_change", "one_change", "no_change", "one_change", "no_change"]
 
 
 def simulated(n=60, seed=0):
-    """Sequences with two changes, whose noise differs tenfold between them."""
+    """Simulate sequences with two changes, and noise levels from 0.1 to 10."""
     rng = np.random.default_rng(seed)
     labels = cp.Labels([0, 25, 35, 65, 75], [25, 35, 65, 75, 100], KINDS)
     sequences, functions = [], []
@@ -61,7 +61,7 @@ def test_descent_on_aum_is_an_option(problem, start):
         assert model.n_iter_ > 0  # a constant is much worse here
 
 
-def test_without_steps_it_is_an_interval_regression(problem):
+def test_without_descent_steps_the_model_is_an_interval_regression(problem):
     _, X, y = problem
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     assert model.n_iter_ == 0
@@ -72,8 +72,8 @@ def test_without_steps_it_is_an_interval_regression(problem):
     assert np.abs(difference.mean()) < 1
 
 
-def test_useless_features_leave_a_constant():
-    # The noise is that of the sequence, and the features know nothing of it.
+def test_uninformative_features_give_a_nearly_constant_model():
+    # The features are independent of the noise levels of the sequences.
     _, y = simulated(n=40, seed=3)
     X = np.random.default_rng(0).normal(size=(40, 30))
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
@@ -104,9 +104,9 @@ def test_groups_determine_which_features_are_selected():
         rp.PenaltyRegressor().fit(X, y, groups=group[1:])
 
 
-def test_the_sign_is_that_of_the_log_penalty(problem):
-    # Errors fall from FP to FN as the penalty grows, so predictions of -log penalty
-    # must rank as the breakpoints do: the noisier, the larger the penalty.
+def test_predicted_penalties_increase_with_the_noise(problem):
+    # The model predicts log penalties, but breakpoints use minus log penalties; with the
+    # wrong sign, predicted penalties would decrease.
     sequences, X, y = problem
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     spread = [np.std(np.diff(x)) for x in sequences]
@@ -124,7 +124,7 @@ def test_features_need_not_be_finite(problem):
     assert model.score(X, y) > 0.9
 
 
-def test_a_sequence_of_any_kind_is_predicted(problem):
+def test_penalties_of_degenerate_sequences_are_predicted(problem):
     _, X, y = problem
     model = rp.PenaltyRegressor(random_state=0).fit(X, y)
     odd = [np.zeros(5), [3.0], [-1e99, 1e99, 0.0], np.full(9, -7.0), [1e-99, 2e-99]]
@@ -134,8 +134,9 @@ def test_a_sequence_of_any_kind_is_predicted(problem):
 
 
 @pytest.mark.parametrize("max_changes", [2, 3, 5, 10])
-def test_few_changes_tried_are_enough_to_learn_from(max_changes):
-    # Small penalties select models that miss labels which larger ones hit.
+def test_penalties_can_be_learned_with_a_small_max_changes(max_changes):
+    # Small penalties select models that miss labels which models of larger penalties
+    # satisfy.
     rng = np.random.default_rng(0)
     labels = cp.Labels([0, 25, 35, 65, 75], [25, 35, 65, 75, 100], KINDS)
     mean = np.repeat([0.0, 0.7, 0.0], [30, 40, 30])
@@ -148,7 +149,7 @@ def test_few_changes_tried_are_enough_to_learn_from(max_changes):
         assert np.isfinite(model.score(X, y))
 
 
-def test_works_with_the_tools_of_scikit_learn(problem):
+def test_works_with_model_selection_of_scikit_learn(problem):
     _, X, y = problem
     model = rp.PenaltyRegressor(random_state=0, max_steps=5)
     scores = cross_val_score(model, X, y, cv=KFold(3, shuffle=True, random_state=0))
@@ -170,13 +171,13 @@ def test_works_with_the_tools_of_scikit_learn(problem):
         ({"step": "validation_auc"}, "step must be"),
     ],
 )
-def test_bad_parameters_are_named(problem, change, message):
+def test_invalid_parameters_raise(problem, change, message):
     _, X, y = problem
     with pytest.raises(ValueError, match=message):
         rp.PenaltyRegressor(**change).fit(X, y)
 
 
-def test_bad_targets_are_named(problem):
+def test_invalid_targets_raise(problem):
     sequences, X, y = problem
     with pytest.raises(TypeError, match=r"y must be a list of PenaltyErrors, got 3"):
         rp.PenaltyRegressor().fit(X, [*y[:-1], 3])
@@ -186,7 +187,7 @@ def test_bad_targets_are_named(problem):
         cp.detect_changes(sequences[:2], [1.0, 2.0, 3.0])
 
 
-def test_sequences_that_do_not_differ_have_a_constant(problem):
+def test_constant_features_give_a_constant_model(problem):
     _, X, y = problem
     model = rp.PenaltyRegressor().fit(np.repeat(X[:1], 60, axis=0), y)
     assert not model.coef_.any()
@@ -194,14 +195,14 @@ def test_sequences_that_do_not_differ_have_a_constant(problem):
     assert sum(one.at(model.intercept_) for one in y) <= np.quantile(errors, 0.2)
 
 
-def test_labels_that_no_penalty_changes_leave_any_constant():
+def test_log_penalty_is_zero_if_errors_do_not_depend_on_it():
     same = cp.PenaltyErrors([0], fp=[1], fn=[0])
     model = rp.PenaltyRegressor(max_steps=3).fit(np.arange(3.0)[:, None], [same] * 3)
     assert model.predict([[1.0]]).tolist() == [0.0]
 
 
-def test_folds_without_a_tradeoff_do_not_descend():
-    # FP rises and falls again, so no penalty trades it for FN; with the second it does.
+def test_descent_is_skipped_in_folds_without_a_tradeoff():
+    # In the first function, FP rises and falls again, so no penalty trades FP for FN.
     hump = cp.PenaltyErrors([0, 1, 4], fp=[0, 1, 0], fn=[0, 0, 1])
     usual = cp.PenaltyErrors([0, 1, 4], fp=[1, 0, 0], fn=[0, 0, 1])
     y = [hump, hump, hump, usual]

@@ -1,4 +1,4 @@
-"""Sequences in pieces give the same as whole ones: memory maps, bedGraph files."""
+"""Sequences read in pieces, such as memory maps and bedGraph files."""
 
 import gzip
 import signal
@@ -22,9 +22,9 @@ def near(expected):
 
 @pytest.mark.parametrize(("cost", "constraint"), BOTH)
 @given(x=st.lists(st.integers(0, 6), min_size=1, max_size=30), size=st.integers(1, 7))
-def test_pieces_of_any_size_give_the_same(cost, constraint, x, size):
+def test_pieces_of_any_size_give_the_same_costs(cost, constraint, x, size):
     settings = {"cost": cost, "constraint": constraint}
-    # Whole numbers often have several best segmentations, of which it may be any.
+    # Sequences of integers often have several best segmentations, so costs are compared.
     whole = cp.segment_penalty(x, 2.0, **settings)
     parts = cp.segment_penalty(cp.array_pieces(x, size=size), 2.0, **settings)
     assert parts.cost + 2 * parts.n_changes == near(whole.cost + 2 * whole.n_changes)
@@ -36,19 +36,19 @@ def test_pieces_of_any_size_give_the_same(cost, constraint, x, size):
 
 @pytest.mark.parametrize(("cost", "constraint"), BOTH)
 @given(x=st.lists(st.integers(0, 6), min_size=1, max_size=30), size=st.integers(1, 7))
-def test_pieces_of_values_that_never_tie_change_at_the_same_places(cost, constraint, x, size):
+def test_pieces_of_sequences_without_ties_give_the_same_changes(cost, constraint, x, size):
     settings = {"cost": cost, "constraint": constraint}
     apart = np.array(x) + 0.01 * np.sqrt(np.arange(1.0, len(x) + 1.0))
     whole = cp.segment_penalty(apart, 2.0, **settings)
     parts = cp.segment_penalty(cp.array_pieces(apart, size=size), 2.0, **settings)
-    if constraint is None:  # with it, equal means may stand at several places
+    if constraint is None:  # otherwise, changes between equal means are not unique
         assert parts.changes.tolist() == whole.changes.tolist()
         assert parts.mean == near(whole.mean)
     assert parts.cost + 2 * parts.n_changes == near(whole.cost + 2 * whole.n_changes)
 
 
 @given(x=st.lists(st.integers(0, 6), min_size=8, max_size=20), size=st.integers(1, 7))
-def test_labels_and_lengths_across_pieces(x, size):
+def test_labels_and_minimum_length_apply_across_pieces(x, size):
     settings = {
         "labels": cp.Labels([1, 5], [4, 8], ["one_change", "no_change"]),
         "min_length": 2,
@@ -59,7 +59,7 @@ def test_labels_and_lengths_across_pieces(x, size):
     assert cp.segment_penalty(pieces, 2.0, **settings).changes.tolist() == (whole.changes.tolist())
 
 
-def test_a_memory_map_of_small_integers(tmp_path):
+def test_a_memory_map_of_small_integers_is_segmented(tmp_path):
     x = np.random.default_rng(0).poisson(np.repeat([3, 8, 2], 1000)).astype(np.uint8)
     np.save(tmp_path / "x.npy", x)
     on_disk = np.load(tmp_path / "x.npy", mmap_mode="r")
@@ -86,7 +86,7 @@ def write_runs(path, runs, separator="\t", chrom="chr1"):
 @pytest.mark.parametrize("separator", ["\t", " "])
 @pytest.mark.parametrize("name", ["runs.bedGraph", "runs.bedGraph.gz"])
 @pytest.mark.parametrize("text_size", [1, 2**23])
-def test_a_bedgraph_file_is_its_runs(tmp_path, monkeypatch, separator, name, text_size):
+def test_a_bedgraph_file_is_read_as_runs(tmp_path, monkeypatch, separator, name, text_size):
     monkeypatch.setattr(reader, "_TEXT_SIZE", text_size)
     path = write_runs(tmp_path / name, RUNS, separator)
     start, end, x = np.array(RUNS, dtype=float).T
@@ -96,13 +96,13 @@ def test_a_bedgraph_file_is_its_runs(tmp_path, monkeypatch, separator, name, tex
     assert found.changes.tolist() == expected.changes.tolist() == [1, 3]
     assert found.position.tolist() == [15, 21]
     assert found.cost == near(expected.cost)
-    # Labels have the file's positions: the peak may not begin at 15.
+    # Labels refer to positions in the file; this one excludes the peak start at 15.
     label = cp.Labels([10], [18], ["no_change"])
     moved = cp.segment_penalty(cp.bedgraph_pieces(path), 1.0, labels=label, **settings)
     assert 15 not in moved.position
 
 
-def test_gaps_are_filled_or_refused(tmp_path):
+def test_gaps_are_filled_or_raise(tmp_path):
     path = write_runs(tmp_path / "a.bedGraph", [(0, 10, 3), (15, 20, 3), (30, 31, 1)])
     pieces = list(cp.bedgraph_pieces(path, fill=0).read())
     x, weights, position = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -116,7 +116,7 @@ def test_gaps_are_filled_or_refused(tmp_path):
         list(cp.bedgraph_pieces(path, fill=0).read())
 
 
-def test_one_chromosome_of_several(tmp_path):
+def test_one_of_several_chromosomes_is_read(tmp_path):
     path = tmp_path / "two.bedGraph"
     path.write_text("chr1\t0\t5\t1\nchr2\t0\t3\t7\nchr2\t3\t9\t2\nchr3\t0\t1\t1\n")
     (piece,) = cp.bedgraph_pieces(path, chrom="chr2").read()
@@ -126,14 +126,14 @@ def test_one_chromosome_of_several(tmp_path):
             list(cp.bedgraph_pieces(path, chrom=chrom).read())
 
 
-def test_lines_that_are_not_runs_are_named(tmp_path):
+def test_invalid_lines_raise(tmp_path):
     path = tmp_path / "bad.bedGraph"
     path.write_text("chr1\t0\t5\t1\nchr1\t5\tsix\t7\n")
     with pytest.raises(ValueError, match=r"three numbers in each line: .*'six'"):
         list(cp.bedgraph_pieces(path).read())
 
 
-def test_a_file_without_runs_is_an_error(tmp_path):
+def test_a_file_without_runs_raises(tmp_path):
     path = tmp_path / "empty.bedGraph"
     path.write_text("track type=bedGraph\n")
     for read in (cp.bedgraph_pieces, rp.read_sequences):
@@ -143,7 +143,7 @@ def test_a_file_without_runs_is_an_error(tmp_path):
             read(path)
 
 
-def test_line_endings_of_windows_are_read(tmp_path):
+def test_windows_line_endings_are_read(tmp_path):
     path = tmp_path / "windows.bedGraph"
     for separator in (b"\t", b" "):
         path.write_bytes(separator.join([b"chr1", b"0", b"5", b"7"]) + b"\r\n")
@@ -151,7 +151,7 @@ def test_line_endings_of_windows_are_read(tmp_path):
         assert (piece.x.tolist(), piece.weights.tolist()) == ([7.0], [5.0])
 
 
-def test_labels_of_a_bed_file(tmp_path):
+def test_labels_are_read_from_a_bed_file(tmp_path):
     path = tmp_path / "labels.bed"
     path.write_text("chr2 5 9 peakEnd\nchr1\t0\t60\tnoPeaks\nchr1 90 110 peakStart\n")
     labels = cp.bed_labels(path, chrom="chr1")
@@ -168,22 +168,22 @@ def test_labels_of_a_bed_file(tmp_path):
         ([1.0, 2.0, 3.0, 1e120], r"at most 1e\+100 in size, got 1e\+120 at index 3"),
     ],
 )
-def test_bad_values_are_named_by_their_index_in_the_whole(x, message):
+def test_error_messages_show_the_index_in_the_whole_sequence(x, message):
     with pytest.raises(ValueError, match=message):
         cp.segment_penalty(cp.array_pieces(x, size=2), 1.0)
 
 
 def test_progress_is_reported():
-    told = []
+    calls = []
     x = np.arange(10.0)
-    cp.segment_penalty(cp.array_pieces(x, size=4), 1.0, progress=lambda *done: told.append(done))
-    assert told == [(4, 10), (8, 10), (10, 10)]
+    cp.segment_penalty(cp.array_pieces(x, size=4), 1.0, progress=lambda *done: calls.append(done))
+    assert calls == [(4, 10), (8, 10), (10, 10)]
 
 
 def test_an_interrupt_stops_the_search():
     x = np.random.default_rng(0).poisson(3, 2_000_000)
     main = threading.main_thread().ident
-    # A process in the background may have been started with interrupts ignored.
+    # Processes that run in the background may ignore interrupts.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))
     timer.start()

@@ -1,4 +1,4 @@
-"""Penalties learned on real peaks: no worse than a constant on new regions."""
+"""Penalties learned from real peaks, compared with a constant in new regions."""
 
 import os
 import runpy
@@ -16,7 +16,7 @@ READER = Path(__file__).parents[2] / "benchmarks" / "penalty_sets.py"
 
 
 def loaded(name):
-    """Features, error functions, folds and regions of a set of peaks."""
+    """Return features, error functions, folds and regions of a data set of peaks."""
     if "ROCPATH_DATA" not in os.environ or not READER.exists():
         pytest.skip("set ROCPATH_DATA to the folder with the data sets")
     data = runpy.run_path(str(READER))["load"](name)

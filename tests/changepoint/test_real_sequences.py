@@ -1,4 +1,4 @@
-"""From raw sequences to a learned penalty: simulated, and real counts if at hand."""
+"""Penalties learned from raw sequences: simulated data, and real counts if available."""
 
 import csv
 import gzip
@@ -15,7 +15,7 @@ CHIPSEQ = Path(os.environ.get("ROCPATH_DATA", "missing")) / "changepoint" / "raw
 
 
 def simulated(seed):
-    """A sequence with two changes of size 3, its noise, and labels around them."""
+    """Simulate a sequence with two changes of three standard deviations, and its labels."""
     rng = np.random.default_rng(seed)
     noise = np.exp(rng.uniform(-1, 1))
     n = int(rng.integers(60, 200))
@@ -42,7 +42,7 @@ def test_learned_penalties_find_known_changes():
     assert learned < constant
     bp = cp.error_breakpoints(functions[40:])
     assert rp.auc(bp, -log_penalty) > rp.auc(bp, np.zeros(20))
-    # The penalty gives the changes whose errors were counted.
+    # The segmentation for each predicted penalty has the errors that were counted.
     for (x, labels), p, f in zip(pairs[40:], log_penalty, functions[40:], strict=True):
         changes = cp.segment_penalty(x, np.exp(p)).changes
         errors = cp.label_errors([changes], labels, n=x.size)
@@ -50,7 +50,7 @@ def test_learned_penalties_find_known_changes():
 
 
 def coverage():
-    """Counts, run starts, run lengths and labels of each sample."""
+    """Yield counts, run starts, run lengths and labels of each sample."""
     if not CHIPSEQ.exists():
         pytest.skip("set ROCPATH_DATA to the folder with the data sets")
     with gzip.open(CHIPSEQ / "chr11ChIPseq_coverage.csv.gz", "rt") as file:
@@ -80,7 +80,7 @@ def test_peaks_in_coverage_agree_with_the_labels():
         errors = cp.label_errors([models.changes[k] for k in even], labels, position=start)
         selection = cp.model_selection(models.cost[even], even)
         function = cp.penalty_errors(selection, errors)
-        # Some penalty makes no error at all, and it gives that model again.
+        # Some penalty has no label errors, and a search with it finds the same model.
         lower, upper = cp.target_interval(function)
         penalty = np.exp(lower / 2 + upper / 2)
         assert function.at(np.log(penalty)) == 0

@@ -1,4 +1,4 @@
-"""Segmentations: equal to slow definitions, never worse than ruptures, at any scale."""
+"""Segmentations, compared with slow searches and ruptures, at various scales."""
 
 from itertools import pairwise
 from typing import get_args
@@ -19,7 +19,7 @@ constraints = st.sampled_from([None, "up_down"])
 
 @st.composite
 def sequences(draw, max_size=12):
-    """Small integers, many of them equal, and weights that may be run lengths."""
+    """Draw small integers with many ties, and integer weights."""
     n = draw(st.integers(1, max_size))
     element = draw(st.sampled_from([st.integers(0, 2), st.integers(0, 20)]))
     weight = draw(st.sampled_from([st.just(1), st.integers(1, 5)]))
@@ -28,7 +28,7 @@ def sequences(draw, max_size=12):
 
 
 def cost_of(x, weight, changes, mean, cost):
-    """The cost of given changes and means, from its definition."""
+    """Return the cost of given changes and means, computed from its definition."""
     x, weight = np.asarray(x, float), np.asarray(weight, float)
     mu = np.repeat(mean, np.diff([0, *changes, x.size]))
     if cost == "normal":
@@ -42,21 +42,21 @@ def near(expected):
 
 
 @given(sequences(), kinds)
-def test_costs_are_the_smallest(sequence, cost):
+def test_costs_are_minimal(sequence, cost):
     x, weight = sequence
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight)
     assert models.cost == near(oracle.best_costs(x, weight, len(x) - 1, cost))
 
 
 @given(sequences(max_size=6), kinds)
-def test_up_down_costs_are_the_smallest(sequence, cost):
+def test_up_down_costs_are_minimal(sequence, cost):
     x, weight = sequence
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint="up_down")
     assert models.cost == near(oracle.best_up_down_costs(x, weight, len(x) - 1, cost))
 
 
 @given(sequences(max_size=30), kinds)
-def test_longer_up_down_costs_are_the_smallest(sequence, cost):
+def test_up_down_costs_of_longer_sequences_are_minimal(sequence, cost):
     x, weight = sequence
     max_changes = min(6, len(x) - 1)
     models = cp.segment(x, max_changes, cost=cost, weights=weight, constraint="up_down")
@@ -65,7 +65,7 @@ def test_longer_up_down_costs_are_the_smallest(sequence, cost):
 
 
 @given(sequences(max_size=20), kinds, constraints)
-def test_changes_and_means_have_the_cost_and_keep_the_rules(sequence, cost, constraint):
+def test_changes_and_means_agree_with_costs_and_constraint(sequence, cost, constraint):
     x, weight = sequence
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
     assert models.n == len(x)
@@ -82,7 +82,7 @@ def test_changes_and_means_have_the_cost_and_keep_the_rules(sequence, cost, cons
 
 
 @given(sequences(max_size=15), kinds, constraints, st.floats(0, 50))
-def test_penalty_finds_the_selected_model(sequence, cost, constraint, penalty):
+def test_penalized_search_finds_the_selected_model(sequence, cost, constraint, penalty):
     x, weight = sequence
     settings = {"cost": cost, "weights": weight, "constraint": constraint}
     models = cp.segment(x, len(x) - 1, **settings)
@@ -93,19 +93,19 @@ def test_penalty_finds_the_selected_model(sequence, cost, constraint, penalty):
 
 
 @given(sequences(max_size=6), kinds, constraints)
-def test_weights_are_run_lengths(sequence, cost, constraint):
+def test_integer_weights_are_equivalent_to_run_lengths(sequence, cost, constraint):
     x, weight = sequence
     coded = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
     plain = cp.segment(np.repeat(x, weight), len(x) - 1, cost=cost, constraint=constraint)
     if constraint is None:
         assert coded.cost == near(plain.cost)
-    else:  # a tied change may stand inside a run
+    else:  # a change between equal means may be inside a run
         assert (plain.cost <= coded.cost + 1e-9).all()
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_longer_sequences_equal_a_plain_search(cost, constraint):
+def test_costs_of_longer_sequences_equal_those_of_a_plain_search(cost, constraint):
     rng = np.random.default_rng(1)
     n, max_changes = 90, 7
     mu = np.repeat(rng.uniform(1, 9, 6), 15)
@@ -134,7 +134,7 @@ def test_costs_and_changes_equal_those_of_ruptures():
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**30, -(2.0**49)])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-450, 2.0**260])
-def test_scale_and_offset_change_nothing(scale, offset):
+def test_changes_do_not_depend_on_scale_and_offset(scale, offset):
     rng = np.random.default_rng(3)
     x = rng.integers(-8, 9, 60) + np.repeat([0, 16, 8], 20)
     plain, moved = cp.segment(x, 5), cp.segment((x + offset) * scale, 5)
@@ -142,9 +142,9 @@ def test_scale_and_offset_change_nothing(scale, offset):
     assert moved.cost / scale**2 == pytest.approx(plain.cost, 1e-12)
 
 
-def test_penalties_in_units_beyond_float64():
-    # Squares of 1e-200 underflow. All three around their mean cost less than 5e-400, so
-    # a change is not worth 1e-300.
+def test_penalties_may_underflow_in_the_units_of_the_search():
+    # Squares of 1e-200 underflow. The cost without changes is below 5e-400, so no change
+    # is worth a penalty of 1e-300.
     tiny = [1e-200, 0, 3e-200]
     assert cp.segment_penalty(tiny, 1e-300).n_changes == 0
     assert cp.segment_penalty(tiny, 0.0).changes.tolist() == [1, 2]
@@ -153,7 +153,7 @@ def test_penalties_in_units_beyond_float64():
     assert cp.segment_penalty([5e-324, 0], 1.0).n_changes == 0
 
 
-def test_one_huge_value_does_not_hide_the_rest():
+def test_one_huge_value_does_not_hide_other_changes():
     rng = np.random.default_rng(4)
     x = rng.normal(np.repeat([0, 5, 0], 30))
     spiked = np.insert(x, 45, 1e12)
@@ -166,7 +166,7 @@ def test_one_huge_value_does_not_hide_the_rest():
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
-def test_constant_sequences(value, constraint):
+def test_constant_sequences_have_equal_costs_and_no_changes(value, constraint):
     x = np.full(9, value)
     for cost in ("normal", "poisson"):
         models = cp.segment(x, 8, cost=cost, constraint=constraint)
@@ -177,7 +177,7 @@ def test_constant_sequences(value, constraint):
         assert cp.segment_penalty(x, 0.5, cost=cost).n_changes == 0
 
 
-def test_background_of_zero_counts():
+def test_background_of_zero_counts_has_mean_zero():
     x = [0, 0, 0, 9, 8, 9, 0, 0]
     models = cp.segment(x, 2, cost="poisson", constraint="up_down")
     assert models.changes[2].tolist() == [3, 6]
@@ -185,8 +185,8 @@ def test_background_of_zero_counts():
     assert models.cost[2] == near(26 - 26 * np.log(26 / 3))
 
 
-def test_costs_that_meet_at_a_mean_of_zero():
-    # The same counts, split at different zeros, cost the same as the mean goes to 0.
+def test_costs_that_are_equal_at_a_mean_of_zero():
+    # Splits at different zeros have equal costs as the mean approaches 0.
     x = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
     models = cp.segment(x, 1, cost="poisson", constraint="up_down")
     assert models.changes[1].tolist() == [1]
@@ -194,8 +194,8 @@ def test_costs_that_meet_at_a_mean_of_zero():
 
 
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_clear_peaks_need_no_constraint(cost):
-    # Long enough that changes no longer in use are thrown away on the way.
+def test_the_constraint_does_not_affect_clear_peaks(cost):
+    # The sequence is long enough for unused changes to be discarded during the search.
     x = np.random.default_rng(2).poisson(np.tile(np.repeat([3, 9], 700), 4)[:-700])
     settings = {"cost": cost, "constraint": "up_down"}
     free, peaks = cp.segment(x, 8, cost=cost), cp.segment(x, 8, **settings)
@@ -205,11 +205,11 @@ def test_clear_peaks_need_no_constraint(cost):
 
 
 def test_the_constraint_can_increase_the_cost():
-    # By hand: up then down cannot fit 3 | 1 | 2 better than by one mean for 3 and 1.
+    # Because the first change must be up, no model of 3, 1, 2 is better than the mean.
     models = cp.segment([3, 1, 2], 2, constraint="up_down")
     assert models.cost == near([2, 2, 2])
     assert cp.segment([3, 1, 2], 2).cost == near([2, 0.5, 0])
-    # Two tied zeros and a one: no whole peak fits as well as one change.
+    # A complete peak, with two changes, fits 0, 0, 1 worse than one change.
     assert cp.segment([0, 0, 1], 2, constraint="up_down").cost == near([2 / 3, 0, 0.5])
 
 
@@ -224,7 +224,7 @@ def test_single_observation_and_extreme_penalties():
 
 
 def test_a_run_may_be_split_under_the_constraint():
-    # Up, down, up from 1 over 2 to 3 needs a peak and a background of mean 2.
+    # Changes up, down and up from 1 to 3 require a peak and a background of mean 2.
     best = cp.segment_penalty([1, 2, 2, 3], 0.01, constraint="up_down")
     assert best.changes.tolist() == [1, 2, 3]
     assert best.cost == 0
@@ -240,11 +240,11 @@ def test_results_are_read_only():
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", ["normal", "poisson"])
-def test_reversing_the_sequence_changes_no_cost(cost, constraint):
+def test_costs_of_the_reversed_sequence_are_equal(cost, constraint):
     x = np.random.default_rng(5).poisson(np.repeat([2, 9, 3, 7, 1], 40))
     models = cp.segment(x, 6, cost=cost, constraint=constraint)
     mirrored = cp.segment(x[::-1], 6, cost=cost, constraint=constraint)
-    even = slice(None, None, 2 if constraint else 1)  # whole peaks look the same
+    even = slice(None, None, 2 if constraint else 1)  # only complete peaks remain peaks
     assert mirrored.cost[even] == near(models.cost[even])
     assert all(a <= b for a, b in pairwise(models.changes[4]))
 
@@ -263,23 +263,23 @@ BAD = [
 
 
 @pytest.mark.parametrize(("given_x", "settings", "message"), BAD)
-def test_bad_input_is_refused(given_x, settings, message):
+def test_invalid_input_raises(given_x, settings, message):
     settings = {"max_changes": 1, **settings}
     x = given_x[0] if given_x else []
     with pytest.raises(ValueError, match=message):
         cp.segment(x, settings.pop("max_changes"), **settings)
 
 
-def test_models_that_do_not_fit_into_memory_are_refused():
+def test_models_that_do_not_fit_into_memory_raise():
     with pytest.raises(MemoryError, match=r"may take 400,000\.\d GB, more than the avail"):
         cp.segment(np.arange(3_200_000.0) % 7, 3_162_277)
 
 
-def test_costs_are_named_once():
-    # The core has a name of its own for the normal cost of several columns.
+def test_the_core_has_the_same_costs():
+    # The core has a separate name for the normal cost of several columns.
     assert {*get_args(SegmentCost), "columns"} == set(_core.segment_costs())
 
 
-def test_bad_penalty_is_refused():
+def test_a_negative_penalty_raises():
     with pytest.raises(ValueError, match="penalty must be non-negative, got -1"):
         cp.segment_penalty([1, 2], -1)

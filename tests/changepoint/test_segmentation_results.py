@@ -1,4 +1,4 @@
-"""Model selection: what every penalty selects, exactly, with ties."""
+"""Model selection for every penalty, including ties."""
 
 from fractions import Fraction
 
@@ -27,7 +27,7 @@ def test_every_penalty_selects_the_best_model_with_the_fewest_changes(cost, data
     }
     places = sorted({Fraction(0), *(p for p in corners if p >= 0)})
     between = [(a + b) / 2 for a, b in zip(places, [*places[1:], 99], strict=True)]
-    # A third is not a float: only where both agree is the tie itself tested.
+    # Ties can be tested only at penalties that are exact in float64, unlike 1/3.
     exact = [p for p in places if Fraction(float(p)) == p]
     for penalty in [*between, *exact]:
         expected = oracle.selected(cost, n_changes, penalty)
@@ -35,7 +35,7 @@ def test_every_penalty_selects_the_best_model_with_the_fewest_changes(cost, data
 
 
 @given(costs)
-def test_intervals_follow_each_other_from_zero_to_infinity(cost):
+def test_penalty_intervals_are_contiguous_from_zero_to_infinity(cost):
     selection = cp.model_selection(cost)
     assert selection.min_penalty[0] == 0
     assert selection.max_penalty[-1] == np.inf
@@ -47,7 +47,7 @@ def test_intervals_follow_each_other_from_zero_to_infinity(cost):
 
 
 def test_equal_costs_and_points_on_an_edge_are_not_selected():
-    # By hand: (1, 6) lies on the edge from (0, 9) to (2, 3); 3 and 4 add nothing.
+    # (1, 6) is on the edge from (0, 9) to (2, 3); more changes do not reduce the cost.
     selection = cp.model_selection([9.0, 6.0, 3.0, 3.0, 5.0])
     assert selection.n_changes.tolist() == [2, 0]
     assert selection.min_penalty.tolist() == [0, 3]
@@ -55,7 +55,7 @@ def test_equal_costs_and_points_on_an_edge_are_not_selected():
     assert selection.select(np.nextafter(3.0, 0)) == 2
 
 
-def test_penalties_that_round_to_one_leave_no_empty_interval():
+def test_penalties_that_round_to_the_same_number_leave_no_empty_interval():
     a = 1.0
     costs_ = [3 * a + 1, 2 * a + 1, a + 1, np.nextafter(1, 2)]
     selection = cp.model_selection(costs_)
@@ -64,12 +64,12 @@ def test_penalties_that_round_to_one_leave_no_empty_interval():
     assert tiny.n_changes.tolist() == [0]
 
 
-def test_one_model_is_selected_always():
+def test_a_single_model_is_always_selected():
     selection = cp.model_selection([4.0], [7])
     assert selection.select([0.0, np.inf]).tolist() == [7, 7]
 
 
-def test_many_models_in_linear_time():
+def test_selection_from_many_models_is_fast():
     cost = np.linspace(1, 0, 20_000) ** 2
     selection = cp.model_selection(cost)
     assert len(selection) > 19_000
@@ -85,11 +85,11 @@ def test_many_models_in_linear_time():
         (([1.0, 2.0], [0, 1, 2]), "same length"),
     ],
 )
-def test_bad_input_is_refused(arguments, message):
+def test_invalid_input_raises(arguments, message):
     with pytest.raises(ValueError, match=message):
         cp.model_selection(*arguments)
 
 
-def test_bad_penalty_is_refused():
+def test_a_negative_penalty_raises():
     with pytest.raises(ValueError, match="penalty must be non-negative, got -1"):
         cp.model_selection([1.0]).select([0.0, -1.0])

@@ -1,4 +1,4 @@
-"""The worth of changes, against segmentations with other penalties."""
+"""The worth of changes, compared with segmentations for other penalties."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests import oracle_changepoint as oracle
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.7, 3.1, 9.7]))
-def test_changes_persist_exactly_within_their_penalties(seed, penalty):
+def test_changes_persist_exactly_within_their_penalty_limits(seed, penalty):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=12) * 3
     best = cp.segment_penalty(x, penalty)
@@ -25,7 +25,7 @@ def test_changes_persist_exactly_within_their_penalties(seed, penalty):
 
 
 @pytest.mark.parametrize("cost", ["normal", "poisson", "biweight", "mean_variance"])
-def test_the_gain_is_the_cost_of_removing_a_change(cost):
+def test_the_gain_is_the_increase_in_cost_if_a_change_is_removed(cost):
     rng = np.random.default_rng(3)
     x = rng.poisson(np.repeat([3.0, 12.0, 6.0], 20)).astype(float)
     weight = rng.integers(1, 4, size=60).astype(float)
@@ -43,7 +43,7 @@ def test_the_gain_is_the_cost_of_removing_a_change(cost):
         assert gain == pytest.approx(whole - left - right)
 
 
-def test_long_searches_have_no_penalties():
+def test_penalty_limits_of_long_sequences_are_nan():
     x = np.repeat([0.0, 9.0], 10**6)
     x[::2] += 1.0
     worth = cp.change_worth(x, cp.segment_penalty(x, 100.0))

@@ -1,4 +1,4 @@
-"""Sequences and labels of data frames, as a notebook has them."""
+"""Sequences and labels read from data frames."""
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ pd = pytest.importorskip("pandas")
 
 
 def frame():
-    """Return two sequences, not sorted, the second with a change at 3."""
+    """Return two unsorted sequences; sequence b has a change at 3."""
     rows = {"host": list("babbabbb"), "time": [0, 1, 2, 1, 0, 3, 5, 4]}
     return pl.DataFrame(rows | {"load": [0.0, 7.0, 0.0, 0.0, 7.0, 9.0, 9.0, 9.0]})
 
@@ -29,7 +29,7 @@ def test_data_frames_are_split_and_sorted(convert):
     assert not table.is_time
 
 
-def test_changes_have_the_positions_and_the_names_of_the_table():
+def test_changes_have_the_positions_and_column_names_of_the_table():
     table = rp.read_sequences(frame(), **COLUMNS)
     found = cp.detect_changes(table.values, 1.0)
     changes = table.changes(found, cp.changes_worth(table.values, found))
@@ -38,7 +38,7 @@ def test_changes_have_the_positions_and_the_names_of_the_table():
     assert changes.height == 1
 
 
-def test_labels_of_the_labeling_page_are_aligned_with_the_sequences():
+def test_labels_are_aligned_with_the_sequences():
     table = rp.read_sequences(frame(), **COLUMNS)
     rows = {"sequence": ["b", "b", "c"], "start": [0, 2, 0], "end": [2, 5, 1]}
     kinds = ["no_change", "one_change", "no_change"]
@@ -53,7 +53,7 @@ def test_labels_of_the_labeling_page_are_aligned_with_the_sequences():
     assert grouped.groups == ["1", ""]
 
 
-def test_repeated_positions_are_averaged_by_weight_or_spread():
+def test_repeated_positions_are_averaged_or_spread():
     rows = pl.DataFrame({"position": [0, 1, 1, 2], "value": [1.0, 2.0, 5.0, 3.0]})
     with pytest.raises(ValueError, match="must not repeat unless repeated is mean or keep"):
         rp.read_sequences(rows)
@@ -61,13 +61,13 @@ def test_repeated_positions_are_averaged_by_weight_or_spread():
     assert mean.value.tolist() == [1.0, 3.5, 3.0]
     assert mean.weight.tolist() == [1.0, 2.0, 1.0]
     (kept,) = rp.read_sequences(rows, repeated="keep").sequences
-    # Two observations share the distance from 1 to 2.
+    # The two observations are spread evenly from 1 to 2.
     assert kept.position.tolist() == [0.0, 1.0, 1.5, 2.0]
     with pytest.raises(ValueError, match="repeated must be"):
         rp.read_sequences(rows, repeated="drop")
 
 
-def test_wide_tables_are_sequences_or_one_with_common_changes():
+def test_columns_of_wide_tables_are_separate_sequences_or_one_sequence():
     rows = pl.DataFrame({"time": [2, 1], "x": [1.0, 2.0], "y": [3.0, 4.0], "note": ["a", "b"]})
     wide = rp.read_sequences(rows, layout="wide")
     assert wide.names == ["x", "y"]
@@ -76,7 +76,7 @@ def test_wide_tables_are_sequences_or_one_with_common_changes():
     assert common.columns == ("x", "y")
 
 
-def test_a_bad_value_skips_only_its_sequence():
+def test_an_invalid_value_skips_only_its_sequence():
     rows = pl.DataFrame({"sequence": ["a", "b", "b"], "value": ["1", "2", "x"]})
     table = rp.read_sequences(rows)
     assert table.names == ["a"]
@@ -86,7 +86,7 @@ def test_a_bad_value_skips_only_its_sequence():
     )
 
 
-def test_texts_of_missing_values_are_missing():
+def test_text_that_denotes_missing_values_is_read_as_nan():
     rows = pl.DataFrame({"value": ["1", "n/a", "None", "#N/A", "-", "2"]})
     table = rp.read_sequences(rows)
     assert np.isnan(table.values[0]).tolist() == [False, True, True, True, True, False]
@@ -94,13 +94,13 @@ def test_texts_of_missing_values_are_missing():
 
 
 @pytest.mark.parametrize("layout", ["wide", "common"])
-def test_columns_that_are_not_numeric_are_reported(layout):
+def test_skipped_columns_are_reported(layout):
     rows = pl.DataFrame({"time": [1, 2], "x": [1.0, 2.0], "y": ["3", "oops"]})
     notes = rp.read_sequences(rows, layout=layout).notes
     assert notes == ("skipped columns that are not numeric: y.",)
 
 
-def test_runs_must_not_overlap_in_any_order():
+def test_runs_may_be_unsorted_but_must_not_overlap():
     rows = {"start": [20, 0, 10], "end": [30, 10, 21], "value": [1.0, 2.0, 3.0]}
     with pytest.raises(
         ValueError, match=r"'end' must not exceed the next 'start'.*got 21 in row 3"
@@ -126,20 +126,20 @@ def test_errors_suggest_another_layout_or_fewer_columns():
         rp.read_sequences(rows, value="x")
 
 
-def test_a_bad_column_of_a_wide_table_is_named_with_its_row():
+def test_an_invalid_column_of_a_wide_table_is_reported_with_its_row():
     rows = pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 1e200, 3.0], "z": [4.0, 5.0, 6.0]})
     for layout in ("wide", "common"):
         table = rp.read_sequences(rows, layout=layout)
         (skipped,) = table.skipped
         assert skipped.row == 2
         assert str(skipped).startswith("skipped sequence 'y': column 'y' must be finite")
-    # The other columns still have common changes.
+    # The other columns are still used.
     (common,) = table.sequences
     assert common.columns == ("x", "z")
 
 
 @pytest.mark.parametrize("name", [None, "when"])
-def test_times_in_the_index_of_a_data_frame_are_positions(name):
+def test_times_in_the_index_of_a_data_frame_are_used_as_positions(name):
     time = pd.date_range("2024-01-01", periods=3, freq="h", tz="Europe/Berlin", name=name)
     rows = pd.DataFrame({"value": [1.0, 2.0, 3.0]}, index=time)
     for position in {None, name}:
@@ -148,7 +148,7 @@ def test_times_in_the_index_of_a_data_frame_are_positions(name):
         assert np.diff(table.positions[0]).tolist() == [3600e6, 3600e6]
 
 
-def test_months_are_times():
+def test_months_are_read_as_times():
     rows = pl.DataFrame({"date": ["2024-01", "2024-02", "2024-03"], "value": [1.0, 2.0, 3.0]})
     table = rp.read_sequences(rows)
     assert table.is_time
