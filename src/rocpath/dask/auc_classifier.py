@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dask.array as da
 import numpy as np
+from dask.base import is_dask_collection
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
@@ -206,7 +207,7 @@ class AUCClassifier(LocalClassifier):
             Share of correct predictions, as in scikit-learn; for the AUC, use
             ``auc(y, model.decision_function(X))``.
         """
-        if not _is_lazy(X):
+        if not is_dask_collection(X):
             return float(self.to_local().score(X, y, sample_weight))
         local = self._without_names(X)
         with Passes(self.client) as passes:
@@ -232,7 +233,7 @@ class AUCClassifier(LocalClassifier):
         return local
 
     def _lazy(self, method: str, X: Any) -> Any:
-        if not _is_lazy(X):
+        if not is_dask_collection(X):
             return getattr(self.to_local(), method)(X)
         local = self._without_names(X)
         if column_names(X) is not None:
@@ -279,10 +280,6 @@ class AUCClassifier(LocalClassifier):
             counts = rows.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
         return self._factors(rows.classes, rows.classes)
-
-
-def _is_lazy(X: Any) -> bool:
-    return hasattr(X, "__dask_graph__")
 
 
 def _lazy_labels(X: Any, y: Any) -> Any:

@@ -220,7 +220,8 @@ def evaluate_files(
         # Kept, so that files are read and scored once for all columns.
         tasks = passes.each(ReturnInvalid(_score_file), files, state=(model, roles))
         tasks = passes.keep(tasks)
-        sizes = passes.results("scoring", passes.each(ReturnInvalid(_counts), tasks))
+        counts = passes.each(ReturnInvalid(_column), tasks, state="counts")
+        sizes = passes.results("scoring", counts)
         given = {"groups": groups, "sample_weight": sample_weight}
         names = ["y", "scores", *(name for name, one in given.items() if one is not None)]
         columns: dict[str, Any] = {name: _lazy_array(passes, tasks, name) for name in names}
@@ -294,7 +295,10 @@ def _labeled_rows(table: pl.DataFrame, label: str) -> pl.DataFrame:
 
 
 def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
-    """Return the columns of the labeled rows of a file, and their counts."""
+    """Return the columns of the labeled rows of a file.
+
+    The counts are those of positives, negatives, unlabeled rows and training rows.
+    """
     model, roles = state
     whole = read_table(name, text=model.text, codes=model.codes)
     table = _labeled_rows(whole, roles.y)
@@ -312,9 +316,3 @@ def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
         "sample_weight": None if weight is None else numbers_of(weight, may_miss=False).to_numpy(),
         "counts": (n_positive, table.height - n_positive, n_unlabeled, n_known),
     }
-
-
-def _counts(columns: dict[str, Any], _: None) -> tuple[int, int, int, int]:
-    """Return the numbers of positives, negatives, unlabeled rows and training rows."""
-    counts: tuple[int, int, int, int] = columns["counts"]
-    return counts
