@@ -82,7 +82,7 @@ def test_kinds_of_matrices_agree(kind):
         ({"l2": np.nan}, "l2 must be non-negative, got nan"),
         ({"max_steps": 1.5}, "max_steps must be an integer of at least 0"),
         ({"step": "validation_auc"}, "validation must be given for step="),
-        ({"patience": 3}, "patience requires validation data"),
+        ({"patience": 3}, "validation must be given for patience=3"),
         (
             {"unit_norm": True, "coef": np.zeros(4)},
             "coef must have a nonzero entry with unit_norm=True, got only zeros",

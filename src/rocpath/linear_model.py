@@ -257,12 +257,10 @@ def _checked_validation(
     if patience is not None:
         whole_number("patience", patience, least=1)
     if validation is None:
-        if choice.startswith("validation_auc"):
-            raise ValueError(f"validation must be given for step={choice!r}, got None.")
-        if patience is not None:
-            raise ValueError(
-                f"patience requires validation data, got patience={patience} and validation=None."
-            )
+        is_needed = choice.startswith("validation_auc")
+        if is_needed or patience is not None:
+            use = f"step={choice!r}" if is_needed else f"patience={patience}"
+            raise ValueError(f"validation must be given for {use}, got None.")
         return []
     if not isinstance(validation, tuple) or len(validation) != 2:
         raise TypeError(f"validation must be a tuple of X and bp, got {describe(validation)}.")

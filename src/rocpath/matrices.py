@@ -86,9 +86,7 @@ class Columns:
         """Convert weights of the original columns to those of the scaled columns."""
         # The infinite scale of a constant column times 0 would be NaN.
         is_varying = np.isfinite(self.scale)
-        scaled = np.zeros(coef.size)
-        scaled[is_varying] = coef[is_varying] * self.scale[is_varying]
-        return scaled
+        return np.multiply(coef, self.scale, out=np.zeros(coef.size), where=is_varying)
 
     def unscaled(self, scaled_coef: NDArray[np.float64], intercept: float = 0.0) -> LinearModel:
         """Convert a model of the scaled columns to one of the original columns."""
@@ -182,8 +180,8 @@ def add_pairs(
     pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
     """Add the sums of all partitions, rounded once."""
-    columns = np.concatenate([half for pair in pairs for half in (pair[0], pair[1])])
-    return np.array([fsum(one) for one in columns.reshape(2 * len(pairs), -1).T])
+    halves = np.stack([half for pair in pairs for half in pair])
+    return np.array([fsum(column) for column in halves.T])
 
 
 def equal_rows(X: Matrix) -> NDArray[np.intp]:
