@@ -199,13 +199,13 @@ def test_results_go_into_a_folder_whose_parent_is_not_written_to(tmp_path, monke
 
 
 def test_nothing_remains_of_scores_that_fail_while_writing(tmp_path, monkeypatch, fitted):
-    def write_half(table, path, **_):
+    def write_half(path, content):
         path.write_text("half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(pl.DataFrame, "write_csv", write_half)
     out = tmp_path / "scores.csv"
     out.write_text("mine")
+    monkeypatch.setattr(Path, "write_bytes", write_half)
     argv = ["predict", *fitted, "--out", str(out), "--force"]
     assert main(argv) == 2
     assert os.listdir(tmp_path) == ["scores.csv"]
