@@ -112,7 +112,7 @@ def test_one_stratum_has_delongs_standard_error():
     y, S = three_scores()
     found = rp.auc_interval(y, S[:, 0], strata=np.zeros(60))
     assert found.standard_error == pytest.approx(rp.auc_interval(y, S[:, 0]).standard_error)
-    with pytest.raises(ValueError, match="strata must have a stratum with rows of both"):
+    with pytest.raises(ValueError, match="strata must have at least one stratum with both classes"):
         rp.auc_interval(y, S[:, 0], strata=y)
 
 

@@ -33,7 +33,7 @@ def multiclass_interval(
     is_weighted: bool,
     confidence: float,
 ) -> AUCInterval:
-    """Average AUCs of one class against the rest, or of pairs of classes."""
+    """Average the one-vs-rest or one-vs-one AUCs of several classes."""
     classes, code, score = _checked_columns(y, scores)
     weight = row_weights(sample_weight, code.size)
     size: NDArray[Any] = np.bincount(code, weight, classes.size)
@@ -61,7 +61,7 @@ def multiclass_interval(
 
 
 def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...]:
-    """Return the classes, the class of each row, and a column of scores for each class."""
+    """Return the classes, the class code of each row, and the matrix of scores."""
     classes, code = np.unique(np.asarray(y), return_inverse=True)
     score = np.asarray(scores, dtype=np.float64)
     check_count("scores must have a row", score.shape[0], code.size, "labels")
@@ -78,7 +78,7 @@ def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...
 def _contests(
     size: NDArray[np.float64], is_pairwise: bool, is_weighted: bool
 ) -> list[tuple[int, list[int], float]]:
-    """Return each class, the classes it is compared with, and the weight of its AUC."""
+    """Return the class, the other classes and the weight of each AUC in the average."""
     every = range(size.size)
     if is_pairwise:  # each ordered pair of classes (Hand and Till, 2001)
         pairs = [(i, [j]) for i, j in permutations(every, 2)]
@@ -99,19 +99,19 @@ def stratified_interval(
     is_weighted: bool,
     confidence: float,
 ) -> AUCInterval:
-    """Average the AUCs of the strata that have both classes, weighted by pairs or equally."""
+    """Average the AUCs of strata with both classes, weighted by pairs or equally."""
     blocks = place_rows(score, sample.is_positive, sample.weight, 1.0)
     inside = pairs_within_groups(code, blocks, score, sample.is_positive, sample.weight)
     is_used = inside.pairs > 0
     n_strata = int(np.count_nonzero(is_used))
     if n_strata == 0:
-        raise ValueError("strata must have a stratum with rows of both classes, got none.")
+        raise ValueError("strata must have at least one stratum with both classes, got none.")
     share = np.where(is_used, inside.pairs if is_weighted else 1.0, 0.0)
     share = share / share.sum()
     area = np.divide(inside.won, inside.pairs, out=np.zeros(share.size), where=is_used)
     value = min(float(share @ area), 1.0)
     if sample.groups is None and n_strata >= MIN_SAMPLED_STRATA:
-        # Strata are the sampled units: a ratio of two sums over strata.
+        # Strata are the sampling units, and the average is a ratio of two sums over strata.
         variance = unit_variance((share * (area - value))[is_used])
     else:
         component = np.where(is_used[code], inside.component - area[code], 0.0)
@@ -142,11 +142,11 @@ def _within_variance(
     total, square = (np.bincount(key, weight**k, 2 * area.size) for k in (1, 2))
     influence = share[code] * weight * component / total[key]
     if sample.groups is not None:
-        # Components of a group are correlated, within a stratum and across strata.
+        # Components of one group are correlated, both within and across strata.
         return unit_variance(influence, sample.groups)
     n_rows = total**2 / np.maximum(square, 1e-300)
     variance = np.bincount(key, influence**2, total.size) * n_rows / np.maximum(n_rows - 1.0, 1.0)
-    # A single row has no sample variance, so that of the normal model is used.
+    # The sample variance of a single row is undefined: the normal model provides it.
     of_positive, of_negative, _ = binormal_table(1.0).at(area)
     shares, model = np.tile(share, 2), np.concatenate((of_negative, of_positive))
     variance = np.where(n_rows < 2.0, shares**2 * model, variance)

@@ -1,4 +1,4 @@
-"""The calibration curve: observed shares of positives against predicted probabilities."""
+"""Calibration curve: observed shares of positives against predicted probabilities."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.labeled_sample import RowGroups
 
 _MAX_BINS = 10  # more bins would be too narrow to see
-_POSITIVES_PER_BIN = 10  # expected; with fewer, the observed share is too uncertain
+_POSITIVES_PER_BIN = 10  # expected number; with fewer, the observed share is too uncertain
 
 
 class CalibrationBin(NamedTuple):
-    """Mean probability and observed share of positives of rows with similar probabilities."""
+    """Mean predicted probability and observed share of positives in one bin."""
 
     probability: float
     share: float
@@ -73,18 +73,19 @@ def calibration_curve(
     """Compare predicted probabilities with observed shares of positives.
 
     Rows are sorted by probability and divided into at most ten bins with equal
-    expected numbers of positives, about ten or more in each. Intervals are those of
-    Clopper and Pearson.
+    expected numbers of positives, at least ten in each bin if possible. The intervals
+    are those of Clopper and Pearson.
 
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values, of rows that the model was not fitted to.
+        Labels with exactly two distinct values, from rows that the model was not
+        fitted to.
     probabilities : array-like, shape (n_rows,)
         Predicted probabilities of the positive class.
     groups : array-like, shape (n_rows,), optional
-        Group of each row, as for :func:`auc_interval`. The intervals then
-        use effective numbers of rows (Korn and Graubard, 1998).
+        Group of each row, as in :func:`auc_interval`. The intervals then use effective
+        sample sizes (Korn and Graubard, 1998).
     confidence : float
         Nominal coverage of each interval.
     positive : label, optional
@@ -119,8 +120,8 @@ def calibration_bins(
     confidence: float = 0.95,
     groups: RowGroups | None = None,
 ) -> list[CalibrationBin]:
-    """Divide rows by probability, with equal expected numbers of positives."""
-    # Most bins with equal numbers of rows would contain no positive of a rare class.
+    """Bin rows by probability, with equal expected numbers of positives in each bin."""
+    # With equal numbers of rows, most bins would contain no positives of a rare class.
     order = np.argsort(probability, kind="stable")
     expected = np.cumsum(probability[order])
     n_bins = int(expected[-1] // _POSITIVES_PER_BIN)

@@ -84,7 +84,7 @@ class ScoreCurve:
 
     @cached_property
     def class_variances(self) -> list[float]:
-        """DeLong's variance by class, positives first; for a single row, the model's."""
+        """DeLong's variance by class, positives first; the model's for a single row."""
         positive, negative = self.spreads
         share = self.blocks.area / self.max_fpr
         expected = expected_spread(share, positive, negative, self.max_fpr)
@@ -102,7 +102,7 @@ class ScoreCurve:
 
     @cached_property
     def _ranked_rows(self) -> tuple[Any, Any, Any]:
-        """Group codes, labels and weights from the largest score down."""
+        """Group codes, labels and weights in descending order of score."""
         sample: Any = self.sample
         columns = sample.groups.code, sample.is_positive, sample.weight
         code, label, weight = (None if one is None else one[self.blocks.order] for one in columns)
@@ -110,12 +110,12 @@ class ScoreCurve:
 
     @cached_property
     def jackknife(self) -> Jackknife:
-        """The area without each of the groups, if rows are grouped."""
+        """The leave-one-group-out estimates of the area, if rows are grouped."""
         won = self._won_inside() if self.max_fpr == 1 else None
         return Jackknife.of(self.group_sums, self.blocks.area, won)
 
     def _won_inside(self) -> NDArray[np.float64]:
-        """Return the weight of the correctly ordered pairs within each group."""
+        """Return the total weight of the correctly ordered pairs within each group."""
         sample, blocks = self.sample, self.blocks
         if sample.weight is None and not blocks.is_mixed:
             return won_within_groups(*self._ranked_rows[:2])
@@ -125,7 +125,7 @@ class ScoreCurve:
 
     @cached_property
     def center(self) -> float:
-        """The area; if rows are grouped, that of pairs of different groups."""
+        """The area; if rows are grouped, only over pairs from different groups."""
         return self.blocks.area if self.sample.groups is None else self.jackknife.center
 
     @cached_property
@@ -156,7 +156,7 @@ class ScoreCurve:
 
     @property
     def test_variance(self) -> Variance:
-        """The variance of the area for tests."""
+        """The variance of the area that tests use, with its degrees of freedom."""
         if self.sample.groups is not None:
             return self.jackknife.variance
         return Variance(self.interval.standard_error**2, np.inf)
@@ -167,7 +167,7 @@ class ScoreCurve:
         variance = self.jackknife.variance.value / self.max_fpr**2
         if min(independent, variance) > 1e-24:
             return variance / independent
-        # The variance of a perfect ranking is zero: assume that rows of a group are equal.
+        # The variance of a perfect ranking is zero, so rows of a group are assumed equal.
         share = self.group_sums.weight / self.group_sums.total
         n_rows = [spread.n_rows for spread in reversed(self.spreads)]
         return float((n_rows * (share**2).sum(axis=1)).max())

@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.curves import ScoreCurve
 
-# Below this ratio to the variance of either AUC, the variance of a difference is the
-# rounding error of two equal rankings. One exchanged pair among 10^6 rows gives 1e-17.
+# Below this fraction of the sum of both variances, the variance of a difference is a
+# rounding error, and the rankings are equal. One swapped pair among 10^6 rows gives 1e-17.
 _EQUAL_RANKINGS = 1e-22
-_EQUAL_AREAS = 1e-14  # largest difference of equal areas due to rounding
+_EQUAL_AREAS = 1e-14  # largest rounding error in the difference of two equal areas
 
 
 def compared(
     one: ScoreCurve, two: ScoreCurve, margin: float | None = None, variance: float | None = None
 ) -> AUCComparison:
-    """Compare two scores of the same rows; ``variance`` is DeLong's, if already computed."""
+    """Compare the AUCs of two scores of the same rows.
+
+    ``variance`` is DeLong's variance of the difference, if it is already known.
+    """
     if one.sample.groups is not None:
         variance = (one.group_sums - two.group_sums).variance
         tested = (one.jackknife - two.jackknife).variance
@@ -38,7 +41,7 @@ def compared(
         and variance <= _EQUAL_RANKINGS * scale
         and (scale > 0 or _ranks_alike(one.score, two.score, one.blocks.order))
     ):
-        # Equal rankings have no difference to test; a test would divide by rounding error.
+        # Equal rankings do not differ, and a test would divide by a rounding error.
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         p_values = (None, None) if margin is None else (0.0, 0.0)
         return AUCComparison(*same, one.confidence, margin, *p_values)
@@ -48,7 +51,7 @@ def compared(
 
 
 def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
-    """Return Satterthwaite's degrees of freedom of DeLong's variance of a difference."""
+    """Return Satterthwaite's degrees of freedom for DeLong's variance."""
     parts = np.sum([one.class_variances, two.class_variances], axis=0)
     # The variance for a single row is that of the model, not an estimate.
     terms = [
@@ -62,17 +65,20 @@ def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
 def _ranks_alike(
     score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.unsignedinteger]
 ) -> bool:
-    """Return whether both scores rank all rows equally; ``order`` sorts the first."""
+    """Return whether both scores rank the rows equally; ``order`` sorts the first."""
     fall = -np.diff(score[order])
     other_fall = -np.diff(other[order])
     return bool((other_fall >= 0).all() and ((fall > 0) == (other_fall > 0)).all())
 
 
 def _delong_variance(one: ScoreCurve, two: ScoreCurve) -> float:
-    """Return DeLong's variance; for single rows, as if both AUCs were independent."""
+    """Return DeLong's variance of the difference between two AUCs.
+
+    For a class with a single row, both AUCs are treated as independent.
+    """
     squares = one.sample.squared_influences(one.deviation - two.deviation)
     return sum(
-        # A single row has no deviation from its mean, and so no observable covariance.
+        # The covariance cannot be estimated from a single row.
         one.class_variances[k] + two.class_variances[k]
         if one.spreads[k].is_single
         else squares[k] / (1.0 - 1.0 / one.spreads[k].n_rows)
@@ -89,14 +95,15 @@ def difference_of(
     margin: float | None = None,
     least: float = 0.0,
 ) -> AUCComparison:
-    """Test a difference, and combine both intervals.
+    """Test the difference of two AUCs, and combine both intervals into one.
 
-    ``variance`` is DeLong's or Obuchowski's, ``tested`` that of the test, and ``least``
-    the smallest distance of both limits from the difference.
+    ``variance`` is DeLong's or Obuchowski's variance of the difference, ``tested`` is
+    the variance that the test uses, and ``least`` is a lower bound on the distance of
+    each limit from the difference.
     """
     center = one.center - two.center
-    # Few rows determine the correlation of both AUCs poorly, and so the square-and-add
-    # rule alone would be too narrow.
+    # With few rows, the correlation of both AUCs is estimated poorly, and the interval of
+    # the square-and-add rule alone would be too narrow.
     below, above = (max(distance, least) for distance in _distances(one, two, variance))
     scale = float(np.sqrt(tested.value))
 
@@ -104,8 +111,8 @@ def difference_of(
         if scale > 0:
             return float(special.stdtr(tested.freedom, -excess / scale))
         # Both AUCs are 0 or 1, where the variance is zero but the interval has a positive
-        # width: the test uses the width on the side of the hypothesis. If it is zero
-        # too, the rankings are equal, and the difference is rounding error.
+        # width: the test uses the width on the side of the hypothesis. If it is also
+        # zero, the rankings are equal, and the difference is a rounding error.
         width = below if excess > 0 else above
         quantile = float(special.ndtri(0.5 + 0.5 * one.confidence))
         return float(special.ndtr(-excess / width * quantile)) if width > 0 else 0.5
@@ -130,7 +137,7 @@ def difference_of(
 
 
 def _distances(one: ScoreCurve, two: ScoreCurve, variance: float) -> tuple[float, float]:
-    """Return the distances to both limits of a difference, by the square-and-add rule."""
+    """Return the distances of both limits, by the square-and-add rule."""
     first, second = one.interval, two.interval
     both = first.standard_error * second.standard_error
     # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b), solved for the covariance.

@@ -1,10 +1,10 @@
 """Variances of clustered ROC data.
 
 The structural components of the rows of one group are correlated, but groups are
-independent of each other. So components are summed by group before they are squared
-(Obuchowski, 1997). With few or uneven groups that sum is too small, like any sandwich
-variance: intervals and tests use the jackknife over groups instead, which converges to
-the same value, with Student's distribution.
+independent of each other. Components are therefore summed by group before they are
+squared (Obuchowski, 1997). With few or uneven groups this variance is too small, like
+any sandwich variance, so intervals and tests use the jackknife over groups and
+Student's t distribution instead. Both variances converge to the same value.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class GroupSums(NamedTuple):
-    """Sums over the rows of each group, in one row for each class, negatives first."""
+    """Sums over the rows of each group; one array row per class, negatives first."""
 
     weight: NDArray[np.float64]
-    deviation: NDArray[np.float64]  # times the weight
+    deviation: NDArray[np.float64]  # multiplied by the weights
 
     @classmethod
     def of(
@@ -36,7 +36,7 @@ class GroupSums(NamedTuple):
         weight: NDArray[np.float64] | None,
         deviation: NDArray[np.float64],
     ) -> GroupSums:
-        """Sum over the rows."""
+        """Sum weights and weighted deviations by class and group."""
         n_codes = int(code.max()) + 1
         key = np.where(is_positive, code + n_codes, code)
         weighted = deviation if weight is None else weight * deviation
@@ -49,7 +49,7 @@ class GroupSums(NamedTuple):
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """The weight of each class, as a column."""
+        """The total weight of each class, as a column."""
         return np.asarray(self.weight.sum(axis=1, keepdims=True))
 
     @property
@@ -59,29 +59,30 @@ class GroupSums(NamedTuple):
         for name, count in zip(("negative", "positive"), n_groups, strict=True):
             if count < 2:
                 raise ValueError(
-                    f"groups must have {name} rows in at least two groups, got {count}."
+                    f"groups must include at least two groups with {name} rows, got {count}."
                 )
         n_all = int(np.count_nonzero(self.weight.any(axis=0)))
         influence = self.deviation / self.total
-        # S10 / M + S01 / N + 2 S11 / (M N), in the notation of the paper.
+        # S10 / M + S01 / N + 2 S11 / (M N), in the notation of Obuchowski (1997).
         variance = float((influence**2).sum(axis=1) @ (n_groups / (n_groups - 1)))
         variance += 2.0 * float(influence[0] @ influence[1]) * n_all / (n_all - 1)
         return max(variance, 0.0)
 
 
 class Jackknife(NamedTuple):
-    """An estimate, and the estimates without each of the groups."""
+    """An estimate, and its leave-one-group-out estimates."""
 
     center: float
     left_out: NDArray[np.float64]
 
     @classmethod
     def of(cls, sums: GroupSums, area: float, won: NDArray[np.float64] | None) -> Jackknife:
-        """Compute the AUC of pairs of different groups, or a partial AUC.
+        """Compute the AUC over pairs from different groups, or a partial AUC.
 
-        ``won`` is the weight of the correctly ordered pairs within each group, or None
-        for a partial AUC, which is not a sum over pairs: it is that of all rows, and
-        its structural components are kept when a group is excluded.
+        ``won`` is the total weight of the correctly ordered pairs within each group. It
+        is None for a partial AUC, which is not a sum over pairs: the estimate is then
+        that of all rows, and excluding a group does not change the structural
+        components of the other rows.
         """
         is_used = sums.weight.any(axis=0)
         if won is None:
@@ -89,7 +90,7 @@ class Jackknife(NamedTuple):
             return cls(area, area - change[is_used])
         (n, m), (n_all, m_all) = sums.weight, sums.total[:, 0]
         all_pairs, all_won = m_all * n_all - n @ m, area * m_all * n_all - won.sum()
-        # A pair within a group is counted with both of its rows.
+        # A pair within a group is counted twice, once for each of its rows.
         pairs = n * m_all + m * n_all - 2.0 * n * m
         component = sums.deviation + area * sums.weight
         won_pairs = component[0] * m_all + component[1] * n_all - 2.0 * won
@@ -111,11 +112,11 @@ class Jackknife(NamedTuple):
 
 
 def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sort rows by group, and keep their order within groups; also return the group ends.
+    """Sort rows by group, with a stable sort; return their order and the group ends.
 
-    The first end is 0, and the others are by group code.
+    The ends are ordered by group code, after a leading 0.
     """
-    # The conversion between formats of sparse matrices is a counting sort.
+    # The conversion of a sparse matrix from COO to CSR is a counting sort.
     entries = np.ones(ranked_code.size, dtype=bool)
     rows = sparse.csr_array((entries, (ranked_code, np.arange(ranked_code.size))))
     return rows.indices, rows.indptr
@@ -124,13 +125,13 @@ def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[A
 def won_within_groups(
     ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Count correctly ordered pairs by group, if no rows of different classes are tied.
+    """Count the correctly ordered pairs in each group, without ties between classes.
 
-    Rows are given from the largest score down.
+    Rows must be in descending order of score.
     """
     order, end = _group_order(ranked_code)
     label = ranked_label[order]
-    # Positives of the same group above a negative: all positives above it in this
+    # The positives of the same group above a negative are all positives above it in this
     # order, minus those of the preceding groups.
     n_above = np.cumsum(label)
     n_positive, n_won = (
@@ -144,7 +145,8 @@ class WithinGroups(NamedTuple):
     """Pairs of a positive and a negative row of the same group.
 
     ``won`` and ``pairs`` are the weights of correctly ordered and of all pairs, by
-    group code; ``component`` is the fraction of the pairs of each row that are won.
+    group code; ``component`` is, for each row, the fraction of its pairs that are
+    correctly ordered.
     """
 
     won: NDArray[np.float64]
@@ -159,7 +161,7 @@ def pairs_within_groups(
     is_positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> WithinGroups:
-    """Count the pairs of each group, with ties counting one half."""
+    """Sum the weights of the pairs within each group, with ties counting one half."""
     order = blocks.order[_group_order(code[blocks.order])[0]]
     ranked, group = score[order], code[order]
     is_new = (ranked[1:] != ranked[:-1]) | (group[1:] != group[:-1])
@@ -169,8 +171,8 @@ def pairs_within_groups(
     of_block = group[start]
     n_codes = int(code.max()) + 1
     total = [np.bincount(of_block, sums, n_codes) for sums in (tp, fp)]
-    # Rows of the same group above a block: all rows above it in this order, minus those
-    # of the preceding groups.
+    # The rows of the same group above a block are all rows above it in this order, minus
+    # those of the preceding groups.
     above, fp_above = (
         np.cumsum(sums) - sums - (np.cumsum(each) - each)[of_block]
         for sums, each in zip((tp, fp), total, strict=True)

@@ -40,25 +40,25 @@ class Variance(NamedTuple):
 
 
 def unit_variance(influence: NDArray[np.float64], groups: RowGroups | None = None) -> Variance:
-    """Return the variance of an estimate from the influences of independent rows or groups."""
+    """Compute the variance of an estimate from the influences of rows or groups."""
     n_units = influence.size
     if groups is not None:
         influence = np.asarray(np.bincount(groups.code, influence))
         n_units = groups.n_groups
     square = influence**2
     total = float(square.sum())
-    # Few units may have nearly all of the influence.
+    # A few units may account for nearly all of the influence.
     freedom = total**2 / max(float(square @ square), 1e-300) - 1.0
     return Variance(total * n_units / (n_units - 1), max(freedom, 1.0))
 
 
 class ScoreBlocks(NamedTuple):
-    """Class weights and structural components by block, from the largest score down.
+    """Class weights and structural components by block, in descending order of score.
 
     A block is a set of rows with equal structural components: tied rows, or consecutive
-    rows of one class. ``positive`` and ``negative`` are the centered structural components of a row
-    of that class in the block; ``order`` sorts the rows by score, and ``start`` holds
-    the first position of each block in it.
+    rows of one class. ``positive`` and ``negative`` are the centered structural
+    components of a row of that class in the block; ``order`` sorts the rows by score,
+    and ``start`` holds the first position of each block in it.
     """
 
     area: float
@@ -76,10 +76,10 @@ class ScoreBlocks(NamedTuple):
         return deviation
 
     def ranked_deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the component of each row, from the largest score down."""
+        """Return the component of each row, in descending order of score."""
         size = np.diff(np.append(self.start, self.order.size))
         ranked = np.repeat(np.where(self.tp > 0, self.positive, self.negative), size)
-        # Only ties have rows of both classes in one block.
+        # Only blocks of tied rows can contain both classes.
         if not self.is_mixed:
             return ranked
         return np.where(is_positive[self.order], ranked, np.repeat(self.negative, size))
@@ -96,11 +96,11 @@ def place_rows(
     weight: NDArray[np.float64] | None,
     max_fpr: float,
 ) -> ScoreBlocks:
-    """Compute the (partial) AUC and the structural components, with ties counting one half."""
+    """Compute the (partial) AUC and structural components; ties count one half."""
     order = falling_order(score)
     label = is_positive[order]
-    # Rows of a block have equal components, so all sums are over blocks: far fewer than
-    # rows where the classes hardly mix.
+    # Rows of a block have equal components, so all sums are over blocks. If the classes
+    # are well separated, there are far fewer blocks than rows.
     start = _block_starts(score, label, order)
     tp, fp = class_sums(label, None if weight is None else weight[order], start)
     return ScoreBlocks(*block_components(tp, fp, max_fpr), tp, fp, order, start)
@@ -111,9 +111,10 @@ def block_components(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Compute the (partial) AUC and the components from the weights in each block.
 
-    With shares F of the negatives above a block and a in it, a positive there adds the
-    integral of min(1, (t - F) / a) over t from F to max_fpr to the area. The component
-    of a negative is the derivative of the sum of all these in its weight.
+    Let F be the share of the negatives above a block, and a the share within it. A
+    positive in the block contributes the integral of min(1, (t - F) / a) over t from F
+    to max_fpr. The component of a negative is the derivative of the sum of these
+    contributions with respect to its weight.
     """
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
     tied = fp / n_negative
@@ -123,7 +124,7 @@ def block_components(
     # Rounding must not make the area exceed that of a perfect ranking.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
     # The share of positives above a negative, with ties counting one half. Its component
-    # is this share minus the mean, since the shares of a class sum to one.
+    # is this share minus the mean, since the relative weights of a class sum to one.
     won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
     return area, of_positive - area, of_negative
@@ -132,22 +133,22 @@ def block_components(
 def components_of_positives(
     room: NDArray[np.float64], tied: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the fraction of tied negatives that counts, and what a positive adds.
+    """Return the counted fraction of tied negatives, and the component of a positive.
 
     ``room`` is the distance to max_fpr before the tied negatives.
     """
     counted = np.clip(room, 0.0, tied)
-    # Of the negatives tied in a block, the fraction up to max_fpr counts; a block
-    # without negatives is entirely before or after max_fpr.
+    # Only the fraction of tied negatives up to max_fpr counts; a block without
+    # negatives is entirely before or after max_fpr.
     fraction = (room > 0).astype(np.float64)
     np.divide(counted, tied, out=fraction, where=tied > 0)
     return fraction, np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
 
 
 def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
-    """Sort rows from the largest score down."""
-    # The core's sort takes a third of the time of NumPy's, which would take half of the
-    # time of an interval, but its indices have 32 bits.
+    """Return the order that sorts rows by descending score."""
+    # The compiled sort takes a third of the time of NumPy's sort, which would account for
+    # half of the time of an interval. Its indices have 32 bits.
     if score.size >= 2**32:
         return np.argsort(score)[::-1].astype(np.uint64)
     order: NDArray[np.unsignedinteger] = _core.sorted_order(score)
@@ -157,7 +158,7 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
 def _block_starts(
     score: NDArray[np.float64], label: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
 ) -> NDArray[np.intp]:
-    """Start a block where the class changes, and before and after ties of both classes."""
+    """Return block starts: where the class changes, and at both ends of mixed ties."""
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
     # Within a tie of both classes the order is arbitrary, but the class changes

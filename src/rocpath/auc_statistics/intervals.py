@@ -41,35 +41,37 @@ def auc_interval(
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values, or of more if ``scores`` has a column for each.
+        Labels with exactly two distinct values, or with more if ``scores`` has one
+        column per class.
     scores : array-like, shape (n_rows,) or (n_rows, n_classes)
-        Scores that are larger for rows that are more likely positive. Ties count one
-        half. Columns belong to the classes in sorted order.
+        Scores, larger for rows that are more likely to be positive. Ties count one
+        half. Columns are in the sorted order of the classes.
     confidence : float
         Nominal coverage of the interval.
     max_fpr : float, optional
         Upper limit of the false positive rate. The value is then the partial AUC up to
         this limit, between 0 and ``max_fpr``.
     sample_weight : array-like, shape (n_rows,), optional
-        Non-negative weight of each row, as for a sample drawn with unequal
-        probabilities: rows are independent, and only the proportions of weights
-        matter. A weight of 2 does not stand for two rows.
+        Non-negative weight of each row, for samples drawn with unequal probabilities.
+        Rows are independent, and only relative weights matter: a weight of 2 does not
+        represent two rows.
     groups : array-like, shape (n_rows,), optional
         Group of each row, such as a patient. Rows of one group may depend on each
-        other in any way; groups are independent. The AUC remains that of all pairs,
-        and the standard error is Obuchowski's (1997). Without groups, all rows are
-        assumed to be independent.
+        other in any way; groups are independent. The AUC is still computed over all
+        pairs, and the standard error is Obuchowski's (1997). Without groups, all rows
+        are assumed to be independent.
     strata : array-like, shape (n_rows,), optional
         Stratum of each row, such as a user or a matched set. Only pairs within a
         stratum count, and strata with one class are skipped. With at least ten strata
-        and without ``groups``, strata are the independent units; with fewer, rows are.
+        and without ``groups``, strata are the independent units; with fewer strata,
+        rows are.
     weighting : {"pairs", "strata"}
-        Weights of the strata: their number of pairs, or equal weights.
+        Weights of the strata: their numbers of pairs, or equal weights.
     multi_class : {"ovr", "ovo"}
-        For several classes, AUCs of each class against the rest, or of each pair of
-        classes (Hand and Till).
+        AUCs to average if there are several classes: of each class against the rest,
+        or of each pair of classes (Hand and Till).
     average : {"macro", "weighted"}
-        For several classes, equal weights or weights by the number of rows.
+        Weights of these AUCs: equal, or proportional to the number of rows.
     positive : label, optional
         Positive class. By default it is the larger of the two labels.
 
@@ -123,18 +125,19 @@ def compare_auc(
 ) -> AUCComparison:
     """Compare the AUCs of two scores of the same rows by DeLong's test.
 
-    The interval combines those of :func:`auc_interval` with the correlation of both
-    AUCs (the square-and-add rule of Newcombe, Zou and Donner).
+    The interval combines the intervals of both AUCs, as in :func:`auc_interval`, with
+    the correlation of the AUCs (the square-and-add rule of Newcombe, Zou and Donner).
 
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     scores, other_scores : array-like, shape (n_rows,)
-        Scores that are larger for rows that are more likely positive. Ties count one
+        Scores, larger for rows that are more likely to be positive. Ties count one
         half.
     confidence, max_fpr, sample_weight, groups, positive
-        As for :func:`auc_interval`. With groups, the test uses Student's distribution.
+        As in :func:`auc_interval`. With groups, the test uses Student's t
+        distribution.
     margin : float, optional
         Positive margin for tests of non-inferiority and equivalence.
 
@@ -170,16 +173,16 @@ def compare_auc_unpaired(
     margin: float | None = None,
     positive: Any = None,
 ) -> AUCComparison:
-    """Compare the AUCs of two independent samples with DeLong's variances.
+    """Compare the AUCs of two independent samples using DeLong's variances.
 
     Parameters
     ----------
     y, other_y : array-like
-        Labels of each sample, of exactly two values.
+        Labels of each sample, with exactly two distinct values.
     scores, other_scores : array-like
         Scores of the rows of each sample.
     confidence, max_fpr, groups, margin, positive
-        As for :func:`compare_auc`.
+        As in :func:`compare_auc`.
     other_groups : array-like, optional
         Groups of the rows of the second sample.
 
@@ -208,10 +211,10 @@ def compare_auc_unpaired(
 
 
 def _refuse_with(other: str, **arguments: Any) -> None:
-    """Raise if an argument is given that is not supported together with another."""
+    """Raise if an argument is not supported in combination with another one."""
     for name, argument in arguments.items():
         if argument is not None:
-            raise ValueError(f"{name} must be None with {other}: it is not supported.")
+            raise ValueError(f"{name} must be None with {other}: the combination is not supported.")
 
 
 def checked_margin(margin: float | None) -> float | None:

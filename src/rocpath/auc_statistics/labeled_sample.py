@@ -1,4 +1,4 @@
-"""Checked rows: labels, weights, groups and scores."""
+"""Validated labels, weights, groups and scores of a sample."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class RowGroups(NamedTuple):
-    """The group of each row as a code, and the number of different groups."""
+    """The group of each row as an integer code, and the number of groups."""
 
     code: NDArray[np.intp]
     n_groups: int
 
     @classmethod
     def of(cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> RowGroups:
-        """Encode labels of any type, or raise if there are fewer than ``least`` groups."""
+        """Encode labels of any type; raise if there are fewer than ``least`` groups."""
         refuse_masked(name, labels)
         label = np.asarray(labels)
         if label.ndim != 1:
@@ -47,7 +47,7 @@ class RowGroups(NamedTuple):
 
     @classmethod
     def from_codes(cls, code: NDArray[np.intp]) -> RowGroups:
-        """Count the groups of rows; not every code need be used."""
+        """Create groups from codes, some of which may be unused."""
         return cls(code, int(np.count_nonzero(np.bincount(code))))
 
     def take(self, rows: NDArray[np.intp]) -> RowGroups:
@@ -56,11 +56,11 @@ class RowGroups(NamedTuple):
 
 
 def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
-    """Return non-negative integers that are equal where the labels are equal."""
+    """Encode labels as non-negative integers; equal labels have equal codes."""
     if label.dtype.kind in "bui":
         low = int(label.min())
         if int(label.max()) - low <= 2 * label.size:
-            # Whole numbers without large gaps are codes already.
+            # Integers without large gaps can serve as codes.
             return np.asarray(label.astype(np.intp) - low)
     elif label.dtype.kind == "O":
         label = label.astype(str)
@@ -69,7 +69,7 @@ def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class LabeledSample:
-    """Hold checked labels with optional weights and groups."""
+    """Hold validated labels with optional weights and groups."""
 
     is_positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
@@ -83,7 +83,7 @@ class LabeledSample:
         positive: Any = None,
         groups: ArrayLike | None = None,
     ) -> LabeledSample:
-        """Check labels, weights and groups."""
+        """Validate labels, weights and groups."""
         is_positive = positive_labels(y, positive)
         weight, together = None, None
         if sample_weight is not None:
@@ -96,14 +96,14 @@ class LabeledSample:
         return cls(is_positive, weight, together)
 
     def scores(self, name: str, given: ArrayLike) -> NDArray[np.float64]:
-        """Check scores."""
+        """Validate scores, and return them as a float64 array."""
         score = finite_vector(name, given, copy=False)
         same_length(**{"y": self.is_positive, name: score})
         return score
 
     @cached_property
     def counts(self) -> dict[str, int | None]:
-        """Numbers of rows and groups, by the names of the results."""
+        """Numbers of rows and groups, by their names in the results."""
         n_positives = int(np.count_nonzero(self.is_positive))
         return {
             "n_positives": n_positives,

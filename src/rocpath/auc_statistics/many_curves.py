@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 
-# A variance of a difference below this fraction of the sum of both variances is computed
-# by summing over rows.
+# Below this fraction of the sum of both variances, the variance of a difference is
+# computed by summing over rows.
 _CANCELLATION = 1e-6
 
 
@@ -47,12 +47,12 @@ class AUCComparisons(TextTable):
     intervals : dict of AUCInterval
         AUC of each score with its interval, by name.
     pairs : list of PairComparison
-        All pairs: ``first``, ``second``, ``comparison`` and ``holm_p_value``, which
-        controls the family-wise error rate over all pairs.
+        Comparisons of all pairs, with ``first``, ``second``, ``comparison`` and
+        ``holm_p_value``, which controls the family-wise error rate over all pairs.
     statistic, degrees_of_freedom, p_value : float
-        DeLong's overall test of the hypothesis that all AUCs are equal: a chi-squared
-        statistic, or for grouped rows an F statistic, whose degrees of freedom are
-        those of the numerator.
+        DeLong's overall test of the hypothesis that all AUCs are equal. The statistic
+        is chi-squared; for grouped rows it is an F statistic, and the degrees of
+        freedom are those of its numerator.
     """
 
     intervals: dict[str, AUCInterval]
@@ -104,14 +104,14 @@ def compare_aucs(
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     S : array-like or data frame, shape (n_rows, n_scores), or dict of array-like
-        Scores, one in each column; larger for rows that are more likely positive.
+        Scores, one per column, larger for rows that are more likely to be positive.
     names : list of str, optional
-        Names of the columns. By default they are those of the data frame or dict, or
-        numbers from 0.
+        Names of the columns. By default, the names in the data frame or dict, or
+        column numbers starting at 0.
     confidence, max_fpr, sample_weight, groups, positive
-        As for :func:`auc_interval`.
+        As in :func:`auc_interval`.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _named_columns(
     names = [str(name) for name in (getattr(S, "columns", S) if names is None else names)]
     if len(names) != len(given) or len(set(names)) < len(names):
         raise ValueError(
-            f"names must be different, one for each of the {len(given)} columns, got {names}."
+            f"names must be distinct, one for each of the {len(given)} columns, got {names}."
         )
     if len(names) < 2:
         raise ValueError(f"S must have at least two columns, got {len(names)}.")
@@ -173,15 +173,16 @@ def _named_columns(
         column = columns[name] = sample.scores(f"scores {name!r}", values)
         if column.min() == column.max():
             raise ValueError(
-                f"scores {name!r} must not be constant, got only {column[0]:g}: it "
-                "does not rank any rows."
+                f"scores {name!r} must not be constant, got only {column[0]:g}: "
+                "constant scores do not rank the rows."
             )
     return columns
 
 
 def holm(p_value: Sequence[float]) -> list[float]:
     """Adjust p-values by Holm's method, which controls the family-wise error rate."""
-    # The k-th smallest of n is multiplied by n - k + 1; the results must not decrease.
+    # The k-th smallest of n p-values is multiplied by n - k + 1, and the adjusted p-values
+    # must not decrease.
     order = np.argsort(p_value, kind="stable")
     times = np.arange(order.size, 0, -1)
     adjusted = np.empty(order.size)
@@ -190,7 +191,7 @@ def holm(p_value: Sequence[float]) -> list[float]:
 
 
 def _pair_variance(sample: LabeledSample, covariance: NDArray[np.float64]) -> float | None:
-    """Return DeLong's variance of a difference, or None if it must be summed by row."""
+    """Return DeLong's variance of a difference, or None if rows must be summed."""
     counts = sample.counts["n_positives"], sample.counts["n_negatives"]
     total = float(np.trace(covariance))
     variance = total - 2.0 * float(covariance[0, 1])
@@ -203,13 +204,13 @@ def _pair_variance(sample: LabeledSample, covariance: NDArray[np.float64]) -> fl
 def _overall_test(
     sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
-    """Test that all AUCs are equal, by their differences from the last one."""
+    """Test whether all AUCs are equal, using their differences from the last one."""
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
-    # The covariance of these differences.
+    # The covariance matrix of these differences.
     apart = covariance - covariance[-1] - covariance[:, -1:] + covariance[-1, -1]
     apart = apart[:-1, :-1]
-    # Equal rankings make the matrix singular; its rank is the degrees of freedom.
+    # Equal rankings make the matrix singular; its rank gives the degrees of freedom.
     scale = max(float(np.abs(apart).max()), 1e-300)
     rank = int(np.linalg.matrix_rank(apart / scale, tol=1e-10, hermitian=True))
     if rank == 0:
@@ -230,8 +231,8 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
         left_out = np.array([curve.jackknife.left_out for curve in curves])
         return np.asarray(np.cov(left_out, bias=True) * (left_out.shape[1] - 1.0))
     first = curves[0]
-    # Each deviation is divided by the weight of its class, and each sum of squares by
-    # 1 - 1/n (Bessel's correction).
+    # Each deviation is divided by the total weight of its class, and each sum of squares
+    # by 1 - 1/n (Bessel's correction).
     positive, negative = (
         1.0 / total.sum() / np.sqrt(max(1.0 - 1.0 / spread.n_rows, 1e-9))
         for total, spread in zip((first.blocks.tp, first.blocks.fp), first.spreads, strict=True)
