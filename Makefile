@@ -62,7 +62,7 @@ SANITIZED_TESTS := $(addprefix tests/,$(addsuffix .py,test_best_auc test_best_st
 	test_linear_model test_partial_auc test_partial_search test_reference test_roc \
 	test_rounding_margin test_threads test_uneven_magnitudes changepoint/test_interval_regression \
 	changepoint/test_labeled_segmentation changepoint/test_labels changepoint/test_segmentation \
-	changepoint/test_selection))
+	changepoint/test_segmentation_results))
 
 sanitize: $(VENV)/installed
 	$(BIN)/python -m venv $(VENV)/sanitize
