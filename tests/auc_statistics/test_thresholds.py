@@ -188,7 +188,7 @@ def test_impossible_constraints_state_what_is_possible():
         ({"top": 0}, "top must be"),
         ({"min_tpr": 0.5, "groups": [1, 1]}, "groups must have an entry for each of"),
         ({"max_fpr": 1.5}, "max_fpr must be in .0, 1., got 1.5"),
-        ({"cost": (1, -1)}, "cost must not be negative or both 0"),
+        ({"cost": (1, -1)}, "cost must be non-negative and not both 0"),
         ({"cost": 3}, "cost must be a pair"),
         ({"min_tpr": 0.5, "confidence": 2.0}, "confidence must be in .0, 1."),
         ({"min_tpr": 0.5, "scores": [1, 2]}, "y and scores must have the same length"),

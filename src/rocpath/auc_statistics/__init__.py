@@ -1,1 +1,1 @@
-"""Confidence intervals and tests for AUCs, and thresholds with guaranteed error rates."""
+"""Confidence intervals and tests for AUCs; thresholds with guaranteed error rates."""

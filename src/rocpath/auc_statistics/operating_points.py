@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Unit = Literal["row", "weight", "group"]  # what rates are fractions of
+Unit = Literal["row", "weight", "group"]  # what rates count
 DEFAULT_CONFIDENCE = 0.95
 _UNKNOWN = (float("nan"), float("nan"))
 
@@ -32,28 +32,29 @@ class OperatingPoint(Sentence):
     """Hold a threshold and its error rates on the rows from which it was chosen.
 
     Rows whose score is at least ``threshold`` are predicted positive. Each limit of an
-    interval is a one-sided bound that holds for new rows with ``confidence``, with the
-    choice of the threshold taken into account. If rows are grouped, only the bounds
-    of constrained rates take it into account.
+    interval is a one-sided bound that holds for new rows with ``confidence`` and
+    accounts for the choice of the threshold. If rows are grouped, only the bounds of
+    constrained rates account for it.
 
     Attributes
     ----------
     threshold : float
-        Number between two scores; above all of them if no row is predicted positive.
+        Threshold between two adjacent scores, or above all scores if no row is
+        predicted positive.
     tpr, fpr, precision : float
         True positive rate, false positive rate and precision; the precision is NaN if
         no row is predicted positive.
     tpr_interval, fpr_interval, precision_interval : tuple of float
-        Bounds of the rates; NaN for rows with unequal weights, and for the precision
-        of grouped rows.
+        Lower and upper bounds of the rates; NaN for rows with unequal weights, and for
+        the precision of grouped rows.
     expected_cost : float or None
         Mean cost of a row, if costs were given.
     expected_cost_interval : tuple of float or None
-        Bounds of the mean cost.
+        Lower and upper bounds of the mean cost.
     confidence : float
-        Confidence of the bounds: the one given, or 0.95.
+        Confidence level of each bound; 0.95 if none was given.
     tp, fp : int
-        Number of true and of false positives among the rows.
+        Numbers of true and false positives.
     """
 
     threshold: float
@@ -85,12 +86,12 @@ class OperatingPoint(Sentence):
 
 
 class RankedRows(NamedTuple):
-    """Distinct scores from the largest, and the rows of each class at or above them.
+    """Distinct scores in descending order, and the rows of each class at or above them.
 
-    Each score is a threshold; the first is larger than all scores, with no rows. ``tp``
-    and ``fp`` are numbers of rows, sums of their weights, or sums of the rates of
-    groups; ``n_predicted`` and ``n_true`` always count rows that are predicted positive,
-    and the positives among them.
+    Each score is a candidate threshold; the first is larger than the scores of all
+    rows. ``tp`` and ``fp`` are numbers of rows, sums of their weights, or sums of the
+    rates of groups; ``n_predicted`` and ``n_true`` always count rows: those predicted
+    positive, and the true positives among them.
     """
 
     score: NDArray[np.float64]
@@ -108,7 +109,7 @@ class RankedRows(NamedTuple):
         weight: NDArray[np.float64] | None = None,
         group: NDArray[np.intp] | None = None,
     ) -> RankedRows:
-        """Sort rows by their scores; the rows of a group and class share a weight of 1."""
+        """Sort rows by score; the rows of a group and class share a weight of 1."""
         unit: Unit = "row" if weight is None else "weight"
         if group is not None:
             unit = "group"
@@ -128,12 +129,12 @@ class RankedRows(NamedTuple):
 
     @property
     def n_positive(self) -> int:
-        """Number of positives or of groups with positives, or the sum of their weights."""
+        """Number of positives or groups with positives, or the sum of weights."""
         return self._total(self.tp)  # type: ignore[no-any-return]
 
     @property
     def n_negative(self) -> int:
-        """Number of negatives or of groups with negatives, or the sum of their weights."""
+        """Number of negatives or groups with negatives, or the sum of weights."""
         return self._total(self.fp)  # type: ignore[no-any-return]
 
     def _total(self, sums: NDArray[Any]) -> Any:
@@ -150,17 +151,17 @@ class RankedRows(NamedTuple):
         true, predicted = self.n_true, self.n_predicted
         if self.unit == "weight":
             true, predicted = self.tp, self.tp + self.fp
-        # Without predicted positives it is undefined; 0 satisfies no constraint.
+        # Undefined if no row is predicted positive; 0 satisfies no constraint.
         return np.divide(true, predicted, out=np.zeros(true.size), where=predicted > 0)
 
     def threshold(self, index: int) -> float:
-        """Return a number in the middle between this score and the next."""
+        """Return the midpoint between this score and the next."""
         score = float(self.score[index])
         if index in (0, self.score.size - 1):
             return score
         following = float(self.score[index + 1])
         middle = 0.5 * score + 0.5 * following
-        # There is no number between neighboring float64 numbers.
+        # There is no number between two adjacent float64 numbers.
         return middle if middle > following else score
 
     def highest(self, loss: float, n_units: int, confidence: float) -> float:
@@ -170,7 +171,7 @@ class RankedRows(NamedTuple):
         return float(highest_rate(loss, n_units, confidence))
 
     def bounds(self, count: float, n_units: int, confidence: float) -> Interval:
-        """Return both bounds of a rate at a threshold chosen independently of the rows."""
+        """Return the bounds of a rate at a threshold independent of the rows."""
         lowest = 1.0 - self.highest(n_units - count, n_units, confidence)
         return lowest, self.highest(count, n_units, confidence)
 
@@ -179,13 +180,13 @@ RateBounds = tuple[Interval, Interval]  # of TPR and FPR
 
 
 def bounds_of_any_threshold(rows: RankedRows, index: int, confidence: float) -> RateBounds:
-    """Return bounds of both rates that hold however the threshold was chosen."""
+    """Return bounds of both rates that hold for any choice of the threshold."""
     counts = (rows.tp[index], rows.n_positive), (rows.fp[index], rows.n_negative)
     if rows.unit == "group":
         tpr, fpr = (rows.bounds(*count, confidence) for count in counts)
         return tpr, fpr
-    # The best of all thresholds is best partly by chance, so that the bounds must hold
-    # for all of them at once.
+    # The chosen threshold is the best one partly by chance, so the bounds must hold for
+    # all thresholds simultaneously.
     (low_tpr, high_tpr), (low_fpr, high_fpr) = (
         [float(bound[int(count)]) for bound in simultaneous_rates(n_rows, confidence)]
         for count, n_rows in counts
@@ -196,7 +197,7 @@ def bounds_of_any_threshold(rows: RankedRows, index: int, confidence: float) -> 
 def operating_point(
     rows: RankedRows, index: int, bounds: Callable[[float], RateBounds], confidence: float | None
 ) -> OperatingPoint:
-    """Return the operating point of a threshold, with bounds unless rows are weighted."""
+    """Return the operating point of a threshold, with bounds for unweighted rows."""
     level = confidence or DEFAULT_CONFIDENCE
     n_true = int(rows.n_true[index])
     intervals: dict[str, Any] = {}

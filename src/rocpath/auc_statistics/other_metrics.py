@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _NODES = 64  # nodes of the quadrature over the false positive rate of the threshold
-_LARGEST_SLOPE = 3.0  # of a ROC curve on probit scales, where its estimate is uncertain
+_LARGEST_SLOPE = 3.0  # upper limit for the estimated slope of a ROC curve on probit scales
 
 
 def tpr_at_fpr(
     y: ArrayLike, scores: ArrayLike, fpr: float, *, confidence: float = 0.95, positive: Any = None
 ) -> MetricInterval:
-    """Compute the true positive rate at a false positive rate, with an interval.
+    """Compute the true positive rate at a false positive rate, with its interval.
 
-    The threshold is estimated from the negatives, and the interval includes its
-    uncertainty: the count of positives above it is binomial, averaged over the Beta
-    distribution of the threshold's own false positive rate, with the local slope of
-    the ROC curve on probit scales.
+    The threshold is estimated from the negatives, and the interval accounts for its
+    uncertainty: the binomial distribution of the number of positives above it is
+    averaged over the Beta distribution of its true false positive rate, using the local
+    slope of the ROC curve on probit scales.
 
     Parameters
     ----------
     y, scores, confidence, positive
-        As for :func:`auc_interval`.
+        As in :func:`auc_interval`.
     fpr : float
-        False positive rate in (0, 1).
+        False positive rate, in (0, 1).
 
     Returns
     -------
@@ -58,19 +58,20 @@ def tpr_at_fpr(
 def fpr_at_tpr(
     y: ArrayLike, scores: ArrayLike, tpr: float, *, confidence: float = 0.95, positive: Any = None
 ) -> MetricInterval:
-    """Compute the false positive rate at a true positive rate, with an interval.
+    """Compute the false positive rate at a true positive rate, with its interval.
+
+    The method is that of :func:`tpr_at_fpr`, with the classes exchanged.
 
     Parameters
     ----------
     y, scores, confidence, positive
-        As for :func:`auc_interval`.
+        As in :func:`auc_interval`.
     tpr : float
-        True positive rate in (0, 1).
+        True positive rate, in (0, 1).
 
     Returns
     -------
     MetricInterval
-        As for :func:`tpr_at_fpr`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def fpr_at_tpr(
 def _rate_at_rate(
     y: ArrayLike, scores: ArrayLike, given: str, rate: float, confidence: float, positive: Any
 ) -> MetricInterval:
-    """Compute the rate of one class at a given rate of the other."""
+    """Compute the TPR at a given FPR, or the FPR at a given TPR."""
     sample = LabeledSample.of(y, None, positive)
     score = sample.scores("scores", scores)
     rate, confidence = share_between(given, rate), share_between("confidence", confidence)
@@ -95,7 +96,7 @@ def _rate_at_rate(
         value, low, high = _tpr_limits(rows, rate, confidence)
         name = f"TPR at {100 * rate:g}% FPR"
     else:
-        # With the classes exchanged and scores negated, misses are false positives.
+        # With the classes exchanged and scores negated, false negatives are false positives.
         rows = RankedRows.of(~sample.is_positive, -score)
         tnr, lowest, highest = _tpr_limits(rows, 1.0 - rate, confidence)
         value, low, high = 1.0 - tnr, 1.0 - highest, 1.0 - lowest
@@ -150,16 +151,16 @@ def average_precision_interval(
     groups: ArrayLike | None = None,
     positive: Any = None,
 ) -> MetricInterval:
-    """Compute the average precision with an interval.
+    """Compute the average precision with a confidence interval.
 
-    The value equals scikit-learn's ``average_precision_score``, also with ties. The
-    variance is that of its influence function, and the interval is symmetric on the
-    logit scale.
+    The value equals scikit-learn's ``average_precision_score``, with or without ties.
+    The variance is estimated from the influence function, and the interval is symmetric
+    on the logit scale.
 
     Parameters
     ----------
     y, scores, confidence, groups, positive
-        As for :func:`auc_interval`.
+        As in :func:`auc_interval`.
 
     Returns
     -------
@@ -177,8 +178,8 @@ def average_precision_interval(
     value, influence = average_precision_influence(sample.is_positive, score)
     variance, freedom = unit_variance(influence, sample.groups)
     if variance <= 1e-24 or value >= 1:
-        # The variance of a perfect ranking is zero: the limit is based on the largest
-        # share of positives that may still score below negatives.
+        # The variance of a perfect ranking is zero. The lower limit is based on the
+        # largest plausible share of positives that score below negatives.
         low, high = (1.0 - confidence) ** (1.0 / (sample.counts["n_positives"] or 1)), 1.0
     else:
         quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
@@ -196,8 +197,8 @@ def average_precision_influence(
     precision = rows.precision
     tp_here = np.diff(rows.tp, prepend=0)
     value = float(tp_here @ precision) / n_positive
-    # A row counts in the precision of all positives with a lower or equal score: in the
-    # denominator and, if it is positive, in the numerator.
+    # A row contributes to the precision at all positives with a lower or equal score: to
+    # the denominator and, if it is positive, to the numerator.
     n_predicted = np.maximum(rows.n_predicted, 1)
     numerator = np.cumsum((tp_here / n_predicted)[::-1])[::-1]
     denominator = np.cumsum((tp_here * rows.tp / n_predicted**2.0)[::-1])[::-1]
@@ -218,18 +219,19 @@ def bootstrap_interval(
 ) -> MetricInterval:
     """Compute any metric with a percentile bootstrap interval.
 
-    Rows are resampled within each class, or whole groups if rows are grouped.
+    Rows are resampled within each class. If rows are grouped, whole groups are
+    resampled instead.
 
     Parameters
     ----------
     metric : callable
-        Function of labels and scores that returns a number.
+        Function ``metric(y, scores)`` that returns a number.
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     scores : array-like, shape (n_rows,)
-        Scores that are passed to ``metric``.
+        Scores to pass to ``metric``.
     groups : array-like, shape (n_rows,), optional
-        Group of each row; groups are resampled as a whole.
+        Group of each row.
     confidence : float
         Nominal coverage of the interval.
     n_resamples : int
@@ -262,7 +264,7 @@ def bootstrap_interval(
     found: list[float] = []
     while len(found) < n_resamples:
         rows = draw()
-        # A sample of groups may have one class only: such samples are drawn again.
+        # A resample of groups may contain only one class; it is then drawn again.
         if sample.is_positive[rows].any() and not sample.is_positive[rows].all():
             found.append(float(metric(label[rows], score[rows])))
     value = np.array(found)
@@ -275,7 +277,7 @@ def bootstrap_interval(
 
 
 def _resampler(sample: LabeledSample, rng: np.random.Generator) -> Callable[[], NDArray[np.intp]]:
-    """Return a function that draws rows with replacement within classes, or whole groups."""
+    """Return a function that resamples rows within classes, or whole groups."""
     if sample.groups is None:
         sides = [np.flatnonzero(side) for side in (sample.is_positive, ~sample.is_positive)]
         return lambda: np.concatenate([rng.choice(side, side.size) for side in sides])

@@ -19,32 +19,34 @@ def n_positives_needed(
     correlation: float = 0.5,
     confidence: float = 0.95,
 ) -> int:
-    """Compute the number of positives needed for an interval or a test of AUCs.
+    """Compute the number of positives needed to estimate or compare AUCs.
 
-    Variances are those of two normal distributions of equal variance. Exactly one of
-    ``width`` and ``power`` must be given.
+    The scores of both classes are assumed to be normal with equal variances. Exactly
+    one of ``width`` and ``power`` must be given.
 
     Parameters
     ----------
     auc : float
         Expected AUC in (0, 1).
     width : float, optional
-        Largest expected width of the confidence interval.
+        Maximum expected width of the confidence interval.
     power : float, optional
-        Smallest probability that the test detects the difference from ``other_auc``.
+        Minimum power of the test for a difference between ``auc`` and ``other_auc``.
     other_auc : float
-        AUC to compare with. The default tests against chance, a fixed value.
+        AUC to compare with. A value of 0.5 is chance, which is not estimated.
     negatives_per_positive : float
-        Number of negatives for each positive.
+        Number of negatives per positive.
     correlation : float
-        Correlation of both estimates on the same rows; 0 for two independent samples,
-        each of this size.
+        Correlation of the two AUCs estimated from the same rows; 0 for two independent
+        samples, each with this number of positives.
     confidence : float
-        Confidence of the interval, or one minus the two-sided level of the test.
+        Confidence level of the interval, or one minus the significance level of the
+        two-sided test.
 
     Returns
     -------
     int
+        Number of positives.
 
     Examples
     --------
@@ -85,6 +87,6 @@ def n_positives_needed(
 
 
 def _unit_variance(auc: float, negatives_per_positive: float) -> float:
-    """Return the variance of an AUC, times the number of positives."""
+    """Return the variance of an AUC, multiplied by the number of positives."""
     positive, negative, _ = binormal_table(1.0).at(auc)
     return float(positive + negative / negatives_per_positive)

@@ -1,4 +1,4 @@
-"""Bounds of rates from counts (Clopper-Pearson), and from losses of groups."""
+"""Confidence bounds of rates from counts (Clopper-Pearson) or from losses of groups."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Interval = tuple[float, float]
 def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
     """Return the upper confidence bound of a rate.
 
-    It also bounds the probability above the ``count + 1`` largest of ``n_rows`` draws
-    from any distribution (Wilks).
+    It is also an upper bound on the probability of exceeding the (``count`` + 1)-th
+    largest of ``n_rows`` draws from any distribution (Wilks).
     """
     count, n_rows = np.asarray(count), np.asarray(n_rows)
     # A binomial tail is an incomplete beta function of the rate; this is its inverse.
@@ -33,7 +33,7 @@ def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float6
 
 
 def rate_bounds(count: Any, n_rows: Any, confidence: float) -> Interval:
-    """Return both bounds, each with this confidence."""
+    """Return the lower and upper bounds of a rate, each with this confidence."""
     return (
         float(lowest_rate(count, n_rows, confidence)),
         float(highest_rate(count, n_rows, confidence)),
@@ -45,9 +45,10 @@ def effective_counts(
 ) -> tuple[float, float]:
     """Return the effective numbers of cases and rows for bounds on a rate.
 
-    The design effect of the rate is that of its clustered variance (Rao and Scott,
-    1992), and the bounds of Clopper and Pearson then use the effective counts (Korn
-    and Graubard, 1998). ``code`` is the group of each row.
+    Counts are divided by the design effect, the ratio of the clustered variance of the
+    rate to its binomial variance (Rao and Scott, 1992). Clopper and Pearson's bounds
+    are then computed from the effective counts (Korn and Graubard, 1998). ``code`` is
+    the group of each row.
     """
     n_rows, rate = is_case.size, float(is_case.mean())
     if code is None:
@@ -65,19 +66,19 @@ def effective_counts(
 def highest_loss(total: float, n_groups: float, confidence: float) -> float:
     """Return the Hoeffding-Bentkus upper bound of the expected loss of a group.
 
-    The losses of the groups are independent, lie in [0, 1] and sum to ``total``. A
-    threshold with the largest loss whose bound does not exceed a target controls the
-    expected loss of a new group with this confidence, if losses are monotone in the
-    threshold (Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free,
+    The losses of the groups are independent, lie in [0, 1] and sum to ``total``. If
+    losses are monotone in the threshold, the threshold with the largest loss whose
+    bound does not exceed a target controls the expected loss of a new group with this
+    confidence (Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free,
     risk-controlling prediction sets", J. ACM 68, 2021, theorem 1 with equations 9 to
-    11). No correlation within groups is assumed.
+    11). Rows within a group may be correlated in any way.
     """
     mean = min(max(total / n_groups, 0.0), 1.0)
 
     def is_rejected(limit: float) -> bool:
         # Relative entropy of two Bernoulli distributions; 0 log 0 is 0.
         entropy = special.rel_entr(mean, limit) + special.rel_entr(1.0 - mean, 1.0 - limit)
-        # A tolerance for rounding: ten groups with a mean loss of 0.1 must not count as 2.
+        # Tolerance for rounding: a sum of ten losses of 0.1 must not be rounded up to 2.
         tail = np.e * special.bdtr(np.ceil(total - 1e-9), n_groups, limit)
         return bool(min(np.exp(-n_groups * entropy), tail) <= 1.0 - confidence)
 
@@ -85,7 +86,7 @@ def highest_loss(total: float, n_groups: float, confidence: float) -> float:
 
 
 def smallest_root(is_above: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the smallest number in a range for which a monotone condition holds."""
+    """Find the smallest number in a range that satisfies a monotone condition."""
     for _ in range(50):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_above(middle) else (middle, high)
@@ -93,9 +94,9 @@ def smallest_root(is_above: Callable[[float], bool], low: float, high: float) ->
 
 
 def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
-    """Return ranks from ``least`` to ``n_rows``, each larger by about this ratio."""
-    # The error probability is divided among the ranks. A few ranks, evenly spaced on a
-    # logarithmic scale, lose little precision and leave a larger share for each.
+    """Return ranks from ``least`` to ``n_rows``, increasing by about this ratio."""
+    # The error probability is divided among the ranks. With a few ranks, evenly spaced on
+    # a logarithmic scale, each rank has a larger share, and little precision is lost.
     ranks, rank = [n_rows], least
     while rank < n_rows:
         ranks.append(rank)
@@ -106,17 +107,18 @@ def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.i
 def simultaneous_rates(
     n_rows: int, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds for all counts from 0, each simultaneously valid.
+    """Return lower and upper bounds that hold simultaneously for all counts.
 
-    Each bound is that of the nearest rank on the conservative side, with the error
-    probability divided by the number of ranks (Bonferroni).
+    The lower bounds hold for all counts with this confidence, and so do the upper
+    bounds. Each bound is that of the nearest rank on the conservative side, with the
+    error probability divided by the number of ranks (Bonferroni).
     """
     # Ranks are close together at both ends, where relative differences matter.
     half = rising_ranks(0, n_rows // 2, ratio=1.25)
     rank = np.union1d(half, n_rows - half)
     each = 1.0 - (1.0 - confidence) / rank.size
     count = np.arange(n_rows + 1)
-    # Conservative: a rank below for the lower bound, above for the upper one.
+    # Conservative: the nearest rank below for lower bounds, and above for upper bounds.
     below = np.searchsorted(rank, count, side="right") - 1
     above = np.searchsorted(rank, count, side="left")
     lowest = lowest_rate(rank, n_rows, each)[below]

@@ -1,4 +1,4 @@
-"""Results of AUC statistics, printed as a paper would state them."""
+"""Results of AUC statistics, printed as they would be reported in a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Sentence:
-    """Show a result in notebooks by its representation."""
+    """Show the ``repr`` of a result as a paragraph in notebooks."""
 
     __slots__ = ()
 
@@ -40,17 +40,17 @@ class TextTable:
 
 
 def percent(confidence: float) -> str:
-    """Return a confidence level as in "95%"."""
+    """Format a confidence level, such as "95%"."""
     return f"{100 * confidence:g}%"
 
 
 def p_text(p_value: float) -> str:
-    """Return a p-value as in "p = 0.03"."""
+    """Format a p-value, such as "p = 0.03"."""
     return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align the first column to the left and the others to the right."""
+    """Format a text table; the first column is left-aligned, others right-aligned."""
     lines = [header, *rows]
     width = [max(len(line[k]) for line in lines) for k in range(len(header))]
     return "\n".join(
@@ -62,7 +62,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain table; all text is escaped."""
+    """Format an HTML table; all text is escaped."""
     body = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) + "</tr>"
         for tag, lines in (("th", [header]), ("td", rows))
@@ -120,7 +120,7 @@ class AUCInterval(MetricInterval):
     Attributes
     ----------
     name : str
-        "AUC", with its kind if it is partial or an average.
+        Name of the metric: "AUC", with its kind if it is partial or an average.
     value : float
         AUC, or partial AUC up to ``max_fpr``.
     standard_error : float
@@ -136,7 +136,7 @@ class AUCInterval(MetricInterval):
     n_groups : int or None
         Number of groups, if rows are grouped.
     n_strata, n_skipped_strata : int or None
-        Number of strata with both classes, and with one class only.
+        Number of strata with both classes, and number of strata with only one class.
     max_fpr : float or None
         Upper limit of the false positive rate, for a partial AUC.
     """
@@ -177,7 +177,7 @@ class AUCComparison(Sentence):
         One-sided p-value of the hypothesis that the first AUC is smaller than the
         second by ``margin`` or more.
     equivalence_p_value : float or None
-        P-value of the two one-sided tests of the hypothesis that both AUCs differ by
+        P-value of the two one-sided tests of the hypothesis that the AUCs differ by
         ``margin`` or more.
     """
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.labeled_sample import RowGroups
 
-_GRID_RATIO = 1.02  # ratio of the ranks of two neighboring thresholds
+_GRID_RATIO = 1.02  # ratio of the ranks of consecutive thresholds
 _GROUP_GRID_RATIO = 1.15  # coarser: each threshold requires a pass over the rows
 
 
 class ROCBand(NamedTuple):
-    """Corners of the confidence band of a ROC curve, by increasing number of positives."""
+    """Bounds of both rates of a ROC curve, from the highest threshold to the lowest."""
 
     fpr_low: NDArray[np.float64]
     fpr_high: NDArray[np.float64]
@@ -41,9 +41,10 @@ def roc_band(
     is_simultaneous: bool = False,
     groups: RowGroups | None = None,
 ) -> ROCBand:
-    """Bound both rates at each threshold (Clopper and Pearson), or simultaneously at all.
+    """Compute the confidence band of a ROC curve, pointwise or simultaneous.
 
-    With groups, the bounds at each threshold use effective numbers of rows.
+    Pointwise bounds are those of Clopper and Pearson for each rate. With groups, they
+    use effective sample sizes.
     """
     rows = RankedRows.of(is_positive, score)
     index = threshold_grid(rows, ratio=_GRID_RATIO if groups is None else _GROUP_GRID_RATIO)
@@ -67,8 +68,8 @@ def roc_band(
 
 
 def threshold_grid(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:
-    """Choose distinct scores, close together at the top of the ranking."""
-    # Most thresholds are chosen there, and rates change fastest.
+    """Return indices of thresholds, closest together at the top of the ranking."""
+    # Thresholds are usually chosen there, and rates change fastest.
     ranks = rising_ranks(1, int(rows.n_predicted[-1]), ratio=ratio)
     index = np.searchsorted(rows.n_predicted, ranks, side="right") - 1
     return np.unique(np.append(0, index))

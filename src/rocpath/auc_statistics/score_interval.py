@@ -1,13 +1,14 @@
-"""An interval for a whole or partial AUC by inverting a score test.
+"""Confidence interval of a full or partial AUC, by inverting a score test.
 
-A value x is rejected if the estimate lies more than a quantile of standard errors away
-from it, with the standard error expected *at x*, as in Wilson's interval for a
-proportion. Its dependence on x is that of two normal distributions of equal variance;
-its size is DeLong's: for each class the ratio of the observed to the expected variance.
-A small ratio is increased as if ``_PRIOR_ROWS`` more rows had been observed with a ratio
-of 1, or more for large AUCs, where heavy tails matter. So the interval stays within [0, 1],
-has a positive width where DeLong's variance is zero, and converges to DeLong's as rows
-are added.
+A value x is rejected if its distance from the estimate exceeds a quantile times the
+standard error expected *at x*, as in Wilson's interval for a proportion. The expected
+variance depends on x as it does for two normal distributions of equal variance. It is
+scaled to match DeLong's variance: for each class, it is multiplied by the ratio of the
+observed to the expected variance. A small ratio is increased as if ``_PRIOR_ROWS`` more
+rows had been observed with a ratio of 1, or with a larger ratio for large AUCs, where
+heavy tails matter. As a result, the interval stays within [0, 1], has a positive width
+where DeLong's variance is zero, and converges to DeLong's interval as the number of
+rows increases.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from scipy import special
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer rows or a
-# normal quantile, coverage is too low with 20 positives; with more rows, DeLong's variance
-# has too little influence where the model is wrong.
+# Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior rows or
+# a normal quantile, coverage is too low with 20 positives; with more prior rows, DeLong's
+# variance has too little influence where the normal model is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
-# Variances are shrunk towards 1.9 times that of the normal model at an AUC of .9, and
+# Variances are shrunk toward 1.9 times that of the normal model at an AUC of .9, and
 # 2.5 times at an AUC of 1. Otherwise, coverage for Cauchy scores is .87 to .91 there.
 _HEAVY_TAILS = 3.0
 # Below this effective number of rows, one row has nearly all the weight.
 _TWO_ROWS = 1.0001
-# One pair in the wrong order among 10^6 rows of each class gives a variance of 1e-18.
+# One misordered pair among 10^6 rows of each class gives a variance of 1e-18.
 _ROUNDING = 1e-24
 
 
@@ -60,8 +61,8 @@ class ClassSpread(NamedTuple):
         over the rows with each deviation.
         """
         total, squares = float(weight_sum.sum()), float(square_sum.sum())
-        # Kish's size: the number of equally weighted rows with the same variance of the
-        # mean.
+        # Kish's effective sample size: the number of equally weighted rows with the same
+        # variance of the mean.
         n_rows = total**2 / squares
         square = deviation * deviation
         second = float(weight_sum @ square) / total
@@ -80,7 +81,7 @@ class ClassSpread(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """The variances of both classes that the model expects at an area."""
+    """Variances of both classes that are expected under the model at a given area."""
 
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
@@ -132,7 +133,7 @@ def score_interval(
     there = expected_spread(binormal_table(max_fpr).area, positive, negative, max_fpr)
     variance = ratio[0] * there.positive / positive.n_rows
     variance = variance + ratio[1] * there.negative / negative.n_rows
-    # Pairs of one positive and one negative were counted with both classes.
+    # The term shared by both classes was counted twice.
     variance -= min(ratio) * there.shared
     design = design or DesignEffect(1.0, _freedom(here, ratio, positive, negative), area)
     quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
@@ -144,8 +145,8 @@ def scaled_interval(
 ) -> tuple[float, float]:
     """Return the limits for an average of AUCs with a known variance.
 
-    The variance depends on the area as that of one AUC of ``sizes`` positives and
-    negatives, multiplied by the ratio observed at the estimate.
+    The variance is assumed to depend on the area like that of a single AUC of ``sizes``
+    positives and negatives, multiplied by the ratio observed at the estimate.
     """
     positive, negative = (ClassSpread(0.0, float(size), 0.0) for size in sizes)
 
@@ -169,7 +170,7 @@ def _limits(
     grid = binormal_table(max_fpr).area
     distance = quantile * np.sqrt(np.maximum(variance, 0.0))
     low = _nearest_rejected(center, grid, distance)
-    # The upper limit of an area is one minus the lower limit of one minus the area.
+    # By symmetry, the upper limit is one minus the lower limit for one minus the area.
     high = 1.0 - _nearest_rejected(1.0 - center, 1.0 - grid[::-1], distance[::-1])
     return min(low, area), max(high, area)
 
@@ -177,11 +178,11 @@ def _limits(
 def _nearest_rejected(
     area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
 ) -> float:
-    """Return the lower limit, the value whose distance from the area is ``distance``."""
+    """Return the lower limit, whose distance from the area equals ``distance``."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
-    # The limit is next to the nearest rejected value. The expected variance rises and
-    # falls, so values farther away may not be rejected, but are not in the interval.
+    # The limit is next to the nearest rejected value. The expected variance is not
+    # monotone: values farther away may not be rejected, but are not in the interval.
     excess = area - value - np.append(distance[:n_below], np.interp(area, grid, distance))
     rejected = np.flatnonzero(excess > 0)
     if rejected.size == 0:
@@ -193,7 +194,7 @@ def _nearest_rejected(
 
 
 def _prior_ratio(area: float, max_fpr: float) -> float:
-    """Return the variance ratio towards which small samples are shrunk."""
+    """Return the value toward which the variance ratios of small samples are shrunk."""
     if max_fpr < 1:
         return 1.0
     # With heavy tails, a few positives score far below the others. They determine the
@@ -205,9 +206,10 @@ def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return prior
     seen = spread.variance / expected
-    # A few rows, or a perfect ranking, do not determine the variance: that of the model
-    # has the weight of _PRIOR_ROWS rows. A larger variance is not shrunk, because it is
-    # a sign of heavy tails: coverage for 20 + 20 Cauchy scores at an AUC of .99 was .83.
+    # The variance cannot be estimated from a few rows or a perfect ranking, so that of
+    # the model is given the weight of _PRIOR_ROWS rows. A larger variance is not shrunk,
+    # because it is a sign of heavy tails: with shrinkage, coverage for 20 + 20 Cauchy
+    # scores at an AUC of .99 was .83.
     shrunk = (spread.freedom * seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
     return max(seen, shrunk)
 
@@ -240,20 +242,20 @@ class _BinormalTable(NamedTuple):
         return tuple(np.interp(area, self.area, column) for column in self[1:])
 
 
-# The table depends on max_fpr alone, and a comparison of models uses it many times.
+# The table depends only on max_fpr, and a comparison of models uses it many times.
 @lru_cache(maxsize=64)
 def binormal_table(max_fpr: float) -> _BinormalTable:
-    """Integrate over thresholds, for a grid of distances between the two means."""
-    # Means this far apart have areas of 0 and 1 to the last bit of float64, and normal
-    # densities vanish beyond 9 standard deviations.
+    """Integrate over thresholds for a grid of distances between the class means."""
+    # Normal densities vanish beyond 9 standard deviations.
     lowest = max(-float(special.ndtri(max_fpr)), -9.0)
     node, weight = np.polynomial.legendre.leggauss(160)
     threshold = lowest + 0.5 * (node + 1.0) * (9.5 - lowest)
     fpr = special.ndtr(-threshold)
     weight = weight * 0.5 * (9.5 - lowest)
     weight *= np.exp(-0.5 * threshold**2) / np.sqrt(2.0 * np.pi)
+    # At the ends of the grid, the areas are 0 and 1 in float64.
     distance = np.linspace(-13.0, 13.0, 1041)
-    # False negative rates, because small differences matter near an area of 1.
+    # False negative rates are used because small differences matter near an area of 1.
     fnr = special.ndtr(threshold - distance[:, None])
     last = special.ndtr(lowest - distance)
     loss = fnr @ weight

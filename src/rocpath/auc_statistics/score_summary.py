@@ -1,4 +1,4 @@
-"""Everything a report shows about scores: thresholds, a ROC band, calibration, lift."""
+"""Summary of scores for reports: thresholds, ROC band, calibration and lift."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TOP = 0.1  # fraction of the rows whose lift is reported
-# Targets that are common in practice, shown beside those that the user requested.
+# Common targets, shown in addition to those that the user requested.
 _COMMON_FPR = (0.01, 0.05, 0.1)
 _COMMON_PRECISION = (0.5, 0.8, 0.9)
 
 
 class ThresholdGrid(NamedTuple):
-    """Thresholds from the highest to the lowest, and the rows at or above each."""
+    """Thresholds in descending order, with the true and false positives at each."""
 
     threshold: NDArray[np.float64]
     tp: NDArray[np.int64]
@@ -52,7 +52,7 @@ class Lift(NamedTuple):
 
 
 class ScoreSummary(NamedTuple):
-    """What a report shows about scores that are log-odds of held-out rows."""
+    """Statistics that a report shows for the log-odds of held-out rows."""
 
     n_positive: int
     n_negative: int
@@ -73,11 +73,11 @@ def summarize_scores(
     sample_weight: NDArray[np.float64] | None = None,
     unit: str = "rows",
 ) -> ScoreSummary:
-    """Compute what a report shows about scores that are log-odds of held-out rows.
+    """Compute the statistics that a report shows for the log-odds of held-out rows.
 
-    With groups, rates of thresholds are means over groups and all bounds are for new
-    groups; ``unit`` names what guarantees are about. Weights change only the rates of
-    thresholds.
+    With groups, the rates of thresholds are means over groups, and all bounds are for
+    new groups. ``unit`` is the name of the sampling unit in the text of guarantees.
+    Weights affect only the rates of thresholds.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _common_points(
     targets: ThresholdTargets,
     **sample: Any,
 ) -> list[NamedPoint]:
-    """Choose thresholds for common targets, where the rows allow them."""
+    """Choose thresholds for the common targets that can be met."""
     top = target_point(is_positive, score, ThresholdTargets(top=_n_top(score.size)), **sample)
     points = [NamedPoint("the top 10% of rows", top)]
     for name, rates in (("max_fpr", _COMMON_FPR), ("min_precision", _COMMON_PRECISION)):
@@ -124,10 +124,10 @@ def _common_points(
 
 
 def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
-    """Predict rows with a probability above one half as positive."""
+    """Return the operating point at a probability of one half."""
     group = None if sample.groups is None else sample.groups.code
     rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
-    # Scores are log-odds: a probability above one half is a score above 0.
+    # Scores are log-odds: rows with a score above 0 have a probability above one half.
     index = int(np.count_nonzero(rows.score[1:] > 0))
     point = operating_point(rows, index, partial(bounds_of_any_threshold, rows, index), None)
     return NamedPoint("probability above one half", replace(point, threshold=0.0))

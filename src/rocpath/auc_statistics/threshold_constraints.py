@@ -1,4 +1,4 @@
-"""The thresholds that satisfy a constraint on error rates, and their costs."""
+"""Thresholds that satisfy a constraint on error rates, and costs of thresholds."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class FeasibleRegion(NamedTuple):
     """The thresholds that satisfy a constraint.
 
-    ``limit`` is the largest number of errors of a constraint on a rate, and the
-    confidence of the bound at each threshold of one on the precision.
+    For a constraint on a rate, ``limit`` is the largest allowed number of errors. For a
+    constraint on the precision, it is the confidence level of the bound at each
+    threshold.
     """
 
     is_feasible: NDArray[np.bool_]
@@ -33,7 +34,7 @@ class FeasibleRegion(NamedTuple):
 def feasible_region(
     rows: RankedRows, name: str, target: Any, confidence: float | None
 ) -> FeasibleRegion:
-    """Return the thresholds that satisfy a constraint; raise if there can be none."""
+    """Return the thresholds that satisfy a constraint; raise if there are none."""
     if name == "top":
         return FeasibleRegion(rows.n_predicted <= target)
     if name == "min_precision":
@@ -52,14 +53,17 @@ def _few_errors(
     rate: float,
     confidence: float | None,
 ) -> FeasibleRegion:
-    """Allow thresholds with at most a number of errors that depends only on that of rows."""
+    """Return the thresholds with at most the allowed number of errors.
+
+    With independent rows, the allowed number does not depend on the scores.
+    """
     if confidence is None:
-        # Rates such as 1 - 0.9 are rounded; the tolerance is far below one error.
+        # Rates such as 1 - 0.9 are not exact; the tolerance is far smaller than one error.
         limit = rate * n_units * (1.0 + 1e-12)
         limit = np.floor(limit) if rows.unit == "row" else limit
         return FeasibleRegion(error <= limit, limit)
     # The fraction of a class above the row of a fixed rank has a Beta distribution
-    # (Wilks), and so the bound holds for all thresholds on the safe side of it at once.
+    # (Wilks), so the bound holds simultaneously for all thresholds on its safe side.
     counts = np.unique(error) if rows.unit == "group" else range(n_units)
     n_allowed = bisect_right(counts, rate, key=lambda one: rows.highest(one, n_units, confidence))
     if n_allowed == 0:
@@ -72,16 +76,16 @@ def _few_errors(
 
 
 def _precise(rows: RankedRows, rate: float, confidence: float | None) -> FeasibleRegion:
-    """Allow thresholds that are precise enough."""
+    """Return the thresholds with sufficient precision."""
     if confidence is None:
         is_feasible = rows.precision >= rate
         if not is_feasible.any():
             possible = float(rows.precision.max())
             raise _out_of_reach("min_precision", rate, possible, rows, None)
         return FeasibleRegion(is_feasible)
-    # Above the row of a given rank all rows are independent draws, and the positives
-    # among them are binomial. Ranks that cannot reach the target are not tested: even
-    # if all of their rows were positive, the bound would be (missing / n) ** (1 / rank).
+    # Given the row of a fixed rank, the rows above it are independent draws, and the
+    # number of positives among them is binomial. Ranks that cannot meet the target are not
+    # tested: even if all rows were positive, the bound would be (missing / n) ** (1 / rank).
     missing = 1.0 - confidence
     rank = rising_ranks(1, rows.n_rows)
     tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
@@ -98,14 +102,14 @@ def _precise(rows: RankedRows, rate: float, confidence: float | None) -> Feasibl
 def _precision_bounds(
     rows: RankedRows, rank: NDArray[np.int64], missing: float
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the thresholds of ranks, and a lower bound that holds for all of them."""
+    """Return the threshold of each rank, and lower bounds that hold simultaneously."""
     index = np.searchsorted(rows.n_predicted, rank, side="right") - 1
     each = 1.0 - missing / rank.size
     return index, lowest_rate(rows.tp[index], rows.n_predicted[index], each)
 
 
 class ThresholdCosts(NamedTuple):
-    """By threshold: the cost of the given rows, and bounds on that of a new row."""
+    """Total cost of the given rows and bounds on the mean cost of new rows."""
 
     seen: NDArray[np.float64]
     lowest: NDArray[np.float64]
@@ -121,8 +125,8 @@ class ThresholdCosts(NamedTuple):
             unknown = np.full(seen.size, np.nan)
             return cls(seen, unknown, unknown)
         missing = 1.0 - (confidence or DEFAULT_CONFIDENCE)
-        # The error probability is divided: a third to TPR, a third to FPR, and a sixth
-        # to each bound of the share of positives, both of which matter here.
+        # The error probability is divided: a third for TPR, a third for FPR, and a sixth
+        # for each bound of the share of positives, both of which are needed here.
         low_tpr, high_tpr = simultaneous_rates(rows.n_positive, 1.0 - missing / 3.0)
         low_fpr, high_fpr = simultaneous_rates(rows.n_negative, 1.0 - missing / 3.0)
         share = np.array(rate_bounds(rows.n_positive, rows.n_rows, 1.0 - missing / 6.0))
@@ -131,7 +135,7 @@ class ThresholdCosts(NamedTuple):
         def costs(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> Any:
             return cost[0] * (1.0 - share) * fpr + cost[1] * share * (1.0 - tpr)
 
-        # Linear in the share of positives, so that its bounds are the worst cases.
+        # Costs are linear in the share of positives, so the extremes are at its bounds.
         return cls(
             seen,
             costs(low_fpr[rows.fp], high_tpr[rows.tp]).min(axis=0),
@@ -143,7 +147,7 @@ def _out_of_reach(
     name: str, target: float, possible: float, rows: RankedRows, confidence: float | None
 ) -> ValueError:
     sure = "" if confidence is None else f" with confidence {confidence:g}"
-    # Rounded to the side that can be guaranteed.
+    # Rounded in the direction that can be guaranteed.
     is_largest = name.startswith("min")
     shown = np.floor(possible * 1e4) if is_largest else np.ceil(possible * 1e4)
     sizes = f"{rows.n_positive:g} positive and {rows.n_negative:g} negative rows"

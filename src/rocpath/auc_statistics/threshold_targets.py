@@ -1,4 +1,4 @@
-"""Thresholds that reach a target: a rate, a precision, or a number of rows."""
+"""Thresholds that meet a target: a rate, a precision, or a number of rows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdTargets:
-    """Hold the targets that a threshold should reach; any of them may be None.
+    """Hold the targets for a threshold; those not given are None.
 
     Attributes
     ----------
     max_fpr : float or None
-        Largest false positive rate.
+        Maximum false positive rate.
     min_precision : float or None
-        Smallest precision.
+        Minimum precision.
     top : int or None
-        Largest number of rows predicted positive.
+        Maximum number of rows predicted positive.
     """
 
     max_fpr: float | None = None
@@ -61,7 +61,7 @@ class NamedPoint(NamedTuple):
 
 
 def describe_target(name: str, target: float) -> str:
-    """Return a target in words, for tables and reports."""
+    """Describe a target in words, for tables and reports."""
     if name == "top":
         return f"the {target:,} rows ranked highest"
     rate, limit = {
@@ -80,7 +80,7 @@ def target_point(
     groups: NDArray[np.intp] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> OperatingPoint:
-    """Choose a threshold that reaches all targets; raise if there is none.
+    """Choose a threshold that meets all targets; raise if there is none.
 
     With groups, a guarantee is for a random row of a new group.
     """
@@ -101,21 +101,21 @@ def points_for_targets(
     choose: Callable[[ThresholdTargets, float | None], OperatingPoint],
     unit: str = "rows",
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, observed and guaranteed for new rows or groups.
+    """Choose a threshold for each target, with and without a guarantee for new rows.
 
     ``choose`` takes one target and a confidence level, and raises ValueError if no
-    threshold reaches it; that target is skipped.
+    threshold meets the target, which is then skipped.
     """
     points = []
     for name, target in targets.given.items():
         rule = describe_target(name, target)
         one = ThresholdTargets(**{name: target})  # type: ignore[arg-type]
-        # A number of rows needs no guarantee: it can be reached on any table.
+        # A number of rows needs no guarantee, because it can be met on any table.
         for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
             full = rule if confidence is None else f"{rule}, guaranteed for new {unit}"
             try:
                 points.append(NamedPoint(full, choose(one, confidence), is_requested=True))
-            except ValueError:  # no threshold reaches it
+            except ValueError:  # no threshold meets the target
                 continue
     return points
 

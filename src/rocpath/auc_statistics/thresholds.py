@@ -50,31 +50,32 @@ def choose_threshold(
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values, of rows that the scores were not fitted to.
+        Labels with exactly two distinct values, from rows that the model was not
+        fitted to.
     scores : array-like, shape (n_rows,)
-        Scores that are larger for rows that are more likely positive.
+        Scores, larger for rows that are more likely to be positive.
     max_fpr : float, optional
-        Largest false positive rate.
+        Maximum false positive rate.
     min_tpr : float, optional
-        Smallest true positive rate.
+        Minimum true positive rate.
     min_precision : float, optional
-        Smallest precision.
+        Minimum precision.
     top : int, optional
-        Largest number of the given rows that are predicted positive.
+        Maximum number of the given rows that are predicted positive.
     cost : tuple of float, optional
         Costs of a false positive and of a false negative.
     confidence : float, optional
-        Probability with which all constraints on rates hold for new rows at once (the
-        error probability is divided among them by Bonferroni's inequality). The cost is then
-        the largest one that new rows can have with this confidence. By default, rates
-        and costs are those of the given rows.
+        Probability with which all constraints on rates hold simultaneously for new rows
+        (with Bonferroni's correction). The cost that is minimized is then an upper
+        bound for new rows with this confidence. By default, rates and costs are those
+        of the given rows.
     sample_weight : array-like, shape (n_rows,), optional
         Non-negative weight of each row. With unequal weights, ``confidence`` must be
         None.
     groups : array-like, shape (n_rows,), optional
         Group of each row; groups are independent. Rates are then means of the rates of
         the groups, and the guarantee is for a random row of a new group. With groups,
-        ``cost`` must be None, and with ``confidence`` also ``min_precision``.
+        ``cost`` must be None; with ``confidence``, ``min_precision`` must also be None.
     positive : label, optional
         Positive class. By default it is the larger of the two labels.
 
@@ -85,7 +86,8 @@ def choose_threshold(
     Raises
     ------
     ValueError
-        If no threshold satisfies the constraints. The message states what is possible.
+        If no threshold satisfies the constraints. The message states which values are
+        possible.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def choose_threshold(
 def checked_sample(
     sample: LabeledSample, targets: dict[str, Any], confidence: float | None
 ) -> LabeledSample:
-    """Drop rows of weight 0, and equal weights; raise if a target has no bound."""
+    """Drop rows of weight 0 and equal weights; raise if a target is not supported."""
     if sample.weight is not None:
         rows = np.flatnonzero(sample.weight)
         weight = sample.weight[rows]
@@ -130,7 +132,7 @@ def checked_sample(
 
 
 def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
-    """Raise if a target needs a bound on its rate that is not known for these rows."""
+    """Raise if a target needs a bound that is not available for weights or groups."""
     if unit == "weight" and confidence is not None:
         raise ValueError(
             "confidence must be None with unequal sample_weight, got "
@@ -146,7 +148,7 @@ def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | No
 
 
 def check_targets(**targets: Any) -> dict[str, Any]:
-    """Return the targets that are given, checked, or raise if there is none."""
+    """Validate the targets that are given; raise if there are none."""
     given = {name: checked_target(name, one) for name, one in targets.items() if one is not None}
     if not given:
         raise ValueError(f"at least one of {', '.join(targets)} must be given.")
@@ -154,26 +156,26 @@ def check_targets(**targets: Any) -> dict[str, Any]:
 
 
 def checked_target(name: str, target: Any) -> Any:
-    """Return a rate, a number of rows, or a pair of costs, or raise."""
+    """Validate a rate, a number of rows, or a pair of costs."""
     if name == "top":
         return whole_number(name, target, least=1)
     if name != "cost":
         return share_between(name, target)
     if not isinstance(target, (tuple, list)) or len(target) != 2:
         raise ValueError(
-            "cost must be a pair, the costs of a false positive and of a false negative, got "
+            "cost must be a pair (the costs of a false positive and a false negative), got "
             f"{describe(target)}."
         )
     pair = finite_number("cost", target[0]), finite_number("cost", target[1])
     if min(pair) < 0 or max(pair) == 0:
-        raise ValueError(f"cost must not be negative or both 0, got {describe(target)}.")
+        raise ValueError(f"cost must be non-negative and not both 0, got {describe(target)}.")
     return pair
 
 
 def choose_operating_point(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
-    """Choose among the thresholds that satisfy all constraints, given checked targets."""
+    """Choose among the thresholds that satisfy all constraints (validated targets)."""
     _refuse_unbounded(rows.unit, targets, confidence)
     n_guaranteed = max(sum(name != "top" for name in targets), 1)
     level = None if confidence is None else 1.0 - (1.0 - confidence) / n_guaranteed
@@ -209,8 +211,8 @@ def _point(
     confidence: float | None,
 ) -> OperatingPoint:
     """Return the operating point of a threshold, with bounds on its rates."""
-    # A rank that is fixed before any score is seen needs no correction for selection,
-    # and rows of the other class have no influence on it.
+    # A rank that does not depend on the scores needs no correction for selection, and
+    # rows of the other class have no influence on it.
     is_rank = set(targets) in ({"max_fpr"}, {"min_tpr"})
     n_guaranteed = max(sum(name != "top" for name in targets), 1)
 
@@ -223,7 +225,7 @@ def _point(
             tpr, fpr = bounds_of_any_threshold(rows, index, level)
             if confidence is None:
                 return tpr, fpr
-        # Ties may leave fewer errors than allowed: the bound is for those allowed.
+        # With ties, there may be fewer errors than allowed; the bound is for the allowed ones.
         each = 1.0 - (1.0 - level) / n_guaranteed
         if "max_fpr" in regions:
             highest = rows.highest(regions["max_fpr"].limit, n_negative, each)
@@ -250,7 +252,7 @@ def _no_common_threshold(
     regions: dict[str, FeasibleRegion],
     confidence: float | None,
 ) -> ValueError:
-    """Explain which thresholds each constraint allows."""
+    """Return an error that lists the thresholds that each constraint allows."""
     ranges = []
     for name, region in regions.items():
         high, low = rows.score[region.is_feasible][[0, -1]]
