@@ -126,7 +126,7 @@ class Counting(LogisticRegression):
     [
         ({"max_fpr": 1.5}, "max_fpr must be"),
         ({"max_fpr": 0.1, "confidence": 7}, "confidence must be"),
-        ({"cost": (1, -1)}, "cost must not be negative"),
+        ({"cost": (1, -1)}, "cost must be non-negative"),
         ({"max_fpr": 0.1, "calibration_size": 0}, "calibration_size must be"),
     ],
 )
