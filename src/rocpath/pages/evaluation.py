@@ -1,4 +1,4 @@
-"""The page of an evaluation: intervals, tests, ROC bands, thresholds, calibration."""
+"""Evaluation page: intervals, tests, ROC bands, thresholds and calibration."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def evaluation_report(
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     scores : dict of array-like, shape (n_rows,)
-        Scores by name; larger for rows that are more likely positive. Calibration is
-        shown for scores between 0 and 1.
+        Scores by name, larger for rows that are more likely to be positive. Calibration
+        is shown for scores between 0 and 1.
     path : str or Path
         File to write.
     groups : array-like, shape (n_rows,), optional
-        Group of each row, as for :func:`rocpath.auc_interval`.
+        Group of each row, as in :func:`rocpath.auc_interval`.
     confidence : float
         Nominal coverage of intervals and bands.
     positive : label, optional
@@ -60,7 +60,7 @@ def evaluation_report(
     Returns
     -------
     Path
-        Path of the page.
+        Path of the written page.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def evaluation_report(
 
 
 def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
-    """Return the numbers of rows, by name."""
+    """Return the numbers of rows and groups, by name."""
     counts = {
         "Rows": sample.is_positive.size,
         f"{classes[1]} (positive)": sample.counts["n_positives"],
@@ -134,16 +134,17 @@ def _findings(comparison: AUCComparisons | None) -> list[str]:
             names = pair.first, pair.second
             better, worse = names if pair.comparison.difference > 0 else names[::-1]
             lines.append(
-                f"{better} ranks significantly better than {worse} (difference "
-                f"{abs(pair.comparison.difference):.4f}, Holm's {p_text(pair.holm_p_value)})."
+                f"{better} has a significantly larger AUC than {worse} (difference "
+                f"{abs(pair.comparison.difference):.4f}, Holm-adjusted "
+                f"{p_text(pair.holm_p_value)})."
             )
-    return lines or ["No significant difference between the scores."]
+    return lines or ["No significant difference in AUC between the scores."]
 
 
 def _chart(
     sample: LabeledSample, name: str, score: NDArray[np.float64], confidence: float
 ) -> dict[str, Any]:
-    """Return the data of the charts of one score."""
+    """Return the chart data of one score."""
     rows = RankedRows.of(sample.is_positive, score)
     curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
     band = roc_band(sample.is_positive, score, confidence, groups=sample.groups)

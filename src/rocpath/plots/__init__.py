@@ -1,4 +1,4 @@
-"""Figures of results with matplotlib, in the manner of scikit-learn's displays."""
+"""Matplotlib figures of results, in the style of scikit-learn's display objects."""
 
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import LabelErrorDisplay

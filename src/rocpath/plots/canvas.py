@@ -10,14 +10,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Okabe and Ito's colors, which are safe for color-blind readers.
+# The palette of Okabe and Ito, which is suitable for color-blind readers.
 BLACK, GRAY = "#000000", "#767676"
 ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 RED, PURPLE = "#D55E00", "#CC79A7"
 SERIES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 
 FP_COLOR, FN_COLOR, MIN_COLOR = RED, BLUE, BLACK
-# Color, dashes and width; the first is wide, so that it shows beneath the third.
+# Color, line style and width. The first line is wide, so that it is visible beneath the
+# third.
 VARIANT_STYLES = {
     "first min": ("#8CD3BE", "-", 5.0),
     "linear": (ORANGE, ":", 1.8),
@@ -32,7 +33,7 @@ def axes_grid(
     """Return the given axes as a flat array, or new axes in a new figure."""
     n_axes = n_rows * n_columns
     if ax is None:
-        # Imported here because callers that pass axes need no pyplot.
+        # Imported here because callers that pass axes do not need pyplot.
         import matplotlib.pyplot as plt
 
         figure = plt.figure(figsize=figsize, layout="constrained")
@@ -44,18 +45,18 @@ def axes_grid(
 
 
 def draw_steps(ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any) -> None:
-    """Draw a function with value[i] from edge[i] to edge[i + 1]."""
-    # Each value is repeated at both ends of its interval: unlike a step style, this
-    # needs no value beyond the last edge.
+    """Draw a step function with value[i] between edge[i] and edge[i + 1]."""
+    # Each value is repeated at both ends of its interval. Unlike matplotlib's step styles,
+    # this requires no value beyond the last edge.
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
 def draw_errors(
     ax: Axes, jump: NDArray[np.float64], fp: NDArray[Any], fn: NDArray[Any], margin: float
 ) -> NDArray[np.float64]:
-    """Draw FP and FN between jumps, and a margin beyond them; return the edges."""
+    """Draw FP and FN as step functions, with margins at both ends; return edges."""
     edge = np.concatenate(([jump[0] - margin], jump, [jump[-1] + margin]))
-    # FP first and wider, so that it is seen where both are equal.
+    # FP is drawn first and wider, so that it is visible where both are equal.
     draw_steps(ax, edge, fp, color=FP_COLOR, lw=3.5, label="FP")
     draw_steps(ax, edge, fn, color=FN_COLOR, lw=2.0, label="FN")
     ax.set_xlim(edge[0], edge[-1])

@@ -12,21 +12,21 @@ from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
 if TYPE_CHECKING:
     from rocpath.descent import Descent
 
-_MOST_MARKED = 40  # steps with markers; those of more steps would overlap
+_MOST_MARKED = 40  # maximum number of steps with markers; more markers would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class DescentDisplay:
     """Show AUM and AUC against the number of steps, on training and validation data.
 
-    Several descents can share axes: each has its own colors and its name in the legend.
+    Several descents can share axes; each has its own colors and its name in the legend.
 
     Parameters
     ----------
     descent : Descent
         Result of :func:`rocpath.minimize_aum`.
     name : str, optional
-        Name in the legend.
+        Name of the descent in the legend.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class DescentDisplay:
     def from_descent(
         cls, descent: Descent, *, name: str | None = None, ax: Any = None
     ) -> DescentDisplay:
-        """Create the display."""
+        """Create and draw the display."""
         return cls(descent=descent, name=name).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
-        """Draw, by default in a new figure."""
+        """Draw the display, by default in a new figure."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_ = axes_grid(ax, 2, 1, (6.0, 5.0), sharex=True)
@@ -76,16 +76,16 @@ class DescentDisplay:
         descent, prefix = self.descent, f"{self.name}: " if self.name else ""
         number = np.arange(descent.n_steps + 1)
         is_marked = number.size <= _MOST_MARKED
-        # Number of descents that these axes show already.
+        # Number of descents already drawn in these axes.
         before = sum(line.get_gid() == "training" for line in axes.lines)
-        # Two colors for each descent, repeated from the first after the last.
+        # Two colors for each descent; after the last color, they start again at the first.
         colors = SERIES[2 * before % len(SERIES) :] + SERIES
         for sample, field, dashes, marker, color in (
             ("training", area, "-", "o", colors[0]),
             ("validation", f"validation_{area}", "--", "s", colors[1]),
         ):
             value = getattr(descent, field)
-            # All values are NaN without validation data.
+            # Without validation data, all values are NaN.
             if not np.isnan(value).all():
                 style = {"ls": dashes, "marker": marker if is_marked else None}
                 style |= {"label": prefix + sample, "gid": sample, "color": color}

@@ -1,4 +1,4 @@
-"""A labeled sequence with a segmentation, and its label errors by penalty."""
+"""A labeled sequence with a segmentation, and its label errors against the penalty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
-_MARGIN = 1.5  # log penalties drawn beyond the first and the last jump
+_MARGIN = 1.5  # range of log penalties drawn beyond the first and last jumps
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -28,15 +28,15 @@ class LabelErrorDisplay:
     Parameters
     ----------
     x : array, shape (n,)
-        The sequence.
+        Sequence of observations.
     position : array, shape (n,)
         Position of each observation, in the units of the labels.
     labels : Labels
-        The labeled regions.
+        Labeled regions.
     models : Segmentations
-        The best segmentations.
+        Best segmentation for each number of changes.
     selection : ModelSelection
-        Segmentation that each penalty selects.
+        Segmentation selected by each penalty.
     errors : PenaltyErrors
         Label errors as a function of the penalty.
     log_penalty : float
@@ -81,21 +81,21 @@ class LabelErrorDisplay:
         constraint: Constraint = None,
         ax: Any = None,
     ) -> LabelErrorDisplay:
-        """Segment a sequence and create the display.
+        """Segment a sequence, and create and draw the display.
 
         Parameters
         ----------
         log_penalty : float, optional
-            Predicted log penalty; by default one with the fewest label errors.
+            Predicted log penalty; by default, one with the fewest label errors.
         max_changes, cost, constraint
-            As for :func:`rocpath.changepoint.segment`.
+            As in :func:`rocpath.changepoint.segment`.
         position : array-like, shape (n,), optional
-            As for :func:`rocpath.changepoint.label_errors`.
+            As in :func:`rocpath.changepoint.label_errors`.
         """
         x = np.asarray(x, dtype=np.float64)
         models = cp.segment(x, min(max_changes, x.size - 1), cost=cost, constraint=constraint)
         selection = cp.model_selection(models.cost)
-        # Not `errors_by_penalty`, because the figure also shows the segmentations.
+        # `errors_by_penalty` is not used, because the figure also shows the segmentations.
         counts = cp.label_errors(models, labels, position=position)
         errors = cp.penalty_errors(selection, counts)
         if log_penalty is None:
@@ -114,11 +114,11 @@ class LabelErrorDisplay:
 
     @property
     def n_changes(self) -> int:
-        """The number of changes that the penalty selects."""
+        """The number of changes selected by the penalty."""
         return int(self.selection.select(np.exp(self.log_penalty)))
 
     def plot(self, ax: Any = None) -> LabelErrorDisplay:
-        """Draw, by default in a new figure."""
+        """Draw the display, by default in a new figure."""
         ratios = {"width_ratios": (1.7, 1)}
         self.ax_ = canvas.axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
@@ -129,11 +129,11 @@ class LabelErrorDisplay:
     def _draw_sequence(self, ax: Axes) -> None:
         rows = zip(self.labels.start, self.labels.end, self.labels.kind, strict=True)
         for row, (start, end, kind) in enumerate(rows):
-            # Legends skip names that begin with an underscore, so that each kind occurs once.
+            # Legends skip names that begin with an underscore, so each kind is listed once.
             name = "_" * (kind in self.labels.kind[:row]) + kind.replace("_", " ")
             ax.axvspan(start, end, color=KIND_COLORS[kind], alpha=0.3, linewidth=0, label=name)
         ax.plot(self.position, self.x, ".", color=canvas.GRAY, markersize=3.5)
-        # The last segment ends where one more observation would be.
+        # The last segment ends where the next observation would be.
         width = self.position[-1] - self.position[-2] if self.x.size > 1 else 1.0
         edge = np.append(self.position, self.position[-1] + width)
         edge = edge[[0, *self.models.changes[self.n_changes], self.x.size]]

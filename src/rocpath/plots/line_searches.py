@@ -1,4 +1,4 @@
-"""The three functions of a line search: AUC, AUM and thresholds against the step."""
+"""AUC, AUM and thresholds of a line search, against the step size."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ _MOST_LINES = 500  # more lines would overlap
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class LineSearchDisplay:
-    """Show AUC, AUM and thresholds against the step size, with the variants marked.
+    """Show AUC, AUM and thresholds against the step size, and mark the variants.
 
     Parameters
     ----------
     lines : Lines
-        Thresholds as functions of the step; at most 500 of them are drawn.
+        Thresholds as functions of the step size; at most 500 of them are drawn.
     view : StepView
-        Curves and marked steps, up to ``max_step``. By default it exceeds the largest
-        marked step by a quarter.
+        Curves and marked steps, up to ``max_step``, which is by default 1.25 times the
+        largest marked step.
 
     Attributes
     ----------
     ax_ : array of three Axes
-        Axes of AUC, AUM and thresholds: those given as ``ax``, or new ones that share the x axis.
+        Axes of AUC, AUM and thresholds: those given as ``ax``, or new ones that share
+        the x axis.
     figure_ : Figure
         Figure that contains all axes.
 
@@ -58,7 +59,7 @@ class LineSearchDisplay:
     def from_lines(
         cls, lines: Lines, *, max_step: float | None = None, ax: Any = None
     ) -> LineSearchDisplay:
-        """Create the display from lines."""
+        """Create and draw the display from lines."""
         return cls(lines=lines, view=step_view(lines, max_step=max_step)).plot(ax)
 
     @classmethod
@@ -71,12 +72,12 @@ class LineSearchDisplay:
         max_step: float | None = None,
         ax: Any = None,
     ) -> LineSearchDisplay:
-        """Create the display from ``predictions + s * direction``."""
+        """Create and draw the display for ``predictions + step * direction``."""
         lines = Lines.from_predictions(bp, predictions, direction)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
     def plot(self, ax: Any = None) -> LineSearchDisplay:
-        """Draw, by default in a new figure."""
+        """Draw the display, by default in a new figure."""
         ratios = {"height_ratios": (1, 1, 1.4)}
         grid = {"sharex": True, "gridspec_kw": ratios}
         self.ax_ = canvas.axes_grid(ax, 3, 1, (6.4, 6.8), **grid)
@@ -106,7 +107,7 @@ class LineSearchDisplay:
             self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
             self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
         handles, names = self.ax_[2].get_legend_handles_labels()
-        # Longer than elsewhere, so that they show the dashes.
+        # Handles are longer than in other legends, so that the dashes are visible.
         style = {"handles": handles, "labels": names, "ncols": 4, "handlelength": 1.8}
         canvas.legend_outside(self.ax_[0], "lower center", (0.5, 1.02), **style)
 
@@ -115,25 +116,26 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    # Only these axes show a sample: curves and marks are based on all lines.
+    # Only these axes show a subsample; curves and marks are based on all lines.
     shown = line_sample(lines, _MOST_LINES)
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []
     for is_kind, color, name in (
         (jumps_fp & ~jumps_fn, canvas.FP_COLOR, "FP changes"),
         (jumps_fn & ~jumps_fp, canvas.FN_COLOR, "FN changes"),
-        # Changepoints' breakpoints may change both; one of weight 0 changes neither.
+        # A changepoint problem may have breakpoints that change both; one with weight 0
+        # changes neither.
         (jumps_fp == jumps_fn, canvas.GRAY, "both"),
     ):
         if is_kind.any():
             low = shown.intercept[is_kind]
             high = low + max_step * shown.slope[is_kind]
             ends = [[(0, a), (max_step, b)] for a, b in zip(low, high, strict=True)]
-            # Few lines over many, and dark enough to be seen there.
+            # The less frequent kinds are drawn on top, and less transparently.
             alpha = float(np.clip(100 / low.size, 0.2, 1.0))
             style = {"alpha": alpha, "zorder": 3.0 - is_kind.mean()}
             ax.add_collection(LineCollection(ends, colors=color, lw=1.0, **style))
-            # In the legend, where the faint lines themselves would hardly be seen.
+            # Opaque lines for the legend, where transparent ones would hardly be visible.
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
     canvas.legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)

@@ -36,27 +36,28 @@ def plot_roc(
     name: str | None = None,
     positive: Any = None,
 ) -> Axes:
-    """Draw the ROC curves of scores with confidence bands and AUCs.
+    """Draw ROC curves of one or several scores, with confidence bands and AUCs.
 
     Parameters
     ----------
     y : array-like, shape (n_rows,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     scores : array-like, shape (n_rows,), or dict of array-like
-        Scores that are larger for rows that are more likely positive; several by name.
+        Scores, larger for rows that are more likely to be positive, or several scores
+        by name.
     ax : Axes, optional
-        Axes to draw in. By default a new figure is created.
+        Axes to draw in. By default, a new figure is created.
     confidence : float
         Nominal coverage of bands and intervals.
     groups : array-like, shape (n_rows,), optional
-        Group of each row, as for :func:`rocpath.auc_interval`.
+        Group of each row, as in :func:`rocpath.auc_interval`.
     band : {"pointwise", "simultaneous"} or None
-        Band for each threshold, or for all thresholds at once. Simultaneous bands are
-        not available for groups.
+        Confidence band for each threshold, or for all thresholds simultaneously; None
+        for no band. Simultaneous bands are not available with groups.
     operating_point : OperatingPoint, optional
         Result of :func:`rocpath.choose_threshold`, marked on the first curve.
     name : str, optional
-        Name of a single score in the legend.
+        Name in the legend, for a single score.
     positive : label, optional
         Positive class. By default it is the larger of the two labels.
 
@@ -104,8 +105,8 @@ def plot_roc(
 def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
     """Fill between the upper left and the lower right corners of the bounds."""
     grid = np.unique(np.concatenate((band.fpr_low, band.fpr_high)))
-    # At a threshold the upper left corner is (fpr_low, tpr_high): the upper limit at a
-    # rate is that of the corners to its left, the lower one that of those to its right.
+    # The upper limit connects the upper left corners (fpr_low, tpr_high) of all
+    # thresholds, and the lower limit the lower right corners (fpr_high, tpr_low).
     upper = np.interp(grid, band.fpr_low, np.maximum.accumulate(band.tpr_high))
     lower = np.interp(grid, band.fpr_high, band.tpr_low)
     ax.fill_between(grid, lower, upper, color=color, alpha=alpha, linewidth=0)
@@ -114,7 +115,7 @@ def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
 def _mark(ax: Axes, point: OperatingPoint) -> None:
     """Mark an operating point with the bounds of both rates."""
     xerr, yerr = (
-        # Unknown bounds are drawn as none.
+        # Unknown bounds (NaN) are not drawn.
         np.nan_to_num([[max(rate - low, 0.0)], [max(high - rate, 0.0)]])
         for rate, (low, high) in ((point.fpr, point.fpr_interval), (point.tpr, point.tpr_interval))
     )

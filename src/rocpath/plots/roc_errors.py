@@ -1,4 +1,4 @@
-"""A ROC curve with lettered points, and below it the errors with the AUM shaded."""
+"""A ROC curve with lettered points, above its errors with the AUM shaded."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
     from rocpath.breakpoints import ErrorBreakpoints
 
 _LETTERS = string.ascii_uppercase
-_MOST_NUMBERS = 12  # points that also show the value of min(FP, FN)
+_MOST_NUMBERS = 12  # maximum number of points labeled with the value of min(FP, FN)
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class ROCErrorDisplay:
     """Show a ROC curve, and its errors against the constant added to predictions.
 
-    Up to 26 points are labeled with letters, the same in both axes, and up to 12 also
-    with the value of min(FP, FN), whose integral over the constants is the AUM.
+    The points of curves with at most 26 points are labeled with letters, the same in
+    both axes. With at most 12 points, labels also show the value of min(FP, FN), whose
+    integral over the constant is the AUM.
 
     Parameters
     ----------
     curve : ROCCurve
         Result of :func:`rocpath.roc_curve`.
     fp, fn : array, shape (n_points,)
-        Errors at each point, in the unit of ``curve.min_error``.
+        Errors at each point, in the units of ``curve.min_error``.
     name : str, optional
-        Title.
+        Name in the title.
 
     Attributes
     ----------
@@ -68,13 +69,13 @@ class ROCErrorDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> ROCErrorDisplay:
-        """Create the display from one prediction for each example."""
+        """Create and draw the display, given one prediction for each example."""
         curve = roc_curve(bp, predictions)
         fp, fn = curve_errors(bp, curve)
         return cls(curve=curve, fp=fp, fn=fn, name=name).plot(ax)
 
     def plot(self, ax: Any = None) -> ROCErrorDisplay:
-        """Draw, by default in a new figure."""
+        """Draw the display, by default in a new figure."""
         ratios = {"height_ratios": (1.5, 1)}
         self.ax_ = canvas.axes_grid(ax, 2, 1, (4.6, 7.0), gridspec_kw=ratios)
         self.figure_ = self.ax_[0].figure
@@ -101,18 +102,18 @@ class ROCErrorDisplay:
 
     def _letter_points(self, ax: Axes) -> None:
         points = np.column_stack((self.curve.fpr, self.curve.tpr))
-        # The curve of a changepoint problem may return to a point, which has one label.
+        # The curve of a changepoint problem may return to a point, which is labeled once.
         for point in np.unique(points, axis=0):
             visits = np.flatnonzero((points == point).all(axis=1))
             text = ",".join(_LETTERS[visit] for visit in visits)
             if len(points) <= _MOST_NUMBERS:
                 text += f" {self.curve.min_error[visits[0]]:.2g}"
-            # To the lower right, where most curves leave space.
+            # At the lower right of the point, where most curves leave space.
             style: dict[str, Any] = {"ha": "left", "va": "top", "fontsize": 9}
             ax.annotate(text, point, xytext=(4, -3), textcoords="offset points", **style)
 
     def _draw_errors(self, ax: Axes) -> None:
-        # The first and the last interval are unbounded; only a part of them is drawn.
+        # The first and last intervals are unbounded; only a part of them is drawn.
         jump = self.curve.threshold[1:, 0]
         margin = 0.12 * (jump[-1] - jump[0]) or 1.0
         edge = canvas.draw_errors(ax, jump, self.fp, self.fn, margin)
@@ -129,6 +130,6 @@ class ROCErrorDisplay:
         ax.set_ylim(low - 0.04 * top, top * (1.38 if has_letters else 1.08))
         canvas.legend_outside(ax, "upper center", (0.5, -0.22), ncols=4, fontsize=8)
         for number, middle in enumerate((edge[1:] + edge[:-1]) / 2) if has_letters else ():
-            # In three rows, so that letters of narrow intervals do not overlap.
+            # Letters are drawn in three rows, so that those of narrow intervals do not overlap.
             height = top * (1.08 + 0.09 * (number % 3))
             ax.text(middle, height, _LETTERS[number], ha="center", va="center", fontsize=8)

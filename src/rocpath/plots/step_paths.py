@@ -1,4 +1,4 @@
-"""AUC and AUM against the step, from a path that has them at every step."""
+"""AUC and AUM of a path, against the step size."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def plot_step_path(
     max_step: float | None = None,
     ax: Any = None,
 ) -> NDArray[Any]:
-    """Draw AUC and AUM as functions of the step.
+    """Draw AUC and AUM as functions of the step size.
 
     Parameters
     ----------
     path : StepPath
         Result of :func:`rocpath.sweep` or of :func:`rocpath.torch.layer_path`.
     best : dict of BestStep, optional
-        Steps to mark, by their names in the legend.
+        Steps to mark, by name in the legend.
     max_step : float, optional
-        Last step to draw. By default it is a quarter beyond the last step that is marked,
-        or the last row of the path.
+        Largest step to draw. By default, 1.25 times the largest marked step, or the
+        last step of the path if none is marked.
     ax : sequence of two Axes, optional
-        Axes of AUC and AUM. By default a new figure is created.
+        Axes of AUC and AUM. By default, a new figure is created.
 
     Returns
     -------

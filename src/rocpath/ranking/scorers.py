@@ -1,4 +1,4 @@
-"""Scorers for model selection with scikit-learn, by AUC and partial AUC."""
+"""Scorers for model selection by AUC or partial AUC with scikit-learn."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def partial_auc_score(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """Compute the AUC or a partial AUC, with the signature of a metric.
+    """Compute the AUC or a partial AUC, with the signature of a scikit-learn metric.
 
     Parameters
     ----------
     y_true : array-like, shape (n_samples,)
-        Labels of exactly two values.
+        Labels with exactly two distinct values.
     y_score : array-like, shape (n_samples,)
-        Scores that are larger for rows that are more likely positive.
+        Scores, larger for rows that are more likely to be positive.
     max_fpr : float, optional
         Upper limit of the false positive rate.
     min_tpr : float, optional
         Lower limit of the true positive rate.
     standardized : bool
-        Whether to map the area to 1/2 for chance and to 1 for a perfect ranking
-        (McClish), as ``roc_auc_score`` does for ``max_fpr``.
+        Whether to rescale a partial area to 0.5 for chance and 1 for a perfect ranking
+        (McClish), as ``roc_auc_score`` does with ``max_fpr``.
     sample_weight : array-like, shape (n_samples,), optional
         Non-negative weight of each row.
     pos_label : label, optional
@@ -61,12 +61,12 @@ def partial_auc_score(
 
 
 def partial_auc_scorer(*, max_fpr: float | None = None, min_tpr: float | None = None) -> Any:
-    """Return a scorer for ``scoring=`` of scikit-learn's model selection.
+    """Create a scorer for the ``scoring`` argument of scikit-learn's model selection.
 
     Parameters
     ----------
     max_fpr, min_tpr : float, optional
-        As for :func:`partial_auc_score`.
+        As in :func:`partial_auc_score`.
 
     Returns
     -------

@@ -44,45 +44,46 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
 
     Without ``confidence``, :func:`choose_threshold` selects the threshold from
     cross-validated scores, and the classifier is then fitted to all rows. With
-    ``confidence``, the classifier is fitted to one part of the rows and the threshold is
-    chosen on the others, so that the error rates are guaranteed for new rows. At least
-    one of ``max_fpr``, ``min_tpr``, ``min_precision``, ``top`` and ``cost`` must be
-    given.
+    ``confidence``, the classifier is fitted to one part of the rows and the threshold
+    is chosen on the other part, so that the error rates are guaranteed for new rows. At
+    least one of ``max_fpr``, ``min_tpr``, ``min_precision``, ``top`` and ``cost`` must
+    be given.
 
     Parameters
     ----------
     estimator : estimator
         Binary classifier with ``decision_function`` or ``predict_proba``.
     max_fpr, min_tpr, min_precision, top, cost
-        Constraints on the threshold, as for :func:`choose_threshold`.
+        Constraints on the threshold, as in :func:`choose_threshold`.
     cv : int, splitter, iterable or "prefit"
-        Cross-validation that yields the held-out scores. With ``confidence``, only the
-        first split of a splitter or an iterable is used, and a number is ignored. With
-        "prefit" the classifier has been fitted to other rows, and the threshold is chosen
-        on all given rows.
+        Cross-validation for the held-out scores. With ``confidence``, only the first
+        split of a splitter or an iterable is used, and an integer is ignored. If
+        "prefit", the classifier must have been fitted to other rows, and the threshold
+        is chosen on all given rows.
     confidence : float or None
-        Probability with which all constraints hold for new rows.
+        Probability with which all constraints hold simultaneously for new rows.
     calibration_size : float
-        Share of the rows on which the threshold is chosen if ``confidence`` is given.
+        Fraction of the rows on which the threshold is chosen, if ``confidence`` is
+        given.
     random_state : int or None
-        Seed of the split into rows for fitting and for the threshold.
+        Seed of the split into rows for fitting and rows for choosing the threshold.
     n_jobs : int or None
         Number of folds fitted in parallel.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted classifier.
+        Fitted classifier.
     operating_point_ : OperatingPoint
-        The threshold, with error rates and their bounds on the held-out rows.
+        Chosen threshold, with its error rates on the held-out rows and their bounds.
     threshold_ : float
-        Threshold; rows with at least this score are predicted positive.
+        Chosen threshold; rows with at least this score are predicted positive.
     classes_ : array, shape (2,)
-        The labels, sorted; the last is the positive class.
+        Sorted labels; the last is the positive class.
     n_features_in_ : int
-        Number of features, if the classifier has it.
+        Number of features; only defined if the fitted classifier has this attribute.
     feature_names_in_ : array of str
-        Names of the features, if the classifier has them.
+        Names of the features; only defined if the fitted classifier has this attribute.
 
     Examples
     --------
@@ -125,7 +126,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     def fit(
         self, X: Matrix, y: ArrayLike, *, groups: ArrayLike | None = None, **params: Any
     ) -> Self:
-        """Choose the threshold, and fit the classifier.
+        """Fit the classifier and choose the threshold.
 
         Parameters
         ----------
@@ -134,15 +135,15 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         y : array-like, shape (n_samples,)
             Labels of two classes.
         groups : array-like, shape (n_samples,), optional
-            Group of each row. Folds keep groups together if ``cv`` is a number or a
-            splitter that does, and the threshold is chosen as :func:`choose_threshold`
-            does for groups.
+            Group of each row. Groups are not split between folds if ``cv`` is an
+            integer or a group splitter, and the threshold is chosen for groups as in
+            :func:`choose_threshold`.
         **params : dict
-            Parameters of ``fit`` of the classifier, such as ``sample_weight``, which
-            also weights the rows on which the threshold is chosen. With metadata routing,
-            whatever the classifier and the splitter request.
+            Parameters of the classifier's ``fit``, such as ``sample_weight``, which
+            also weights the rows on which the threshold is chosen. With metadata
+            routing, any parameters that the classifier and the splitter request.
         """
-        # Checked first, so that invalid arguments do not cost a cross-validation.
+        # Validated first, so that invalid arguments raise before the cross-validation.
         targets = check_targets(**{name: getattr(self, name) for name in _TARGETS})
         if self.confidence is not None:
             share_between("confidence", self.confidence)
@@ -151,7 +152,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         X, label, together = indexable(X, class_labels(y), groups)
         classes, weight = np.unique(label), params.get("sample_weight")
         if classes.size != 2:
-            # The first words are scikit-learn's, whose checks of classifiers look for them.
+            # scikit-learn's estimator checks look for the first words of this message.
             raise ValueError(
                 "Only binary classification is supported: y must have two classes, got "
                 f"{'one class' if classes.size == 1 else classes.size}."
@@ -174,11 +175,11 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    # Parameters of FixedThresholdClassifier that ``fit`` determines here.
+    # These are parameters of FixedThresholdClassifier; here, ``fit`` determines them.
 
     @property
     def threshold(self) -> float:
-        """Threshold; rows with at least this score are predicted positive."""
+        """The threshold; rows with at least this score are predicted positive."""
         check_is_fitted(self, "threshold_")
         return self.threshold_
 
@@ -189,7 +190,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
 
     @property
     def response_method(self) -> str:
-        """The method of the classifier that scores rows."""
+        """The name of the classifier's method that computes scores."""
         return score_method(self.estimator_, MARGIN_FIRST)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -198,7 +199,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         return class_scores(self.estimator_, X, MARGIN_FIRST)[:, 0] - self.threshold_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return which metadata the classifier and the splitter request."""
+        """Return the metadata routing of the classifier and the splitter."""
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         router.add(estimator=self.estimator, method_mapping=to_fit)
@@ -211,7 +212,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         return StratifiedGroupKFold(self.cv) if isinstance(self.cv, int) else self.cv
 
     def __sklearn_tags__(self) -> Any:
-        """Accept what the classifier accepts, but two classes only."""
+        """Return tags with the input types that the classifier accepts."""
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
@@ -219,7 +220,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     def _held_out(
         self, X: Matrix, label: NDArray[Any], groups: Any, params: dict[str, Any]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Fit the classifier; return rows that it was not fitted to, with scores."""
+        """Fit the classifier; return the indices and scores of held-out rows."""
         if isinstance(self.cv, str) and self.cv == "prefit":
             # Not cloned, because a clone would not be fitted.
             check_is_fitted(self.estimator, "classes_")
@@ -228,15 +229,15 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         together = {} if groups is None else {"groups": groups}
         to_fit, passed = params, {"params": params, **together}
         if sklearn.get_config()["enable_metadata_routing"]:
-            # Groups affect the threshold, whether a splitter requests them or not.
+            # Groups affect the threshold even if no splitter requests them.
             if not self.get_metadata_routing().consumes("fit", together):
                 together = {}
-            # cross_val_predict routes for its own fits, but not for the last one below.
+            # cross_val_predict routes metadata to its own fits, but not to the final one below.
             to_fit = process_routing(self, "fit", **params, **together).estimator.fit
             passed = {"params": {**params, **together}}
         if self.confidence is not None:
-            # The fits of the folds have other error rates than the final one, so that
-            # cross-validated scores cannot guarantee them (benchmarks/guarantees.py).
+            # The models of the folds have other error rates than the final model, so
+            # cross-validated scores cannot guarantee its rates (benchmarks/guarantees.py).
             kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
             splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
             if not isinstance(self.cv, int):
