@@ -1,4 +1,4 @@
-"""AUC of partitioned scores: the same number of pairs for every partitioning."""
+"""AUC of partitioned scores: the same result for every partitioning."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from rocpath.dask.scores import PartitionedScores  # noqa: E402
 
 
 def tables():
-    """Yield scores with ties, as whole numbers and tenths, and without."""
+    """Yield scores with ties (integers and tenths) and without ties."""
     rng = np.random.default_rng(5)
     y = rng.integers(0, 5, 4000) == 0
     noise = rng.normal(size=y.size) + y
@@ -54,7 +54,7 @@ def test_auc_equals_auc_in_memory_to_the_last_bit(client, name, n_partitions):
     st.lists(st.tuples(st.booleans(), st.integers(-2, 2)), min_size=2, max_size=40),
     st.integers(1, 7),
 )
-def test_auc_counts_pairs(rows, n_partitions):
+def test_auc_equals_the_fraction_of_ordered_pairs(rows, n_partitions):
     y, score = map(np.array, zip(*rows, strict=True))
     if y.all() or not y.any():
         return
@@ -72,7 +72,7 @@ def test_auc_is_within_the_tolerance(name, tol):
     assert abs(auc(partitioned(y, 3), partitioned(score, 3), tol=tol) - exact) <= tol
 
 
-def test_ties_are_certified_by_counts_alone():
+def test_counts_alone_guarantee_the_tolerance_for_ties():
     y, score = TABLES["whole numbers"]
     exact = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
     assert certified_auc(scored(y, score), 0.0) == pytest.approx(exact, rel=1e-15)
@@ -112,7 +112,7 @@ def test_empty_and_single_class_partitions(client):
     assert auc(*lazy, client=client) == expected
 
 
-def test_series_and_unknown_chunks():
+def test_series_and_unknown_chunk_sizes():
     y, score = TABLES["tenths"]
     frame = dd.from_dict({"y": np.where(y, "yes", "no"), "s": score}, npartitions=4)
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
@@ -120,7 +120,7 @@ def test_series_and_unknown_chunks():
     assert auc(frame["y"], frame["s"].to_dask_array()) == expected
 
 
-def test_other_chunks_of_y_are_aligned():
+def test_y_is_rechunked_like_the_scores():
     y, score = TABLES["floats"]
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)
     assert auc(partitioned(y, 2), partitioned(score, 5)) == expected
@@ -143,14 +143,14 @@ def test_errors_name_the_partition_and_the_row():
         auc(partitioned(y, 4), score)
 
 
-def test_scores_that_are_not_numbers_raise():
+def test_non_numeric_scores_raise():
     frame = dd.from_dict({"y": [0, 1] * 10, "a": ["u", "v"] * 10}, npartitions=2)
     frame["b"] = frame["a"].astype("category")
     frame["c"] = dd.to_datetime(frame["y"])
     for name, dtype in (("a", "string"), ("b", "category"), ("c", "datetime64")):
         with pytest.raises(TypeError, match=f"scores must be real .* '{name}' of type {dtype}"):
             auc(frame["y"], frame[name])
-    # Float64 would round them to the same number.
+    # Float64 would round both integers to the same number.
     large = da.from_array(2**60 + np.arange(20), chunks=10)
     for y, scores in ((da.arange(20, chunks=10) % 2, large), (frame["y"], dd.from_array(large))):
         with pytest.raises(ValueError, match=r"at most 2\*\*53 .* Subtract a constant"):

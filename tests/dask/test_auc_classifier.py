@@ -20,7 +20,7 @@ from rocpath.dask import AUCClassifier, auc, refinement, subsampling  # noqa: E4
 
 
 def rows(n_rows=500, n_classes=2):
-    """Return integers, tenths and floats, with labels that depend on them."""
+    """Return features (integers, tenths and floats) and labels that depend on them."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(n_rows, 4))
     score = X @ [1.0, 0.5, 0.0, -1.0] + rng.normal(size=n_rows)
@@ -34,7 +34,7 @@ def partitioned(X, y, n_partitions):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_small_tables_are_fitted_as_in_memory(n_classes):
+def test_fits_of_small_tables_equal_fits_in_memory(n_classes):
     X, y = rows(n_classes=n_classes)
     expected = rp.AUCClassifier(random_state=0).fit(X, y)
     for n_partitions in (1, 3, 17):
@@ -57,14 +57,14 @@ def test_subsampled_fits_do_not_depend_on_partitions(monkeypatch):
     assert 3 <= models[0].n_passes_ <= 9
 
 
-def test_unknown_chunks_and_data_frames_give_the_same_model(monkeypatch):
+def test_unknown_chunk_sizes_and_data_frames_give_the_same_model(monkeypatch):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     expected = AUCClassifier(random_state=0).fit(*partitioned(X, y, 1))
     names = list("abcd")
     table = pd.DataFrame({**dict(zip(names, X.T, strict=True)), "y": y})
     for n_partitions in (1, 3, 17):
-        # Every row is selected, but Dask does not know that.
+        # All rows are selected, but Dask does not know their number.
         lazy, labels = partitioned(X, y, n_partitions)
         is_row = labels >= 0
         frame = dd.from_pandas(table, npartitions=n_partitions)
@@ -76,7 +76,7 @@ def test_unknown_chunks_and_data_frames_give_the_same_model(monkeypatch):
 
 def test_ascent_on_subsampled_rows_equals_ascent_in_memory(monkeypatch):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
-    # A fifth of the positives are outliers on the wrong side, which dominate convex
+    # A fifth of the positives are outliers on the wrong side. They dominate convex
     # losses, so that an ascent increases AUC.
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=3000)
@@ -238,7 +238,7 @@ def test_tasks_of_rows_and_labels_run_once_per_pass():
         for k, shape, dtype in ((0, (100, 4), float), (1, (100,), int))
     ]
     auc(lazy[1], lazy[0][:, 0])
-    # One partition shows that all fit into memory; then each is computed once and kept.
+    # One partition is computed to estimate the size; then each is computed once and kept.
     assert sorted(n_computed) == [0, 1, 2, 2, 3]
 
 
@@ -263,7 +263,7 @@ def test_parameters_equal_those_in_memory_plus_client():
     assert (AUCClassifier(**settings).fit(*partitioned(X, y, 3)).coef_ == expected.coef_).all()
 
 
-def test_wide_rows_are_subsampled_more(monkeypatch):
+def test_wide_tables_have_smaller_subsamples(monkeypatch):
     monkeypatch.setattr(subsampling, "_MAX_BYTES", 40_000)
     monkeypatch.setattr(subsampling, "_MIN_ROWS_PER_CLASS", 10)
     monkeypatch.setattr(refinement, "MOST_COLUMNS_FOR_NEWTON", 1)
@@ -277,7 +277,7 @@ def test_wide_rows_are_subsampled_more(monkeypatch):
 
     monkeypatch.setattr(rp.AUCClassifier, "_search", spy)
     AUCClassifier(random_state=0).fit(*partitioned(X, y, 3))
-    # 40 bytes per row, label included: at most 1,000 rows.
+    # With 40 bytes per row, including the label, at most 1,000 rows are sampled.
     assert sampled_rows == [1000]
 
 
@@ -291,7 +291,7 @@ def test_row_hashes_do_not_depend_on_partitions_and_are_uniform():
     assert (subsampling.row_hashes(0, 100, 4) != whole[:100]).all()
 
 
-def test_entries_of_csr_blocks_that_are_not_finite_raise():
+def test_non_finite_entries_of_csr_blocks_raise():
     X, y = rows(60)
     X[np.abs(X) < 0.5] = 0.0
     X[45, 2] = np.inf
@@ -316,7 +316,7 @@ def test_invalid_input_raises():
         "'b' of type string": (frame[["a", "b"]], frame["y"]),
         "'b' of type category": (as_category, frame["y"]),
         "got Bag": (db.from_sequence([[1.0], [2.0]]), labels),
-        "got ndarray": (lazy[labels >= 0], y),  # of unknown chunk sizes
+        "got ndarray": (lazy[labels >= 0], y),  # X has unknown chunk sizes
         "X must be two-dimensional, got 1": (lazy[:, 0], labels),
         "y must be one-dimensional, got 2": (lazy, lazy),
         "got dtype complex128": (lazy + 1j, labels),
@@ -333,11 +333,12 @@ def test_invalid_input_raises():
             AUCClassifier().fit(*some)
 
 
-def test_numbers_of_any_dtype():
+def test_numeric_dtypes_give_the_same_model():
     X, y = rows(200)
     lazy, labels = partitioned(np.round(X), y, 3)
     dense = rp.AUCClassifier(random_state=0).fit(np.round(X), y).coef_
-    # Sums in another order: of several equally good ascents, another is selected.
+    # Sparse sums have another order, so that another of several equally good ascents is
+    # selected.
     ragged = sparse.csr_array(np.round(X))
     ragged = rp.AUCClassifier(random_state=0).fit(ragged, y).coef_
     for some, expected in (
@@ -354,7 +355,7 @@ def test_numbers_of_any_dtype():
     assert (model.coef_ == is_large).all()
 
 
-def test_score_is_the_accuracy_in_memory():
+def test_score_equals_the_accuracy_in_memory():
     X, y = rows()
     lazy = partitioned(X, y, 4)
     weight = np.arange(y.size) % 3
@@ -372,7 +373,7 @@ def test_score_is_the_accuracy_in_memory():
     assert named.score(frame[names], frame["y"]) == local.score(X, y)
 
 
-def test_rows_in_memory_are_predicted_in_memory():
+def test_predictions_of_rows_in_memory_are_in_memory():
     X, y = rows()
     model = AUCClassifier(random_state=0).fit(*partitioned(X, y, 4))
     for method in ("decision_function", "predict", "predict_proba"):
@@ -381,7 +382,7 @@ def test_rows_in_memory_are_predicted_in_memory():
         assert (predicted == getattr(model.to_local(), method)(X)).all()
 
 
-def test_one_class_raises():
+def test_a_single_class_raises():
     X, _ = rows(50)
     with pytest.raises(ValueError, match="at least two classes"):
         AUCClassifier().fit(*partitioned(X, np.ones(50), 2))

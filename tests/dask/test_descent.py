@@ -15,7 +15,7 @@ from rocpath.matrices import add_pairs, column_sums, pair_sums  # noqa: E402
 
 
 def rows(kind, n_rows=600):
-    """Return features as floats, or as whole numbers or tenths with many ties."""
+    """Return features as floats, or as integers or tenths with many ties."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n_rows, 4))
     y = X @ [1.0, 0.5, 0.0, -1.0] + rng.normal(size=n_rows) > 1
@@ -58,7 +58,7 @@ def test_margin_and_unit_norm_equal_those_in_memory(kind):
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
-def test_searches_from_a_sample_find_the_same_steps(monkeypatch, client, kind):
+def test_line_searches_that_start_from_a_sample_find_the_same_steps(monkeypatch, client, kind):
     monkeypatch.setattr(descent, "_FEW_ROWS", 5000)
     X, y = rows(kind, 20_000)
     bp = rp.ErrorBreakpoints.from_labels(y)

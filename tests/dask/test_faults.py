@@ -37,7 +37,7 @@ def partitioned(X, y, n_partitions=6):
 
 @pytest.fixture
 def kill_during(monkeypatch):
-    """Kill a worker in the middle of the first pass of a name."""
+    """Kill a worker during the first pass with a given name."""
 
     def killer(client, name):
         is_done = []
@@ -99,7 +99,7 @@ def test_a_killed_worker_does_not_change_the_result(client, kill_during, monkeyp
 
 
 @pytest.mark.parametrize("room", [0.0, 50_000.0, np.inf])
-def test_rows_that_do_not_fit_are_recomputed(client, monkeypatch, room):
+def test_rows_that_do_not_fit_into_memory_are_recomputed(client, monkeypatch, room):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     expected = answer("fit", None)
     monkeypatch.setattr(Passes, "memory_to_keep", room)
@@ -113,12 +113,12 @@ def test_rows_that_do_not_fit_are_recomputed(client, monkeypatch, room):
 
     monkeypatch.setattr(Passes, "results", results)
     np.testing.assert_allclose(answer("fit", client), expected, rtol=1e-9)
-    # 3,000 rows of 32 bytes are in six partitions; all of them are kept, or none.
+    # The 3,000 rows of 32 bytes are in six partitions: either all or none are kept.
     assert n_held == [6 if room == np.inf else 0]
 
 
 def n_partitions_held(client, expected):
-    """Count the partitions that workers hold, once there are as many as expected."""
+    """Wait for the expected number of partitions on the workers; return the number."""
 
     def held(dask_worker):
         return sum("_partition" in str(key) for key in dask_worker.data)
@@ -175,7 +175,7 @@ def test_an_interrupt_that_python_ignores_is_raised_at_the_next_pass(client, mon
     each = Passes.each
 
     def interrupted(self, *arguments, **how):
-        # As in a callback of the garbage collector, in which exceptions are ignored.
+        # As in a callback of the garbage collector, where exceptions are ignored.
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         return each(self, *arguments, **how)
@@ -187,7 +187,7 @@ def test_an_interrupt_that_python_ignores_is_raised_at_the_next_pass(client, mon
             AUCClassifier(client=some).fit(*lazy)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     monkeypatch.undo()
-    AUCClassifier(client=client).fit(*lazy)  # which is not interrupted
+    AUCClassifier(client=client).fit(*lazy)  # the next fit is not interrupted
 
 
 def test_an_interrupt_after_the_last_pass_is_raised():
@@ -200,7 +200,7 @@ def test_an_interrupt_after_the_last_pass_is_raised():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_two_fits_at_once_on_one_client(client):
+def test_two_concurrent_fits_on_one_client(client):
     X, y = rows(800)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).coef_
     found = {}
@@ -222,7 +222,7 @@ def test_a_closed_client_raises(client):
     X, y = partitioned(*rows(100))
     closed = distributed.Client(client.scheduler.address, set_as_default=False)
     closed.close()
-    with pytest.raises(RuntimeError, match=r"client must be connected .* closed"):
+    with pytest.raises(RuntimeError, match=r"client must be connected .* 'closed'"):
         AUCClassifier(client=closed).fit(X, y)
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got s"):
         auc(y, X[:, 0], client="tcp://127.0.0.1:1")
@@ -245,7 +245,7 @@ def test_inputs_of_tasks_are_held_until_they_have_run(client):
         tasks = passes.each(one_more, kept)
         del kept
         gc.collect()
-        time.sleep(0.5)  # time for the scheduler to release them
+        time.sleep(0.5)  # gives the scheduler time to release them
         assert passes.results("second", tasks) == list(range(2, 42))
 
 
@@ -276,7 +276,7 @@ def test_without_workers_a_fit_warns_and_then_raises(empty_cluster, monkeypatch)
         AUCClassifier(client=client).fit(*lazy)
 
 
-def test_workers_that_come_late_complete_the_fit(empty_cluster, monkeypatch):
+def test_a_fit_completes_when_workers_connect_late(empty_cluster, monkeypatch):
     monkeypatch.setattr(passes, "_SECONDS_BETWEEN_CHECKS", 0.2)
     monkeypatch.setattr(passes, "_SECONDS_TO_WARNING", 0.5)
     cluster, client = empty_cluster
@@ -317,5 +317,5 @@ def test_a_partition_too_large_for_a_worker_raises():
 
 
 def allow_one_failure(dask_scheduler):
-    """Allow a single failure, since each one takes the time to start a worker."""
+    """Allow a single failure, because each failure requires starting a new worker."""
     dask_scheduler.allowed_failures = 1

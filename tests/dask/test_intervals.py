@@ -94,9 +94,9 @@ def test_few_bins_change_the_standard_error_little(monkeypatch):
     y, _, score, *_ = rows(5000)
     expected = rp.auc_interval(y, score)
     got = auc_interval(*partitioned(y, score))
-    # Both round the exact quotient once.
+    # Both functions round the exact quotient once.
     assert got.value == rp.auc(y, score)
-    # A bin of 1/64 of the rows has a variance of its ranks of (1/64)² / 12.
+    # Within a bin of 1/64 of the rows, the variance of the ranks is (1/64)² / 12.
     assert got.standard_error == pytest.approx(expected.standard_error, rel=1e-3)
     assert got.standard_error != expected.standard_error
 
@@ -111,13 +111,13 @@ def test_many_distinct_scores_change_the_standard_error_by_less_than_a_millionth
     assert got.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
 
 
-def test_equal_scores_have_no_difference():
+def test_identical_scores_have_no_difference():
     y, score, *_ = rows(300)
     comparison = compare_auc(*partitioned(y, score, 2.0 * score))
     assert (comparison.difference, comparison.p_value) == (0.0, 1.0)
 
 
-def test_perfect_rankings_equal_those_in_memory():
+def test_intervals_of_perfect_rankings_equal_those_in_memory():
     y = np.repeat([0, 1], 40)
     group = np.arange(80) // 4
     for columns in ({}, {"groups": group}):
@@ -126,7 +126,7 @@ def test_perfect_rankings_equal_those_in_memory():
         check_equal(auc_interval(*partitioned(y, np.arange(80.0)), **lazy), expected)
 
 
-def test_text_groups_of_data_frames_and_groups_across_partitions():
+def test_text_groups_of_data_frames_may_span_partitions():
     y, score, other, _, group = rows()
     names = np.char.add("patient ", group.astype(str))
     frame = dd.from_dict({"y": y, "s": score, "o": other, "g": names}, npartitions=7)
@@ -150,11 +150,11 @@ def test_a_shuffle_by_group_has_one_task_per_partition_and_bucket(monkeypatch):
     negative_zero = da.where(lazy[2] == 0, -lazy[2], lazy[2])  # the same group as 0.0
     got = auc_interval(*lazy[:2], groups=da.concatenate((lazy[2][:100], negative_zero[100:])))
     check_equal(got, rp.auc_interval(y, score, groups=group))
-    # Of two shuffles; without a client there is one worker, and 200 rows fit one bucket.
+    # Two shuffles; without a client there is one worker, and 200 rows fit into one bucket.
     assert n_pieces == [1, 1]
 
 
-def test_one_group_per_row_is_independent():
+def test_groups_of_single_rows_equal_independent_rows():
     y, score, *_ = rows(200)
     got = auc_interval(*partitioned(y, score), groups=partitioned(np.arange(200))[0])
     check_equal(got, rp.auc_interval(y, score))
@@ -185,7 +185,7 @@ def test_invalid_input_raises():
         auc_interval(*partitioned(y, one), groups=group)
 
 
-def test_functions_in_memory_refuse_dask_collections():
+def test_in_memory_functions_reject_dask_collections():
     y, column, *_ = rows(60)
     X = np.column_stack((column, column))
     labels, score, lazy = partitioned(y, column, X)

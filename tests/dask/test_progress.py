@@ -34,7 +34,7 @@ def test_the_bar_grows_and_is_cleared(monkeypatch):
     assert lines[3:] == ["", "", "refitting", "", ""]
 
 
-def test_without_a_terminal_each_pass_is_a_line(capsys, client):
+def test_without_a_terminal_each_pass_prints_one_line(capsys, client):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     lazy = da.from_array(X, chunks=(20, 2)), da.from_array(y, chunks=20)

@@ -1,4 +1,4 @@
-"""AUCClassifier on partitioned rows in scikit-learn: cross-validation, clones, columns."""
+"""AUCClassifier on Dask in scikit-learn: cross-validation, clones, column names."""
 
 import pickle
 
@@ -18,7 +18,7 @@ from rocpath.dask import AUCClassifier, subsampling  # noqa: E402
 from tests.dask.test_auc_classifier import partitioned, rows  # noqa: E402
 
 
-def test_cross_validation_of_scikit_learn():
+def test_scikit_learn_cross_validation():
     X, y = rows(300)
     model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
     scores = cross_val_score(model, *partitioned(X, y, 3), cv=3)
@@ -52,7 +52,7 @@ def test_models_are_cloned_with_their_client_and_pickled_without(client):
     assert (loaded.predict(lazy[0]) == model.predict(lazy[0])).all().compute()
 
 
-def test_columns_of_other_names_or_numbers_raise():
+def test_different_column_names_or_numbers_of_columns_raise():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3)
     labels = dd.from_pandas(pd.Series(y), npartitions=3)
@@ -73,7 +73,7 @@ def test_cross_validation_of_a_data_frame_as_documented():
     got = cross_val_score(AUCClassifier(random_state=0), array[:, :4], array[:, 4], cv=3)
     expected = cross_val_score(rp.AUCClassifier(random_state=0), X, y.astype(float), cv=3)
     assert (got == expected).all()
-    for labels in (y, array[:, 4]):  # of an array, labels may be in memory
+    for labels in (y, array[:, 4]):  # for an array X, labels may be in memory
         scored = cross_val_score(AUCClassifier(random_state=0), array[:, :4], labels, cv=3)
         assert (scored == got).all()
     predicted = cross_val_predict(AUCClassifier(random_state=0), array[:, :4], y, cv=3)

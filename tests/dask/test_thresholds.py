@@ -71,10 +71,10 @@ GROUPED = [*TARGETS[:3], *TARGETS[3:5], {"min_precision": 0.6}, {"top": 77, "max
 @pytest.mark.parametrize("n_bins", [8, 2**14])
 @pytest.mark.parametrize("targets", GROUPED)
 def test_thresholds_of_groups_equal_those_in_memory(monkeypatch, targets, n_bins):
-    if "min_precision" not in targets:  # which is exact with enough bins only
+    if "min_precision" not in targets:  # this target is exact only with enough bins
         monkeypatch.setattr(thresholds, "_N_BINS", n_bins)
     y, score = rows("floats")
-    # Uneven groups, most of them in several partitions and with both classes.
+    # Groups of different sizes, most of which span partitions and contain both classes.
     group = np.minimum(np.random.default_rng(0).geometric(0.005, y.size), 250)
     expected = rp.choose_threshold(y, score, groups=group, **targets)
     lazy = dict(zip(("y", "scores", "groups"), partitioned(y, score, group), strict=True))
@@ -94,7 +94,7 @@ def test_thresholds_of_weighted_rows_equal_those_in_memory(kind, targets):
     check_equal(choose_threshold(labels, lazy, sample_weight=lazy_weight, **targets), expected)
 
 
-def test_bounds_that_are_unknown_raise_as_in_memory():
+def test_unsupported_combinations_raise_as_in_memory():
     y, score = rows("floats", 400)
     weight, group = np.arange(1.0, 401.0), np.arange(400) // 4
     for targets, columns in (
@@ -111,14 +111,14 @@ def test_bounds_that_are_unknown_raise_as_in_memory():
         assert str(error.value) == str(in_memory.value)
 
 
-def test_few_bins_satisfy_precision_with_nearly_as_many_rows(monkeypatch):
+def test_few_bins_satisfy_min_precision_with_nearly_the_best_tpr(monkeypatch):
     monkeypatch.setattr(thresholds, "_N_BINS", 64)
     y, score = rows("floats")
     point = choose_threshold(*partitioned(y, score), min_precision=0.6)
     best = rp.choose_threshold(y, score, min_precision=0.6)
     assert point.precision >= 0.6
     assert best.tpr - 0.05 <= point.tpr <= best.tpr
-    # The rates are those of the rows at this threshold.
+    # The reported rates are those of the rows at this threshold.
     assert point.tpr == pytest.approx((score[y] >= point.threshold).mean())
 
 

@@ -1,4 +1,4 @@
-"""Row weights over partitions: the same results as in memory."""
+"""Sample weights of partitioned rows: the same results as in memory."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ def rows(n_rows=600):
 
 
 def weights(kind, n_rows):
-    """Return weights whose units are found in different ways."""
+    """Return weights whose units are determined in different ways."""
     rng = np.random.default_rng(8)
     return {
         "whole numbers": rng.integers(0, 5, n_rows).astype(float),
@@ -42,7 +42,7 @@ def partitioned(*columns, n_partitions=3):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_weighted_auc_equals_weighted_pairs(kind):
+def test_weighted_auc_equals_the_weighted_fraction_of_pairs(kind):
     X, y = rows(300)
     weight, score = weights(kind, y.size), X[:, 0]
     exact = list(map(Fraction, weight.tolist()))
@@ -62,7 +62,7 @@ def test_weighted_auc_equals_weighted_pairs(kind):
         assert abs(near - got) <= 0.01
 
 
-def test_weights_of_the_classes_may_differ_by_any_factor():
+def test_class_weights_may_differ_by_any_factor():
     # Weights are constant within each class, so they do not change the AUC.
     X, y = rows(60)
     for small, large in ((1e-10, 1e12), (1e-300, 1e15)):
@@ -87,8 +87,8 @@ def test_weighted_steps_equal_those_in_memory(monkeypatch, kind, few_rows):
     monkeypatch.setattr(descent, "_FEW_ROWS", few_rows)
     X, y = rows(2000)
     weight = weights(kind, y.size)
-    # Sums of other weights are rounded, and a step ends at a kink, where the gradient
-    # jumps: after some steps the last bit decides the direction.
+    # Sums of inexact weights are rounded, and a step ends at a kink, where the gradient
+    # jumps: after some steps, the last bit determines the direction.
     is_exact = kind not in ("floats", "wide")
     settings = {"coef": [1.0, 0.0, 0.5, 0.0], "max_steps": 5 if is_exact else 1}
     bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
@@ -120,7 +120,7 @@ def test_weighted_fit_equals_fit_in_memory(kind):
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
-def test_subsampled_classes_keep_their_weight(monkeypatch):
+def test_subsampled_classes_keep_their_total_weight(monkeypatch):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     weight = weights("floats", y.size)
@@ -144,7 +144,7 @@ def test_subsampled_classes_keep_their_weight(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["wide", "binary fractions"])
-def test_rows_of_weight_zero_are_dropped(monkeypatch, kind):
+def test_rows_with_zero_weight_are_dropped(monkeypatch, kind):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     weight = weights(kind, y.size)
@@ -172,7 +172,7 @@ def test_invalid_weights_raise():
         AUCClassifier().fit(*partitioned(X, y, (y == 1).astype(float)))
     with pytest.raises(ValueError, match=r"X and sample_weight .* got 40 and 39"):
         AUCClassifier().fit(*partitioned(X, y), da.ones(39))
-    # Rows of weight 0 are checked too.
+    # Rows with weight 0 are checked too.
     X[7, 2] = np.nan
     weight = np.ones(40)
     weight[5:9] = 0.0

@@ -1,8 +1,8 @@
 """AUC, descent and classification on Dask, for data larger than memory.
 
-Requires ``pip install "rocpath[dask]"``. Data are Dask arrays, dense or of CSR blocks,
-or Dask data frames. Every pass is a sum over partitions, so that Dask can recompute
-those of a lost worker.
+Requires ``pip install "rocpath[dask]"``. Data may be Dask arrays, with dense or CSR
+blocks, or Dask data frames. Every pass is a sum over partitions, so Dask can recompute
+the partitions of a lost worker.
 """
 
 from rocpath.dask.auc_classifier import AUCClassifier

@@ -1,4 +1,4 @@
-"""AUCClassifier for partitioned rows: fitted on a cluster, with lazy predictions."""
+"""AUCClassifier for partitioned rows, with fits on a cluster and lazy predictions."""
 
 from __future__ import annotations
 
@@ -30,30 +30,32 @@ if TYPE_CHECKING:
 
 
 class AUCClassifier(LocalClassifier):
-    """Rank partitioned rows by a linear model that maximizes AUC.
+    """Linear classifier for partitioned rows that maximizes AUC.
 
-    The ranking is that of :class:`rocpath.AUCClassifier`, fitted on the client to a
-    subsample of at most 20,000 rows of each class. A table with no more rows is fitted
-    as in memory, to the last bit. Otherwise a hash of the row number selects the
-    subsample, so that it does not depend on the partitioning, and all rows refine the
-    result: the initial model is refitted to them by Newton's method, and the result of
-    the ascent is kept only if it increases the AUC of all rows (with ``max_fpr``, the
-    partial AUC). With more than 200 columns the initial model is not refitted.
+    The model is that of :class:`rocpath.AUCClassifier`, fitted on the client to a
+    subsample of at most 20,000 rows per class. If the subsample contains all rows, the
+    fit equals a fit in memory to the last bit. Otherwise rows are selected by a hash of
+    the row number, so that the subsample does not depend on the partitioning, and the
+    model is refined on all rows: the initial model is refitted by Newton's method, and
+    the result of the ascent is kept only if it increases the AUC of all rows (with
+    ``max_fpr``, the partial AUC). With more than 200 columns, the initial model is not
+    refitted.
 
     X is read once to check it, once to subsample it, two to five times by Newton's
     method, and twice more to evaluate an ascent on all rows. Workers keep X if it needs
-    at most 40% of their memory; otherwise it is computed again in each pass.
+    at most 40% of their memory; otherwise it is recomputed in each pass.
 
-    The cross-validation of scikit-learn selects rows, which Dask supports for arrays of
-    known chunk sizes only: pass ``frame.to_dask_array(lengths=True)``.
+    Cross-validation in scikit-learn indexes rows, which Dask supports only for arrays
+    with known chunk sizes. Convert data frames by
+    ``frame.to_dask_array(lengths=True)`` first.
 
     Parameters
     ----------
     n_folds, widths, n_rounds, max_fpr, class_weight, warm_start, random_state, verbose
         Same as for :class:`rocpath.AUCClassifier`.
     client : Client, optional
-        Client whose workers compute. By default the most recent client; without one,
-        Dask's local scheduler.
+        Dask client that runs the computation. The default is the most recent client
+        or, if there is none, Dask's local scheduler.
 
     Attributes
     ----------
@@ -106,10 +108,10 @@ class AUCClassifier(LocalClassifier):
         X : Dask array or data frame, shape (n_rows, n_features)
             Features. Blocks may be CSR matrices, and chunk sizes may be unknown.
         y : Dask array or series, shape (n_rows,)
-            Labels of two or more classes. With a Dask array X of known chunk sizes
-            they may be in memory.
+            Labels of two or more classes. They may be a NumPy array if X is a Dask
+            array with known chunk sizes.
         sample_weight : Dask array or series, shape (n_rows,), optional
-            Weights of the rows. Rows of weight 0 are dropped.
+            Sample weights. Rows with weight 0 are dropped.
         groups : Dask array or series, shape (n_rows,), optional
             Groups of dependent rows, as for :class:`rocpath.AUCClassifier`.
 
@@ -138,19 +140,19 @@ class AUCClassifier(LocalClassifier):
                 rankings.append((candidate.log_odds(coef, *totals), candidate))
         self._set_rankings(rankings)
         self.n_features_in_, self.n_passes_ = rows.n_columns, passes.n_passes
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # set by an earlier fit
         names = column_names(X)
         if names is not None:
             self.feature_names_in_ = names
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Predict log-odds: of the second class, or of each class against the rest.
+        """Predict log-odds of the second class, or of each class against the rest.
 
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features. Predictions of rows in memory are in memory too.
+            Features. If they are in memory, the predictions are too.
 
         Returns
         -------
@@ -165,7 +167,7 @@ class AUCClassifier(LocalClassifier):
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features. Predictions of rows in memory are in memory too.
+            Features. If they are in memory, the predictions are too.
 
         Returns
         -------
@@ -175,12 +177,12 @@ class AUCClassifier(LocalClassifier):
         return self._lazy("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Predict probabilities: the logistic function of the log-odds.
+        """Predict class probabilities by the logistic function of the log-odds.
 
         Parameters
         ----------
         X : Dask array or data frame, shape (n_rows, n_features)
-            Features. Predictions of rows in memory are in memory too.
+            Features. If they are in memory, the predictions are too.
 
         Returns
         -------
@@ -199,12 +201,12 @@ class AUCClassifier(LocalClassifier):
         y : Dask array or series, shape (n_rows,)
             Labels, as for :meth:`fit`.
         sample_weight : Dask array or series, shape (n_rows,), optional
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
         float
-            Share of correct predictions, as in scikit-learn; for the AUC, use
+            Fraction of correct predictions, as in scikit-learn. For the AUC, use
             ``auc(y, model.decision_function(X))``.
         """
         if not is_dask_collection(X):
@@ -217,7 +219,7 @@ class AUCClassifier(LocalClassifier):
         return float(correct / total)
 
     def to_local(self) -> LocalClassifier:
-        """Return the classifier for rows in memory with the same predictions.
+        """Return an in-memory classifier with the same predictions.
 
         Returns
         -------
@@ -237,8 +239,8 @@ class AUCClassifier(LocalClassifier):
             return getattr(self.to_local(), method)(X)
         local = self._without_names(X)
         if column_names(X) is not None:
-            X = X.to_dask_array(optimize=False)  # may combine partitions otherwise
-        # The type and the number of columns of the predictions of no row.
+            X = X.to_dask_array(optimize=False)  # optimization may combine partitions
+        # Predictions for an empty block have the right dtype and number of columns.
         nothing = _predict_block(np.empty((0, local.n_features_in_)), local, method)
         return da.map_blocks(
             _predict_block,
@@ -251,7 +253,7 @@ class AUCClassifier(LocalClassifier):
         )
 
     def _without_names(self, X: Any) -> LocalClassifier:
-        """Check the columns of X; return the classifier for blocks, which have no names."""
+        """Check the columns of X, and return a classifier for blocks without names."""
         local, names = self.to_local(), column_names(X)
         expected = local.__dict__.pop("feature_names_in_", names)
         if names is not None and not np.array_equal(names, expected):
@@ -275,7 +277,7 @@ class AUCClassifier(LocalClassifier):
         return {**super().__getstate__(), "client": None}
 
     def _class_factors(self, rows: PartitionedRows) -> NDArray[np.float64]:
-        """Return the weights of the classes from their counts."""
+        """Return the factor of each class that ``class_weight`` specifies."""
         if self.class_weight == "balanced":
             counts = rows.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
@@ -283,14 +285,14 @@ class AUCClassifier(LocalClassifier):
 
 
 def _lazy_labels(X: Any, y: Any) -> Any:
-    """Partition labels in memory, as scikit-learn passes them, like an array X."""
+    """Chunk NumPy labels, which scikit-learn passes, like the array X."""
     if isinstance(X, da.Array) and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
         return da.from_array(y, chunks=X.chunks[:1])
     return y
 
 
 def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float64]:
-    """Return the weight of correct predictions, and of all rows."""
+    """Return the total weights of the correct predictions and of all rows."""
     if rows.y.size == 0:
         return np.zeros(2)
     weight, predicted = rows.weight, local.predict(rows.X)

@@ -1,8 +1,9 @@
-"""Scores of all partitions sorted into buckets, such that equal scores share one.
+"""Buckets of the sorted scores of all partitions; equal scores share a bucket.
 
-Splitters come from a sample of every partition, so buckets have similar sizes. Scores
-of different buckets are compared by their buckets alone; what needs the order inside a
-bucket is computed by its worker, given the counts below it.
+Splitters are selected from a sample of every partition, so that buckets have similar
+sizes. Scores in different buckets are ordered by their buckets alone. Statistics that
+depend on the order within a bucket are computed by its worker, given the counts in
+lower buckets.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ class ClassScores(NamedTuple):
     """Distinct scores of a class in ascending order, and the count of each."""
 
     score: NDArray[np.float64]
-    counts: NDArray[np.int8] | NDArray[np.int64]  # of 8 bits if all are one
+    counts: NDArray[np.int8] | NDArray[np.int64]  # int8 if all are one
 
     @classmethod
     def from_rows(cls, score: NDArray[np.float64], count: NDArray[Any]) -> ClassScores:
-        """Sort scores, and add up the counts of equal ones."""
-        if count.dtype == np.int8:  # all are one, in any order
+        """Sort scores, and sum the counts of equal scores."""
+        if count.dtype == np.int8:  # all are one, so only scores are sorted
             score = np.sort(score)
         else:
             order = np.argsort(score)
             score, count = score[order], count[order]
-        # The slice handles an empty array, in which no score is new.
+        # The slice is needed for an empty array, which has no new score.
         is_new = np.append(True, score[1:] != score[:-1])[: score.size]
         if not is_new.all():
             start = np.flatnonzero(is_new)
@@ -54,7 +55,7 @@ class ClassScores(NamedTuple):
 
     @property
     def repeats(self) -> NDArray[np.int64]:
-        """The counts for the core, which are empty if all are one."""
+        """The counts as the core expects them: an empty array if all are one."""
         is_single = self.counts.dtype == np.int8
         return (
             np.zeros(0, dtype=np.int64) if is_single else self.counts.astype(np.int64, copy=False)
@@ -101,7 +102,7 @@ class Buckets(NamedTuple):
         return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
 
     def each(self, name: str, function: Callable[..., Any], state: Any = None) -> list[Any]:
-        """Apply a function to every bucket, the counts below it, and a state."""
+        """Apply a function to each bucket, the counts below it, and a state."""
         total = sum(self.n_negative), sum(self.n_positive)
         below = [
             Below(sum(self.n_negative[:k]), sum(self.n_positive[:k]), *total)
@@ -117,22 +118,22 @@ class Buckets(NamedTuple):
             areas = self.each("counting pairs", _partial_area, max_fpr)
             return float(sum(areas)) / sum(self.n_positive)
         doubled = self.each("counting pairs", _doubled_pairs)
-        # Rounded as in the core: each whole number once, and the quotient once.
+        # As in the core, each integer is rounded once, and then the quotient.
         return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
     def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
-        """Find the constant added to all predictions that minimizes FP + FN.
+        """Find the constant that minimizes FP + FN when added to all predictions.
 
-        Scores are minus the thresholds.
+        The scores are the negated thresholds.
         """
-        # An interval may extend from the last score of a bucket to the first of another.
+        # An interval may extend from the last score of a bucket to the first of a higher one.
         first = self.each("thresholds", _first_score)
         fp_unit, tp_unit, divisor = units
         n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
         totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
-        # From large scores to small ones, that is from small constants to large ones.
+        # In order of decreasing scores, that is, of increasing constants.
         best = self.each("fewest errors", _best_intervals, (first, totals))[::-1]
-        # Beyond the smallest score all rows are predicted positive.
+        # Below the smallest score, all rows are predicted positive.
         last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
         return widest_best_interval(*map(np.concatenate, zip(*best, last, strict=True)))
 
@@ -142,7 +143,7 @@ def _split(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> list[Buck
     sides = []
     for members in (rows.y < 0, rows.y > 0):
         score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
-        # A splitter begins its bucket in every partition, so that ties share a bucket.
+        # A splitter is the first score of its bucket in all partitions, so ties are together.
         ends = [0, *np.searchsorted(score, edge).tolist(), score.size]
         sides.append([ClassScores(score[a:b], count[a:b]) for a, b in pairwise(ends)])
     return [Bucket(*both) for both in zip(*sides, strict=True)]
@@ -164,12 +165,12 @@ def _doubled_pairs(bucket: Bucket, below: Below, _: None) -> int:
     high, low = _core.doubled_pairs(
         negative.score, negative.repeats, positive.score, positive.repeats
     )
-    # Python integers, because these may exceed 64 bits.
+    # Python integers, because counts of pairs may exceed 64 bits.
     return (high << 64) + low + 2 * below.negative * positive.total
 
 
 def _partial_area(bucket: Bucket, below: Below, max_fpr: float) -> float:
-    """Sum the contributions of a bucket's positives; ties count in proportion."""
+    """Sum the contributions of a bucket's positives, with ties in proportion."""
     negative, positive = bucket
     up_to = below.negative + negative.below(positive.score, "right")
     tied = up_to - (below.negative + negative.below(positive.score, "left"))
@@ -185,9 +186,10 @@ def _first_score(bucket: Bucket, _: Below, __: None) -> float:
 def _best_intervals(
     bucket: Bucket, below: Below, state: tuple[list[float], tuple[float, float]]
 ) -> list[NDArray[np.float64]]:
-    """Return errors and ends of the best intervals that begin at scores of a bucket.
+    """Return errors and ends of the best intervals that start at a bucket's scores.
 
-    Between a score and the next, rows with larger scores are predicted positive.
+    In the interval between two adjacent scores, the rows above it are predicted
+    positive.
     """
     first, totals = state
     score = np.union1d(bucket.negative.score, bucket.positive.score)
@@ -199,6 +201,6 @@ def _best_intervals(
     tpr = (below.n_positive - below.positive - up_to[1]) / below.n_positive
     errors = fpr * totals[0] + (1.0 - tpr) * totals[1]
     low, high = -np.append(score[1:], above), -score
-    # Rounding may separate equal errors, so a few more intervals are kept.
+    # Equal errors may differ by rounding, so nearly best intervals are kept too.
     is_best = errors <= errors.min() * (1 + 1e-11)
     return [one[is_best][::-1] for one in (errors, low, high)]

@@ -1,9 +1,9 @@
 """Descent on AUM for partitioned rows: predictions, AUM, gradient and exact steps.
 
-Predictions stay on the workers, 8 bytes per row; the client has those of a sample. The
-searches and selections are those for rows in memory (:mod:`rocpath.descent`): they use
-the sample, which does not depend on the partitioning, and request from all partitions
-the few thresholds inside a box and sums of the others.
+Predictions stay on the workers and take 8 bytes per row; the client holds those of a
+sample of rows. Line searches and selections work as in memory (:mod:`rocpath.descent`).
+They start from the sample, which does not depend on the partitioning, and request from
+all partitions the few thresholds inside a box, and only sums over the others.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from rocpath.step_choice import Quadratic
 
     Vector = NDArray[np.float64]
-    Jumps = NDArray[np.int8] | NDArray[np.int64]  # of `label_jumps`
-    # The threshold where FP reaches FN, and the counts of both before and after.
+    Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
+    # The threshold where FP reaches FN, and the counts of both before and after it.
     Level = tuple[float, NDArray[np.int64]]
 
-_FEW_ROWS = 50_000  # all of whose predictions are sent to the client
-_MAX_LINES = 2**22  # that may be sent to the client, 134 MB
-_CONFIDENCE = 4.0  # half width of the bracket of the level, in standard errors
+_FEW_ROWS = 50_000  # maximum number of rows for which the sample contains all of them
+_MAX_LINES = 2**22  # maximum number of lines sent to the client, 134 MB
+_CONFIDENCE = 4.0  # half-width of the bracket for the level, in standard errors
 
 
 def minimize_aum(
@@ -60,12 +60,12 @@ def minimize_aum(
     progress: Callable[[int, float, float], None] | None = None,
     client: Client | None = None,
 ) -> Descent:
-    """Descend along the negative gradient of AUM, with exact line searches.
+    """Minimize AUM by gradient descent with exact line searches.
 
-    The steps are those of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and
+    The steps equal those of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and
     the breakpoints ``ErrorBreakpoints.from_labels(y, sample_weight=sample_weight,
     margin=margin)``, for any partitioning of the rows. Each step reads X twice; the
-    initialization and the end read it once each.
+    check of X, the initial predictions and the final evaluation read it once each.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def minimize_aum(
     y : Dask array or series, shape (n_rows,)
         Labels of exactly two values; the larger is the positive class.
     sample_weight : Dask array or series, shape (n_rows,), optional
-        Weights of the rows. Rows of weight 0 are dropped.
+        Sample weights. Rows with weight 0 are dropped.
     coef : array-like, shape (n_features,), optional
-        Initial weights. The default is the difference of the class means, which takes
-        another pass over X.
+        Initial weights. The default is the difference of the class means, which
+        requires another pass over X.
     step : {"best_aum"}
         Step size. The other choices of :func:`rocpath.minimize_aum` require all rows in
         the memory of one process.
@@ -88,8 +88,8 @@ def minimize_aum(
     progress : callable, optional
         Function called after each step with its number, AUM and AUC.
     client : Client, optional
-        Client whose workers compute. By default the most recent client; without one,
-        Dask's local scheduler.
+        Dask client that runs the computation. The default is the most recent client
+        or, if there is none, Dask's local scheduler.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def minimize_aum(
 
 
 class _LabelErrors(NamedTuple):
-    """The error functions of all rows: where they jump, and in which units."""
+    """The error functions of all rows: positions and units of their jumps."""
 
     margin: float
     units: WeightUnits
@@ -150,13 +150,13 @@ class _LabelErrors(NamedTuple):
 
 @dataclass(eq=False)
 class _PartitionedVector:
-    """One entry per row, kept by the workers; the client has a sample of them."""
+    """A vector with one entry per row on the workers, and a sample on the client."""
 
     samples: _PartitionedSamples
     tasks: list[Any]
     sample: Vector
 
-    # The two operations of a descent on predictions, which it expects to be arrays.
+    # A descent expects predictions to be arrays, and uses these two operations only.
     def __rmul__(self, step: float) -> _Scaled:
         """Return the vector multiplied by a step."""
         return _Scaled(self, step)
@@ -169,7 +169,7 @@ class _PartitionedVector:
 
     @cached_property
     def level(self) -> Level:
-        """Where FP reaches FN, from the sample and one pass over predictions."""
+        """The point where FP reaches FN, found in one pass over predictions."""
         samples, confidence = self.samples, _CONFIDENCE
         sample = samples.errors.lines(samples.sampled_jumps, self.sample)
         # If the bracket from the sample misses the level, a wider one is tried, and
@@ -187,7 +187,7 @@ class _PartitionedVector:
 
     @cached_property
     def buckets(self) -> Buckets:
-        """The entries as scores, sorted."""
+        """The entries as scores, sorted into buckets."""
         samples, passes = self.samples, self.samples.rows.passes
         tasks = passes.each(_score, samples.jumps, self.tasks, state=samples.errors)
         counts = samples.n_rows, int(samples.rows.class_counts[1])
@@ -200,7 +200,7 @@ class _Scaled(NamedTuple):
 
 
 class _PartitionedSamples(NamedTuple):
-    """All rows: the sample of a descent, and the features of its linear model."""
+    """Partitioned rows, as the samples and as the features of a linear descent."""
 
     rows: PartitionedRows
     n_rows: int
@@ -211,7 +211,7 @@ class _PartitionedSamples(NamedTuple):
 
     @classmethod
     def of(cls, rows: PartitionedRows, margin: float) -> _PartitionedSamples:
-        """Compute the labels, and sample rows."""
+        """Compute the jumps of the labels, and sample rows."""
         passes, positives = rows.passes, rows.classes[1:]
         units = common_units(rows, positives)
         jumps = passes.keep(rows.each(label_jumps, state=(positives, units)))
@@ -228,21 +228,22 @@ class _PartitionedSamples(NamedTuple):
     def row_products(self, coef: Vector) -> _PartitionedVector:
         """Compute ``X @ coef``, in one pass."""
         rows, passes = self.rows, self.rows.passes
-        # Kept, because the line search reads them several times and X is large.
+        # Kept, because the line search uses them several times, and X is large.
         tasks = passes.keep(rows.each(_products, state=coef))
         sampled = passes.each(_take, tasks, self.sampled_rows)
         found = passes.results("predicting", sampled, reads_x=True)
         return _PartitionedVector(self, tasks, np.concatenate(found))
 
     def column_sums(self, predictions: _PartitionedVector) -> Vector:
-        """Compute the gradient of AUM in the coef, in one pass."""
+        """Compute the gradient of AUM with respect to ``coef``, in one pass."""
         state = self.errors, predictions.level
         tasks = self.rows.each(_gradient_sums, self.jumps, predictions.tasks, state=state)
-        # Sums of pairs hardly depend on the order, and not at all for whole numbers.
+        # Pairs have twice the precision of float64, so the order of rows hardly matters;
+        # for integers it does not matter at all.
         return add_pairs(self.rows.passes.results("gradient", tasks, reads_x=True))
 
     def difference_of_means(self) -> Vector:
-        """Subtract the mean of the negatives from that of the positives, in a pass."""
+        """Subtract the mean of the negatives from that of the positives."""
         tasks = self.rows.each(_mean_sums, self.jumps, state=self.errors.units)
         return add_pairs(self.rows.passes.results("means", tasks, reads_x=True))
 
@@ -259,8 +260,8 @@ class _PartitionedSamples(NamedTuple):
 
     def gradient(self, state: State) -> _PartitionedVector:
         """Return the predictions, from which the gradient is computed when needed."""
-        # Each partition computes its own entries in `PartitionedMatrix.column_sums`:
-        # a vector of them would be sent to the client and back.
+        # Each partition computes its own entries in `column_sums`: a vector of all
+        # entries would be sent to the client and back.
         predictions: _PartitionedVector = state.predictions[0]
         return predictions
 
@@ -295,8 +296,8 @@ class _PartitionedSamples(NamedTuple):
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the sampled row numbers within each partition."""
-    # Sampled by row number among all rows, so that every partitioning has the same
-    # sample and takes the same steps.
+    # Rows are sampled by their number among all rows, so that the sample and the steps
+    # do not depend on the partitioning.
     total = sum(n_rows)
     sampled = np.arange(total)
     if total > _FEW_ROWS:
@@ -308,7 +309,7 @@ def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
 
 
 def _concatenate(found: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Concatenate the lines inside a box, if the client has room for them."""
+    """Concatenate the lines inside a box, if they fit into the client's memory."""
     _check_size(sum(one["intercept"].size for one in found))
     return {key: np.concatenate([one[key] for one in found]) for key in found[0]}
 
@@ -376,5 +377,5 @@ def _mean_sums(rows: Partition, jump: Jumps, units: WeightUnits) -> tuple[Vector
 
 
 def _score(jump: Jumps, prediction: Vector, errors: _LabelErrors) -> Partition:
-    """Return minus the thresholds, which rank rows by predictions and margins."""
+    """Return negated thresholds, which rank rows by predictions and margins."""
     return Partition(-(errors.values(jump) - prediction), jump)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.results import AUCInterval
     from rocpath.tables.classifier import TableClassifier
 
-_SAMPLE_SIZE = 20_000  # rows of all files together
+_SAMPLE_SIZE = 20_000  # total number of rows from all files
 
 
 class TableSample(NamedTuple):
@@ -83,15 +83,15 @@ def sample_files(
     Parameters
     ----------
     files : list of str
-        Names of the files, which all workers can read.
+        File names. All workers must be able to read the files.
     label : str
         Column of labels. Rows without a label are skipped.
     text : list of str
-        Columns that are read as text, even if they look like numbers.
+        Columns to read as text, even if their values look like numbers.
     encoding : str, optional
         Encoding of text files.
     client : Client, optional
-        Client whose workers compute, as for :func:`auc`.
+        Dask client, as for :func:`auc`.
     verbose : bool
         Whether to show the progress on standard error.
 
@@ -117,13 +117,14 @@ def fit_files(
 ) -> None:
     """Fit a classifier to the sample, and its linear ranking to the rows of all files.
 
-    The AUC of all rows is in the ``all_rows`` of ``model.fit_``.
+    The AUC of all rows is stored in ``model.fit_.all_rows``.
 
     Parameters
     ----------
     model : TableClassifier
-        Classifier with ``model="linear"``, which is fitted in place. Its comparison and
-        its report are about the sample, and so is its threshold, except for ``top``.
+        Classifier with ``model="linear"``, which is fitted in place. Its comparison
+        with baselines, its report and its threshold are computed from the sample; only
+        the threshold for ``top`` is computed from all rows.
     sample : TableSample
         Result of :func:`sample_files`.
     client, verbose
@@ -174,7 +175,7 @@ def _numbers(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
 
 
 def _fit_sample(model: TableClassifier, sample: TableSample) -> TableModel:
-    """Fit a classifier to the sample, with a number of top rows in proportion."""
+    """Fit a classifier to the sample, with ``top`` scaled to the sample size."""
     top = model.top
     if top is None:
         return model.fit(sample.frame, sample.label).model_
@@ -203,11 +204,11 @@ def evaluate_files(
     model : TableModel
         Fitted model, such as ``TableClassifier.model_``.
     files : list of str
-        Names of the files, which all workers can read.
+        File names. All workers must be able to read the files.
     label, groups, sample_weight : str, optional
-        Columns of labels (by default that of the fit), groups and weights.
+        Columns of labels (by default the label column of the fit), groups and weights.
     targets : ThresholdTargets, optional
-        Constraints for which thresholds are chosen.
+        Constraints that the chosen thresholds satisfy.
     client, verbose
         Same as for :func:`sample_files`.
 
@@ -217,7 +218,7 @@ def evaluate_files(
     """
     roles = Roles(label or model.label, groups, None, sample_weight)
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
-        # Kept, so that files are read and scored once for all columns.
+        # Kept, so that each file is read and scored only once.
         tasks = passes.each(ReturnInvalid(_score_file), files, state=(model, roles))
         tasks = passes.keep(tasks)
         counts = passes.each(ReturnInvalid(_column), tasks, state="counts")
@@ -229,7 +230,7 @@ def evaluate_files(
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        if sample_weight is not None:  # which cannot be combined with groups
+        if sample_weight is not None:  # not supported together with groups
             columns.pop("groups", None)
 
         def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
@@ -253,7 +254,7 @@ _KINDS = {"X": float, "y": bool, "scores": float, "groups": object, "sample_weig
 
 
 def _lazy_array(passes: Passes, tasks: list[Any], name: str, *width: int) -> da.Array:
-    """Return one of the columns that each task returns, as an array."""
+    """Return one column from the results of all tasks as a Dask array."""
     # The number of rows of a file is known only after it has been read.
     blocks = [
         da.from_delayed(one, (np.nan, *width), dtype=_KINDS[name])
@@ -267,7 +268,7 @@ def _column(columns: dict[str, Any], name: str) -> Any:
 
 
 def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.DataFrame, int]:
-    """Return evenly spaced labeled rows of a file, and the number of all of them."""
+    """Return evenly spaced labeled rows of a file, and its number of labeled rows."""
     how, label, n_rows = state
     table = _labeled_rows(read_table(name, **how), label)
     row = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
@@ -275,12 +276,12 @@ def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.
 
 
 def _encode_file(name: str, state: tuple[TableModel, str | None]) -> dict[str, Any]:
-    # As for the sample: a file in which all values of a column look like numbers must
-    # be read like the others.
+    # Columns have the types of the sample, because a text column may look numeric in a
+    # single file.
     model, encoding = state
     table = read_table(name, text=model.text, codes=model.codes, encoding=encoding)
     table = _labeled_rows(table, model.label)
-    # A label that the sample lacks is an error.
+    # A label that is not in the sample raises an error.
     is_positive = known_positives(table[model.label], model.positive, model.negative)
     encoder = model.pipeline[0]
     # A file without labeled rows has no rows to encode.
@@ -295,15 +296,16 @@ def _labeled_rows(table: pl.DataFrame, label: str) -> pl.DataFrame:
 
 
 def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
-    """Return the columns of the labeled rows of a file.
+    """Score the labeled rows of a file, and return their columns and counts.
 
-    The counts are those of positives, negatives, unlabeled rows and training rows.
+    The counts are the numbers of positives, negatives, unlabeled rows and rows of the
+    training data.
     """
     model, roles = state
     whole = read_table(name, text=model.text, codes=model.codes)
     table = _labeled_rows(whole, roles.y)
     given = roles.read(table)
-    # A file may contain one class only, but no third label.
+    # A file may contain a single class, but no labels other than those of the model.
     is_positive = known_positives(given.y, model.positive, model.negative)
     n_positive = int(np.count_nonzero(is_positive))
     n_known = count_known_rows(model.frame(table), is_positive, model.row_hashes)

@@ -1,10 +1,10 @@
 """AUC of partitioned scores, with confidence intervals and tests.
 
-AUCs are exact, or certified to a tolerance by counts alone. Standard errors need the
-structural component of each row, which depends on its rank. Ranks come from counts in
-at most 2¹⁵ bins, with a bin of its own for each frequent score: with fewer distinct
-scores they are exact; otherwise the standard error differs from that in memory by less
-than 10⁻⁶ of its value.
+AUCs are exact, or within a tolerance that is verified by counts alone. Standard errors
+depend on the structural component of each row, which depends on its rank. Ranks are
+computed from counts in at most 2¹⁵ bins, with a separate bin for each frequent score.
+With fewer distinct scores, ranks are exact; otherwise the standard error differs from
+that in memory by a relative error of less than 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
-_N_BINS = 2**14  # before frequent scores get bins of their own
+_N_BINS = 2**14  # before frequent scores get separate bins
 _N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn, until the tolerance is met
 
 
@@ -46,25 +46,26 @@ def auc(
 ) -> float:
     """Compute the area under the ROC curve of partitioned scores.
 
-    Ties count one half. Scores are sorted into buckets, so that pairs of different
-    buckets need only counts. Without weights, or with weights that are multiples of a
-    common unit, the result equals that of :func:`rocpath.auc` to the last bit; with
-    other weights the relative difference is about 1e-15, by rounding.
+    Ties count as one half. Scores are sorted into buckets, so that pairs of scores in
+    different buckets are counted by the sizes of the buckets. Without weights, or with
+    weights that are multiples of a common unit, the result equals that of
+    :func:`rocpath.auc` to the last bit; with other weights the relative difference is
+    about 1e-15, due to rounding.
 
     Parameters
     ----------
     y : Dask array or series, shape (n_rows,)
         Labels of exactly two values; the larger is the positive class.
     scores : Dask array or series, shape (n_rows,)
-        Scores, larger for rows that are more likely positive.
+        Scores; higher scores indicate the positive class.
     sample_weight : Dask array or series, shape (n_rows,), optional
-        Weights of the rows. Rows of weight 0 are dropped.
+        Sample weights. Rows with weight 0 are dropped.
     tol : float, optional
-        Maximum difference to the exact AUC. If counts prove that it is met, no score
-        leaves its worker. By default the result is exact.
+        Maximum difference from the exact AUC. If counts in bins are sufficient to
+        guarantee it, scores are not shuffled. By default, the result is exact.
     client : Client, optional
-        Client whose workers compute. By default the most recent client; without one,
-        Dask's local scheduler.
+        Dask client that runs the computation. The default is the most recent client
+        or, if there is none, Dask's local scheduler.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def auc_interval(
 ) -> AUCInterval:
     """Compute the AUC of partitioned scores with a confidence interval.
 
-    The interval is that of :func:`rocpath.auc_interval`.
+    The interval is computed as by :func:`rocpath.auc_interval`.
 
     Parameters
     ----------
@@ -108,14 +109,14 @@ def auc_interval(
     confidence : float
         Confidence level, between 0 and 1.
     max_fpr : float, optional
-        Largest false positive rate of the partial AUC; by default the full AUC.
+        Maximum false positive rate of the partial AUC. The default is the full AUC.
     sample_weight : Dask array or series, shape (n_rows,), optional
-        Weights of the rows. Rows of weight 0 are dropped.
+        Sample weights. Rows with weight 0 are dropped.
     groups : Dask array or series, shape (n_rows,), optional
         Group of each row, such as a patient; standard errors are then cluster-robust.
         Rows of a group may be in different partitions.
     client : Client, optional
-        Client whose workers compute, as for :func:`auc`.
+        Dask client, as for :func:`auc`.
 
     Returns
     -------
@@ -149,9 +150,9 @@ def compare_auc(
     margin: float | None = None,
     client: Client | None = None,
 ) -> AUCComparison:
-    """Compare the AUCs of two partitioned scores of the same rows by DeLong's test.
+    """Compare the AUCs of two scores of the same partitioned rows by DeLong's test.
 
-    The test and the interval are those of :func:`rocpath.compare_auc`.
+    The test and the interval are computed as by :func:`rocpath.compare_auc`.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def compare_auc(
 
 
 def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
-    """Bound the AUC by counts in increasingly small bins; None if ``tol`` is not met."""
+    """Bound the AUC by counts in finer and finer bins; None if ``tol`` is not met."""
     for n_bins in _N_BINS_OF_BOUNDS:
         bins = scores.bins(n_bins)
         negative, positive = bins.sums[:, 1]
@@ -208,15 +209,15 @@ class _Sample:
 
     @classmethod
     def read(cls, passes: Passes, y: Any, scores: Any, *, groups: Any, **columns: Any) -> _Sample:
-        """Check all columns, in one pass, and shuffle groups."""
+        """Check all columns in one pass, and shuffle rows by group."""
         labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
         return cls(labeled, None if groups is None else GroupedRows.of(labeled))
 
     def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
-        """Compute the exact area of one score, and its components by bins."""
+        """Compute the exact AUC of one score, and its structural components by bin."""
         scores = self.scores._replace(name=name)
         area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
-        # From the largest scores down.
+        # In order of decreasing scores.
         fp, tp = bins.sums[:, 1, ::-1]
         _, positive, negative = block_components(tp, fp, max_fpr)
         nothing: Any = np.zeros(0, dtype=np.intp)
@@ -226,7 +227,7 @@ class _Sample:
 
     @property
     def counts(self) -> dict[str, int | None]:
-        """Numbers of rows and groups, by the names of the results."""
+        """Numbers of rows and groups, under the field names of the results."""
         n_positives = self.scores.n_positives
         return {
             "n_positives": n_positives,
@@ -254,7 +255,7 @@ class _PartitionedCurve(ScoreCurve):
 
     @cached_property
     def deviation(self) -> Any:
-        """The components, as a function of the rows of a partition."""
+        """The structural components, as a function of the rows of a partition."""
         components = np.stack((self.blocks.negative, self.blocks.positive))[:, ::-1]
         return _Deviation(((self.name, self.bins, components),))
 
@@ -265,7 +266,7 @@ class _PartitionedCurve(ScoreCurve):
 
     @cached_property
     def _by_group(self) -> tuple[GroupSums, NDArray[np.float64]]:
-        """Sums of the components, and correctly ordered pairs, of each group."""
+        """Sums of the components, and of correctly ordered pairs, within each group."""
         sample: Any = self.sample
         passes, state = sample.scores.passes, (self.deviation, self.name)
         tasks = passes.each(_group_sums, sample.groups.tasks, state=state)
@@ -282,9 +283,10 @@ class _PartitionedCurve(ScoreCurve):
 
 
 class _Deviation(NamedTuple):
-    """The structural components of one score, or the difference of those of two.
+    """The structural components of one score, or their difference between two scores.
 
-    A term is the name of a score, its bins, and the components by class and bin.
+    A term consists of the name of a score, its bins, and its components by class and
+    bin.
     """
 
     terms: tuple[tuple[str, ScoreBins, NDArray[np.float64]], ...]
@@ -308,7 +310,7 @@ def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
 
 
 def _group_sums(rows: Partition, state: tuple[_Deviation, str]) -> NDArray[np.float64]:
-    """Return the sums of `GroupSums` and the correctly ordered pairs, by group."""
+    """Return the sums of `GroupSums` and of correctly ordered pairs, by group."""
     deviation, name = state
     if rows.y.size == 0:
         return np.zeros((5, 0))

@@ -1,7 +1,7 @@
-"""Partitions of rows: Dask arrays and data frames as lists of tasks, each one checked.
+"""Partitions of rows: conversion of Dask arrays and data frames to checked tasks.
 
-A partition is a block of rows with their labels, or of scores with their labels. Errors
-name the partition and the row within it.
+A partition is a block of rows or scores with their labels. Error messages contain the
+number of the partition and the row within it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MAX_CLASSES = 1000  # more distinct labels indicate a numeric target
-_SUFFIX = " of rocpath"  # for names of columns that no user's table has
+_SUFFIX = " of rocpath"  # of temporary columns, to avoid the names of the user's columns
 
 
 class Partition(NamedTuple):
-    """Rows, dense or CSR in float32 or float64, or scores; their labels and weights.
+    """A block of rows or scores, with their labels and weights.
 
-    Rows of weight 0 are dropped. Other scores and groups of the rows are optional.
+    Rows are a dense array or a CSR matrix of float32 or float64. Rows with weight 0 are
+    dropped. Scores to compare with, and groups, are optional.
     """
 
     X: Matrix
@@ -66,14 +67,14 @@ class PartitionedRows(NamedTuple):
     """Checked partitions of rows, and their summary from the first pass."""
 
     passes: Passes
-    tasks: list[Any]  # of `Partition`, kept by the workers if memory permits
+    tasks: list[Any]  # return a `Partition` each; kept by the workers if memory permits
     n_rows: list[int]  # per partition
     n_bytes: int
     n_columns: int
     classes: NDArray[Any]
     class_counts: NDArray[np.int64]
     class_weights: NDArray[np.float64]  # sums over rows
-    is_weighted: bool  # some weight differs from one
+    is_weighted: bool  # whether any weight differs from one
 
     @classmethod
     def read(
@@ -82,10 +83,10 @@ class PartitionedRows(NamedTuple):
         """Align rows with labels and other columns, and check them in one pass.
 
         The arguments may be Dask arrays or data frames, in any combination. Columns
-        that are None are absent.
+        that are None are ignored.
         """
         tasks = make_partitions(name, X, **columns)
-        # The size of one partition shows whether workers can keep them all.
+        # The size of one partition predicts whether the workers can keep all of them.
         middle = len(tasks) // 2
         size = passes.each(ReturnInvalid(_n_bytes), tasks[middle : middle + 1])
         fits = passes.results("reading a partition", size)[0] * len(tasks) <= passes.memory_to_keep
@@ -105,7 +106,7 @@ class PartitionedRows(NamedTuple):
 
 
 def _combine(name: str, summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
-    """Check that the summaries of all partitions agree; return the last five fields."""
+    """Check that summaries agree; return the last five fields of `PartitionedRows`."""
     if not summaries:
         raise ValueError(f"{name} must have at least one row with a positive weight, got none.")
     _, _, widths, labels, counts, weights, are_weighted = zip(*summaries, strict=True)
@@ -159,7 +160,7 @@ def make_partitions(name: str, X: Any, **columns: Any) -> list[Any]:
 
 
 def _align(name: str, X: Any, other: str, column: Any) -> Any:
-    """Return a column in the partitions of X, if the sizes of both are known."""
+    """Rechunk a column like X, if the chunk sizes of both are known."""
     if not (isinstance(X, da.Array) and isinstance(column, da.Array)):
         return column
     rows, other_rows = X.chunks[0], column.chunks[0]
@@ -202,7 +203,7 @@ def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any)
     _refuse_any(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
     if (weight > 0).all():
         return rows
-    # Checked here, because dropping rows changes the row numbers.
+    # Checked before rows are dropped, because errors contain the original row number.
     _check(rows, number, name)
     return rows.take(weight > 0)
 
@@ -223,7 +224,7 @@ def _n_bytes(rows: Partition, _: None) -> int:
 
 
 def _summarize(rows: Partition, number: int, name: str) -> tuple[Any, ...]:
-    """Check a partition; return its fields of `PartitionedRows`, from ``n_rows`` on."""
+    """Check a partition; return its `PartitionedRows` fields from ``n_rows`` on."""
     _check(rows, number, name)
     X, y, weight = rows[:3]
     labels, index, counts = _sorted_labels(y)
@@ -252,7 +253,7 @@ def _refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], numb
 
 
 def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
-    """Return an array with one chunk of columns, a data frame or a series."""
+    """Return a Dask array with unsplit rows, a data frame or a series."""
     if n_dimensions == 1 and isinstance(rows, dd.DataFrame) and len(rows.columns) == 1:
         rows = rows[rows.columns[0]]
     kind, expected = ("series", dd.Series) if n_dimensions == 1 else ("data frame", dd.DataFrame)
@@ -261,7 +262,7 @@ def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     if rows.ndim != n_dimensions:
         size = "two-dimensional" if n_dimensions == 2 else "one-dimensional"
         raise ValueError(f"{name} must be {size}, got {rows.ndim} dimensions.")
-    # Products need whole rows.
+    # Products require complete rows.
     if isinstance(rows, da.Array) and n_dimensions == 2 and rows.numblocks[1] != 1:
         rows = rows.rechunk({1: -1})
     return rows
@@ -282,7 +283,7 @@ def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
             return None
         try:
             frame = frame.assign(**{name + _SUFFIX: column})
-        except ValueError:  # from two different tables
+        except ValueError:  # columns of different tables
             return None
     return frame
 
@@ -295,8 +296,8 @@ def _split(name: str, number: int, frame: Any, others: list[str]) -> Partition:
 
 
 def _blocks(rows: Any) -> list[Any]:
-    # Not optimized: for frames that might combine partitions, differently for labels
-    # and rows; for arrays, a task that both need might run twice.
+    # Optimization might combine the partitions of data frames, differently for rows and
+    # labels, and might run tasks twice that the rows and labels of arrays share.
     tasks = rows.to_delayed(optimize_graph=False)
     return list(tasks.flat if isinstance(rows, da.Array) else tasks)
 
@@ -309,7 +310,7 @@ def as_block(name: str, X: Any) -> Matrix:
     block = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if block.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {block.dtype}.")
-    # Float32 is not converted: copies would double the memory.
+    # Float32 is not converted, because a copy would need twice the memory.
     if block.dtype in (np.float32, np.float64):
         return block
     numbers = block.astype(np.float64)
@@ -319,7 +320,7 @@ def as_block(name: str, X: Any) -> Matrix:
 
 
 def _from_pandas(name: str, X: Any) -> NDArray[Any]:
-    """Return numbers, with NaN for missing values; raise if a column is not numeric."""
+    """Convert to numbers, with NaN for missing values; raise for other types."""
     frame = X.to_frame() if X.ndim == 1 else X
     for column, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "buif":
@@ -327,14 +328,14 @@ def _from_pandas(name: str, X: Any) -> NDArray[Any]:
                 f"{name} must be real numbers, got column {column!r} of type {dtype}: "
                 "drop it, or encode it, for example by dask.dataframe.get_dummies."
             )
-    # Columns of one type are not converted: float32 is kept.
+    # Columns of a single dtype, such as float32, are not converted.
     if len({str(dtype) for dtype in frame.dtypes}) == 1 and isinstance(dtype, np.dtype):
         return np.asarray(X)
     return np.asarray(X.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _check_finite(name: str, X: Matrix, number: int) -> None:
-    """Raise if an entry is not finite, with its partition, row and column."""
+    """Raise an error with the partition, row and column of any non-finite entry."""
     entries = X.data if sparse.issparse(X) else X
     # A sum allocates no memory. It is finite unless an entry is not finite or the sum
     # overflows, which the second check distinguishes.

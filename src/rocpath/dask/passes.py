@@ -25,33 +25,33 @@ from rocpath.dask.progress import write_nothing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_MIN_FAN_IN = 16  # results that one task of a sum combines
+_MIN_FAN_IN = 16  # minimum number of results that a task combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks
-_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need some, and Dask spills at 0.6
+_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need the rest, and Dask spills at 0.6
 _SECONDS_BETWEEN_CHECKS = 2.0  # of the workers; each check is a request to the scheduler
 _SECONDS_TO_WARNING = 5.0  # without any worker
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
 
-# Set by Ctrl-C during a pass: Python ignores the exception if it is raised in a callback
-# of the garbage collector, of which distributed has one.
+# Set by Ctrl-C during a pass, because Python ignores exceptions that are raised in a
+# callback of the garbage collector, and distributed registers such a callback.
 _is_interrupted = threading.Event()
 
 
 class Passes:
-    """Run tasks, count the passes over X, and release everything at the end.
+    """Run tasks, count the passes over X, and release kept results at the end.
 
-    As a context manager it releases the results that workers keep, also after an error
-    or Ctrl-C. While no worker is connected it warns, and raises ``TimeoutError`` after
-    the time in Dask's configuration, ``rocpath.no-worker-timeout`` (5 minutes).
+    The context manager releases the results that workers keep, even after an error or
+    Ctrl-C. If no worker is connected, a pass first warns; it raises ``TimeoutError``
+    after ``rocpath.no-worker-timeout`` of Dask's configuration (5 minutes by default).
 
     Parameters
     ----------
     client : Client, optional
-        Client whose workers compute. By default the most recent one; without one,
-        Dask's local scheduler.
+        Dask client that runs the computation. The default is the most recent client
+        or, if there is none, Dask's local scheduler.
     progress : callable, optional
-        Function called with the name of a pass, the number of completed tasks and the
-        number of all tasks: at the start, and whenever a task completes.
+        Function called at the start of a pass and whenever tasks complete, with the
+        name of the pass, the number of completed tasks and the total number of tasks.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class Passes:
         self._handles_interrupts = False
         # Weak references, so that workers drop results that are no longer needed.
         self._kept: WeakSet[Any] = WeakSet()
-        # Inputs of tasks, held until a pass ends: tasks do not hold them, and the
-        # scheduler may read a graph after its inputs were released.
+        # References to the inputs of tasks, held until a pass ends: tasks hold none, and
+        # the scheduler may read a graph after its inputs have been released.
         self._held: list[Any] = []
 
     def __enter__(self) -> Self:
@@ -81,11 +81,11 @@ class Passes:
         if self._handles_interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if error is None:
-                _raise_interrupt()  # after the last pass, or it would be lost
+                _raise_interrupt()  # otherwise lost after the last pass
 
     @property
     def memory_limits(self) -> list[int]:
-        """Number of bytes that each worker may use; 0 or None if there is no limit."""
+        """Memory limit of each worker in bytes; 0 or None if there is no limit."""
         if self.client is None:
             return [available_memory()]
         with _explained_errors(self.client):
@@ -104,16 +104,16 @@ class Passes:
     ) -> list[Any]:
         """Return a task ``function(*entries, state)`` for every partition.
 
-        The state is sent once, not with every task.
+        The state is sent only once, not with every task.
         """
-        # Not pure: hashing the arguments would take longer than many tasks.
+        # Not pure, because hashing the arguments would take longer than many tasks do.
         task = delayed(function, pure=False)
         shared = delayed(state, pure=False, traverse=False)
         self._held.append(columns)
         return [task(*entries, shared) for entries in zip(*columns, strict=True)]
 
     def keep(self, tasks: Sequence[Any]) -> list[Any]:
-        """Let workers compute and keep the results, as inputs of later tasks."""
+        """Compute results that the workers keep as inputs of later tasks."""
         if self.client is None:
             return list(persist(*tasks))
         with _explained_errors(self.client):
@@ -130,7 +130,7 @@ class Passes:
         state: Any,
         n_pieces: int,
     ) -> list[Any]:
-        """Split every result into pieces; join and keep the pieces of each number."""
+        """Split each result into pieces; join and keep pieces with the same index."""
         pieces = self.each(split, tasks, state=state)
         joined = delayed(join, pure=False)
         return self.keep([joined([one[k] for one in pieces]) for k in range(n_pieces)])
@@ -149,13 +149,13 @@ class Passes:
             if isinstance(result, _Invalid):
                 raise result.error
         self._show(name, len(tasks), len(tasks))
-        # Graphs are read in order, so the inputs of all earlier ones are free now.
+        # Graphs are read in order, so the inputs of all earlier ones can be released.
         self._held.clear()
         return found
 
     def _compute(self, client: Client, name: str, tasks: Sequence[Any]) -> list[Any]:
         futures = client.compute(list(tasks))
-        # A closing client accepts tasks but never reports that they ended.
+        # A closing client accepts tasks but never reports their completion.
         _check_connected(client)
         gathering = asyncio.run_coroutine_threadsafe(
             client.gather(futures, asynchronous=True),
@@ -171,7 +171,7 @@ class Passes:
             return list(gathering.result())
         finally:
             gathering.cancel()
-            # Also after Ctrl-C: pending tasks are dropped, running ones end.
+            # Also after Ctrl-C: pending tasks are dropped, and running tasks complete.
             for future in futures:
                 future.release()
 
@@ -192,18 +192,18 @@ class Passes:
 
 
 class ReturnInvalid:
-    """A function that returns errors about invalid input instead of raising them.
+    """Wrapper of a function that returns errors about invalid input.
 
-    An error that is raised on a worker is printed there with its traceback, for every
-    partition. One that is returned is raised once, on the client.
+    If errors were raised, workers would print a traceback for every partition. A
+    returned error is raised only once, on the client.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self.__name__ = function.__name__  # by which Dask names tasks
+        self.__name__ = function.__name__  # used by Dask to name tasks
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function, unless an argument is such an error."""
+        """Call the function, or return the first argument that is such an error."""
         for argument in arguments:
             if isinstance(argument, _Invalid):
                 return argument
@@ -229,12 +229,12 @@ def _raise_interrupt() -> None:
 
 
 def _pauses(client: Client) -> Iterator[None]:
-    """Yield after increasing pauses; without any worker, warn and later raise."""
+    """Yield after increasing pauses; if there is no worker, warn and finally raise."""
     limit = parse_timedelta(dask.config.get(_TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
     pause, has_warned = _MIN_PAUSE, False
     last_check = last_worker = time.monotonic()
     while True:
-        # Short passes are not delayed, and long ones are polled less often.
+        # Short passes are not delayed, and long passes are polled less often.
         time.sleep(pause)
         pause = min(1.2 * pause, _MAX_PAUSE)
         _raise_interrupt()
@@ -248,7 +248,7 @@ def _pauses(client: Client) -> Iterator[None]:
             elif now - last_worker >= limit:
                 raise TimeoutError(
                     f"no worker was connected to the scheduler for {now - last_worker:.0f} "
-                    "seconds. Start workers, or wait longer for them by "
+                    "seconds. Start workers, or increase the timeout by "
                     f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
                 )
             elif not has_warned and now - last_worker >= _SECONDS_TO_WARNING:
@@ -271,17 +271,17 @@ def _explained_errors(client: Client) -> Iterator[None]:
     # Dask's message names the failed task, which the user did not write.
     except KilledWorker as error:
         raise MemoryError(
-            "several workers died while they ran the same task: a partition and what "
-            "is computed from it do not fit into the memory of a worker, or workers "
+            "several workers died while running the same task: a partition and the "
+            "results computed from it do not fit into the memory of a worker, or workers "
             "are being killed. Use smaller partitions or workers with more memory."
         ) from error
     except (CancelledError, LocalCancelledError) as error:
         raise RuntimeError(
-            "the tasks were cancelled before they ended: the client was closed or "
-            "restarted, or it lost its scheduler."
+            "the tasks were canceled before completion: the client was closed or "
+            "restarted, or it lost its connection to the scheduler."
         ) from error
     except Exception:
-        # A lost connection is the likely cause, which "IOLoop is closed" would not show.
+        # Errors such as "IOLoop is closed" are likely caused by a lost connection.
         _check_connected(client)
         raise
 
@@ -302,5 +302,5 @@ def _running_client(client: Client | None) -> Client | None:
 def _check_connected(client: Client) -> None:
     if client.status != "running":
         raise RuntimeError(
-            f"client must be connected to its scheduler, got one that is {client.status}."
+            f"client must be connected to its scheduler, got status {client.status!r}."
         )

@@ -15,9 +15,9 @@ _LINE_WIDTH = 79
 
 @contextmanager
 def progress_line(*, is_shown: bool) -> Iterator[Callable[..., None]]:
-    """Yield a function that shows the number of completed partitions, or nothing.
+    """Yield a function that shows the number of completed partitions, if requested.
 
-    In a terminal a single line is overwritten, and cleared at the end.
+    In a terminal, a single line is overwritten, and cleared at the end.
     """
     is_bar = is_shown and sys.stderr.isatty()
     try:
@@ -32,7 +32,7 @@ def write_nothing(activity: str, n_done: int = 0, n_partitions: int = 0) -> None
 
 
 def _write_line(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
-    # One line at the start of a pass: log files keep every line.
+    # Only one line per pass, at its start, because log files keep every line.
     if n_done == 0:
         size = f", {n_partitions:,} partitions" if n_partitions > 1 else ""
         sys.stderr.write(f"{activity}{size}\n")

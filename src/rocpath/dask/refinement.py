@@ -1,4 +1,4 @@
-"""Refinement on all rows of a ranking that was found on a subsample.
+"""Refinement of a model on all rows, after its fit to a subsample.
 
 The initial model is refitted to all rows by Newton's method, with one pass per step;
 the result of the ascent is kept only if it increases the AUC of all rows.
@@ -28,7 +28,7 @@ def refine(
     candidate: Candidate,
     max_fpr: float | None = None,
 ) -> NDArray[np.float64]:
-    """Return the coef of scaled columns after the ascent or the refitted one."""
+    """Return ``coef`` for the scaled columns, from the ascent or refitted."""
     columns, start, positives = candidate.columns, candidate.initial_coef, rows.classes[is_class]
     if candidate.history.chosen > 0:
         ascended, initial = (
@@ -42,7 +42,7 @@ def refine(
         return start
     scale = candidate.scale_of(best)
     totals = [rows.class_weights[side].sum() for side in (~is_class, is_class)]
-    # Without rows, which each partition adds.
+    # The rows are missing here; each partition inserts its own.
     problem = ConvexProblem(
         None,
         Columns(columns.center, columns.scale * scale),
@@ -65,7 +65,7 @@ def refine(
 def _auc(
     rows: PartitionedRows, positives: NDArray[Any], coef: NDArray[np.float64], max_fpr: float | None
 ) -> float:
-    rows.passes.n_passes += 1  # in which the scores are computed
+    rows.passes.n_passes += 1  # computing the scores reads X
     scores = PartitionedScores.of(rows, positives, coef)
     return Buckets.of(scores).auc(1.0 if max_fpr is None else max_fpr)
 

@@ -1,8 +1,8 @@
 """Partitioned scores of labeled rows: counts in bins, and a shuffle by group.
 
-A partition of scores has the scores as ``X`` and signed weights as ``y``: counts of a
-unit, negative for rows of the negative class (:func:`rocpath.dask.weights.label_jumps`).
-Statistics of AUC do not depend on the unit of either class.
+A partition contains the scores as ``X`` and signed weights as ``y``: integer multiples
+of a unit, negative for the negative class (:func:`rocpath.dask.weights.label_jumps`).
+AUC statistics do not depend on the unit of either class.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from rocpath.dask.passes import Passes
 
-_MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # of all partitions together
+_MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # in all partitions together
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
-_MAX_GROUPS = 2**23  # whose sums are sent to the client, 0.5 GB
+_MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
 
 
 class PartitionedScores(NamedTuple):
@@ -42,7 +42,7 @@ class PartitionedScores(NamedTuple):
     def of(
         cls, rows: PartitionedRows, positives: NDArray[Any], coef: NDArray[np.float64] | None = None
     ) -> PartitionedScores:
-        """Return the scores of rows, or those of a linear model."""
+        """Return the given scores, or the scores of a linear model."""
         units = common_units(rows, positives)
         n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
         tasks = rows.passes.keep(rows.each(_score, state=(positives, units, coef)))
@@ -67,7 +67,7 @@ class PartitionedScores(NamedTuple):
         return max(len(self.passes.memory_limits), -(-self.n_rows // _ROWS_PER_BUCKET))
 
     def splitters(self, n_bins: int) -> NDArray[np.float64]:
-        """Select distinct scores that split all scores into similar bins."""
+        """Select distinct scores that split all scores into bins of similar size."""
         n_sampled = max(_MIN_SAMPLES, _SAMPLES_PER_BIN * n_bins) // len(self.tasks) + 16
         tasks = self.passes.each(_sample, self.tasks, state=(self.name, n_sampled))
         samples = self.passes.results("sampling scores", tasks)
@@ -81,12 +81,12 @@ class PartitionedScores(NamedTuple):
         return np.unique(score[order][np.searchsorted(rank, wanted)])
 
     def bins(self, n_bins: int) -> ScoreBins:
-        """Sum weights in bins of similar size; frequent scores have bins of their own."""
+        """Sum weights in bins of similar size; frequent scores get separate bins."""
         edge = self.splitters(n_bins)
         return self.bins_between(np.union1d(edge, np.nextafter(edge, np.inf)))
 
     def bins_between(self, edge: NDArray[np.float64]) -> ScoreBins:
-        """Sum weights in bins that begin at the edges, in one pass."""
+        """Sum weights in bins that start at the edges, in one pass."""
         tasks = self.passes.each(_sum_bins, self.tasks, state=(self.name, edge))
         bins: ScoreBins = self.passes.total("counting scores", tasks, _combine)
         return bins
@@ -95,10 +95,10 @@ class PartitionedScores(NamedTuple):
 class ScoreBins(NamedTuple):
     """Sums over the rows in bins of the scores, in ascending order."""
 
-    edge: NDArray[np.float64]  # first score of each bin but the lowest
+    edge: NDArray[np.float64]  # lower end of each bin except the first
     low: NDArray[np.float64]  # smallest score in each bin
     high: NDArray[np.float64]  # largest score in each bin
-    sums: NDArray[np.float64]  # of the powers 0 to 2 of weights: by class, power and bin
+    sums: NDArray[np.float64]  # of weight**power for powers 0 to 2, by class, power and bin
 
     def nonempty(self) -> ScoreBins:
         """Return the bins that contain rows."""
@@ -111,14 +111,14 @@ class ScoreBins(NamedTuple):
 
 
 class GroupedRows(NamedTuple):
-    """Tasks of rows, kept by the workers, with all rows of a group in one of them."""
+    """Shuffled rows, kept by the workers, with all rows of a group in one task."""
 
     tasks: list[Any]
     n_groups: int
 
     @classmethod
     def of(cls, scores: PartitionedScores) -> GroupedRows | None:
-        """Shuffle rows by their groups; return None if each row is a group."""
+        """Shuffle rows by group; return None if each row is its own group."""
         passes, n_pieces = scores.passes, scores.n_buckets
         tasks = passes.exchange(_split_groups, Partition.join, scores.tasks, n_pieces, n_pieces)
         n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
@@ -143,7 +143,7 @@ def _score(
 def _sample(rows: Partition, state: tuple[str, int]) -> tuple[NDArray[np.float64], float]:
     name, n_sampled = state
     score = getattr(rows, name)
-    # Evenly spaced rows, so that every run is the same.
+    # Evenly spaced rows, so that results are reproducible.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
@@ -169,8 +169,8 @@ def _combine(bins: list[ScoreBins]) -> ScoreBins:
 
 
 def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
-    # The hash identifies a group from here on: among ten million groups, two have the
-    # same one with a probability of 3e-6.
+    # From here on, groups are identified by their hashes: the probability that any two of
+    # ten million groups collide is 3e-6.
     labels = np.asarray(rows.groups)
     is_number = labels.dtype.kind in "biuf"
     # Zero is added because -0.0 and 0.0 have different hashes.

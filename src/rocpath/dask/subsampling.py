@@ -1,7 +1,7 @@
-"""A subsample of the rows of every class that does not depend on the partitions.
+"""Subsampling of the rows of each class, independently of the partitioning.
 
-A hash of the row number selects rows. A hash of the row content would select either all
-or none of many identical rows.
+Rows are selected by a hash of the row number. A hash of their content would select
+either all or none of many identical rows.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
 _MAX_BYTES = 2**28  # of all rows that are sent to the client
-_MIN_ROWS_PER_CLASS = 1_000  # however wide rows are
+_MIN_ROWS_PER_CLASS = 1_000  # regardless of the number of columns
 
 
 def subsample(rows: PartitionedRows, seed: int) -> Partition:
     """Send at most ``MAX_ROWS_PER_CLASS`` rows of each class to the client.
 
-    Rows are in their original order, and their labels are indices of classes.
+    Rows keep their original order, and labels are replaced by class indices.
     """
     counts, n_rows = rows.class_counts, sum(rows.n_rows)
     affordable = int(_MAX_BYTES / (rows.n_bytes / n_rows * counts.size))
     n_wanted = min(MAX_ROWS_PER_CLASS, max(affordable, _MIN_ROWS_PER_CLASS))
-    # Six standard deviations more, so that there are hardly ever too few.
+    # Six standard deviations are added, so that there are almost never too few.
     share = np.minimum((n_wanted + 6.0 * np.sqrt(n_wanted)) / counts, 1.0)
-    # Less than 2**64 by the spacing of float64 there, or the cast would overflow.
+    # At most the largest float64 below 2**64, because the cast would overflow.
     limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
     limit[share == 1.0] = np.iinfo(np.uint64).max
     first_row = np.cumsum([0, *rows.n_rows[:-1]]).tolist()
@@ -40,7 +40,7 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
     found = rows.passes.results("sampling rows", tasks, reads_x=True)
     hashes = np.concatenate([one for one, _ in found])
     sample = Partition.join([one for _, one in found])
-    # The rows with the lowest hashes, of which a smaller sample is a subset.
+    # Rows with the lowest hashes, so that smaller samples are subsets of larger ones.
     is_kept = np.zeros(hashes.size, dtype=bool)
     for label in range(counts.size):
         here = np.flatnonzero(sample.y == label)
@@ -48,7 +48,7 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
     if is_kept.all() and hashes.size == n_rows:
         return sample
     sample = sample.take(is_kept)
-    # As in memory, a class keeps its total weight.
+    # As in memory, each class keeps its total weight.
     factor = rows.class_weights / np.bincount(sample.y, sample.weight, counts.size)
     return sample._replace(sample_weight=sample.weight * factor[sample.y])
 
@@ -67,7 +67,7 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 def _sample(
     rows: Partition, first_row: int, state: tuple[NDArray[Any], NDArray[np.uint64], int]
 ) -> tuple[NDArray[np.uint64], Partition]:
-    """Select the rows of each class whose hash is below a limit; return the hashes too."""
+    """Select the rows whose hash is at most the limit of their class; return both."""
     classes, limit, seed = state
     class_index = np.searchsorted(classes, rows.y)
     hashes = row_hashes(first_row, class_index.size, seed)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rocpath.auc_statistics.operating_points import OperatingPoint
 
-_N_BINS = 2**14  # of the scores, of which some are then split into single scores
+_N_BINS = 2**14  # of the scores; bins near the threshold are then split into single scores
 
 
 def choose_threshold(
@@ -39,23 +39,24 @@ def choose_threshold(
 ) -> OperatingPoint:
     """Choose a threshold of partitioned scores that satisfies constraints.
 
-    The result is that of :func:`rocpath.choose_threshold` for ``max_fpr``, ``min_tpr``
-    and ``top``, and for all constraints if there are at most 16,384 distinct scores.
+    The result equals that of :func:`rocpath.choose_threshold` for ``max_fpr``,
+    ``min_tpr`` and ``top``, and for all constraints if there are at most 16,384
+    distinct scores.
     Otherwise ``min_precision`` and ``cost`` are evaluated at 16,384 quantiles of the
-    scores and at all scores around the best one of them.
+    scores, and then at all scores close to the best quantile.
 
     Parameters
     ----------
     y, scores : Dask arrays or series, shape (n_rows,)
-        Labels and scores, as for :func:`auc`, of rows that the scores were not fitted
-        to.
+        Labels and scores, as for :func:`auc`, of rows that were not used to fit the
+        scores.
     max_fpr, min_tpr, min_precision, top, cost, confidence
         Same as for :func:`rocpath.choose_threshold`.
     sample_weight, groups : Dask arrays or series, shape (n_rows,), optional
         Weight and group of each row, as for :func:`rocpath.choose_threshold`. Rows of
         a group may be in different partitions.
     client : Client, optional
-        Client whose workers compute, as for :func:`auc`.
+        Dask client, as for :func:`auc`.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def choose_threshold(
 
 
 def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[PartitionedScores, Unit]:
-    """Return the scores with weights in the unit of the error rates, and this unit."""
+    """Weight the scores in the unit of the error rates, and return this unit too."""
     if labeled.is_weighted:
         if is_grouped:
             raise ValueError("groups must be None with unequal sample_weight.")
@@ -108,7 +109,7 @@ def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[Partitio
 
 
 def _shares(rows: Partition, _: None) -> Partition:
-    """Divide a weight of one among the rows of each group and class."""
+    """Divide a weight of one equally among the rows of each group and class."""
     is_positive = rows.y > 0
     code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
     key = 2 * code + is_positive
@@ -117,7 +118,7 @@ def _shares(rows: Partition, _: None) -> Partition:
 
 
 def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
-    """Return the bins as rows, each with the smallest score of its bin."""
+    """Convert bins to ranked rows, each with the smallest score of its bin."""
     score = np.append(np.nextafter(bins.high[-1], np.inf), bins.low[::-1])
     counts, sums = (
         np.pad(np.cumsum(bins.sums[:, power, ::-1], axis=1), ((0, 0), (1, 0))) for power in (0, 1)

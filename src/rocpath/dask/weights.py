@@ -1,7 +1,7 @@
 """Labels and weights of rows as integer multiples of a unit that all partitions share.
 
-Sums over rows are then exact and do not depend on the partitioning. The unit is found
-first, by the rule for rows in memory (:class:`rocpath.breakpoints.Jumps`).
+Sums over rows are then exact and do not depend on the partitioning. The unit is
+determined first, by the same rule as in memory (:class:`rocpath.breakpoints.Jumps`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ClassUnit(NamedTuple):
     """The unit of the weights of a class."""
 
-    total: int  # of the counts
+    total: int  # sum of the counts
     unit: float = 1.0
 
 
@@ -36,8 +36,8 @@ class WeightUnits(NamedTuple):
     def in_core(self) -> tuple[float, float, float]:
         """Units of FP and TP, and the divisor that turns them into rates."""
         n_negative, n_positive = self.negative.total, self.positive.total
-        # k / N and j / P compare as k P and j N do: in this unit the rates of any
-        # partition are whole numbers.
+        # Comparing k / N with j / P is equivalent to comparing k P with j N: in this unit
+        # the rates of any partition are integers.
         common = gcd(n_negative, n_positive)
         fp_unit, tp_unit = n_positive // common, n_negative // common
         return float(fp_unit), float(tp_unit), float(fp_unit * n_negative)
@@ -46,20 +46,20 @@ class WeightUnits(NamedTuple):
 def label_jumps(
     rows: Partition, state: tuple[NDArray[Any], WeightUnits]
 ) -> NDArray[np.int8] | NDArray[np.int64]:
-    """Return the count of units of each row, negative for those of the negative class."""
+    """Return the weight of each row in units, negative for the negative class."""
     positives, units = state
     is_positive = np.isin(rows.y, positives)
     if rows.sample_weight is None:
         return np.where(is_positive, np.int8(1), np.int8(-1))
     jump = np.empty(is_positive.size, dtype=np.int64)
-    # Each class separately: in units of the other, counts may exceed 64 bits.
+    # Classes have different units: in units of the other, counts may exceed 64 bits.
     for one, members, sign in zip(units, (~is_positive, is_positive), (-1, 1), strict=True):
         jump[members] = sign * _core.count_units(rows.sample_weight[members], one.unit)
     return jump
 
 
 def common_units(rows: PartitionedRows, positives: NDArray[Any]) -> WeightUnits:
-    """Find units for the rows of the positive classes and for the others."""
+    """Find the units of the weights of the positive classes and of the others."""
     if not rows.is_weighted:
         is_positive = np.isin(rows.classes, positives)
         n_positive = int(rows.class_counts[is_positive].sum())
