@@ -1,18 +1,20 @@
-"""Measure how time and memory grow with rows in Parquet files, on two Dask workers.
+"""Measure how time and memory grow with the number of rows, on two Dask workers.
 
-Each case runs in a process of its own, with two single-threaded workers of 3 GB, on
-rows of 5 columns in files of 10^6 rows: the exact AUC of a column with its interval,
-``AUCClassifier``, one step of ``minimize_aum`` and, if installed, one round of XGBoost
-and the logistic regression of dask-ml. CPU seconds are reported because other programs
-may share the cores. The scheduler runs in the process of the client.
+Each case runs in a separate process with two single-threaded workers of 3 GB, and reads
+Parquet files of 10^6 rows with 5 columns. The cases are the exact AUC of a column with
+its confidence interval, ``AUCClassifier``, one step of ``minimize_aum`` and, if
+installed, one round of XGBoost and the logistic regression of dask-ml. CPU seconds are
+reported because other programs may share the cores. The scheduler runs in the process
+of the client.
 
-``dask_scale.csv`` has one row per case, with the peak memory of the client and of the
-larger worker. ``dask_scale_growth.csv`` has the growth exponents between the two largest
-sizes, and the CPU seconds that follow from them for 10^9 and 10^10 rows; exponents below
-one count as one.
+``dask_scale.csv`` has one row per case and number of rows, with the peak memory of the
+client and of the larger worker. ``dask_scale_growth.csv`` contains the growth exponents
+between the two largest sizes, and CPU seconds extrapolated to 10^9 and 10^10 rows, with
+exponents of at least one.
 
-``--kills 50`` instead fits 10^6 rows again and again, kills a worker at random times
-until 50 have died, and compares all fits with an undisturbed one.
+With ``--kills 50``, a model is instead fitted to 10^6 rows repeatedly, while workers
+are killed at random times until 50 have died. All fits are compared with an undisturbed
+fit.
 """
 
 import argparse
@@ -42,7 +44,7 @@ FIELDS = [
 
 
 def rows_of_part(number, n_rows):
-    """Generate rows of tenths and floats, with 5% positives."""
+    """Generate rows with rounded and continuous features, and 5% positives."""
     rng = np.random.default_rng(number)
     X = rng.normal(size=(n_rows, N_COLUMNS))
     X[:, ::2] = np.round(X[:, ::2], 1)
@@ -113,7 +115,7 @@ def one_array(X, y):
     """Return X and y as arrays with the same partitions."""
     if hasattr(X, "chunks"):
         return X, y
-    # Read together: Dask would combine files for a single column only.
+    # Read together, because Dask combines files if it reads a single column.
     rows = X.assign(y=y).to_dask_array(lengths=True)
     return rows[:, :-1], rows[:, -1]
 
@@ -131,7 +133,7 @@ def xgboost_case(X, y, client):
 def dask_ml_case(X, y, client):
     from dask_ml.linear_model import LogisticRegression
 
-    # It reads X in every step, and does not keep it.
+    # Persisted, because dask-ml reads X in every step and does not keep it.
     X, y = client.persist(one_array(X, y))
     LogisticRegression(solver="newton", max_iter=10).fit(X, y)
     return ""
@@ -162,7 +164,7 @@ def peak():
 
 
 def measure(case, folder):
-    """Run one case, and print what it took; in a process of its own."""
+    """Run one case in this process, and print its times, passes and peak memory."""
     from distributed import Client
 
     def now():
@@ -178,7 +180,7 @@ def measure(case, folder):
 
 
 def measured(case, folder):
-    """Return the outcome of a case in another process, and what it took."""
+    """Run a case in another process, and return its outcome and measurements."""
     command = [sys.executable, __file__, "--case", case, "--folder", folder]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
@@ -206,7 +208,7 @@ def load(path):
 
 
 def record(out, n_rows, case, outcome, numbers):
-    """Print a result, and save it in the place of an earlier one of the same case."""
+    """Print a result, and save it in place of an earlier result of the same case."""
     shown = [str(n_rows), case, outcome, *(f"{one:.3f}" if one != "" else "" for one in numbers)]
     shown += [""] * (len(FIELDS) - len(shown))
     print(", ".join(shown), flush=True)
@@ -215,7 +217,7 @@ def record(out, n_rows, case, outcome, numbers):
 
 
 def report_growth(out):
-    """Print growth exponents, and what 10^9 and 10^10 rows would take."""
+    """Print and save growth exponents, and extrapolate times to 10^9 and 10^10 rows."""
     found = {}
     for n_rows, case, outcome, *numbers in load(out):
         if outcome == "finished":
@@ -228,7 +230,7 @@ def report_growth(out):
         grown = np.log(large / small)
         slope = [np.log(b / a) / grown for a, b in zip(times[small], times[large], strict=True)]
         later = [
-            # An exponent below one shows fixed costs, which do not matter there.
+            # An exponent below one is due to fixed costs, negligible for so many rows.
             time * (n_rows / large) ** max(one, 1.0)
             for n_rows in (10**9, 10**10)
             for time, one in zip(times[large], slope, strict=True)
@@ -252,7 +254,7 @@ def measure_kills(out, n_rows, n_kills):
     rng = np.random.default_rng(0)
     lazy, killed = generated_rows(n_rows), []
     with cluster() as workers, Client(workers) as client:
-        # Dask gives up a task after four lost workers, as a single large task would need.
+        # By default, Dask stops retrying a task after it has lost four workers.
         client.run_on_scheduler(allow_failures)
         fitted_coef(lazy, client)  # imports
         start = time.perf_counter()
@@ -260,8 +262,8 @@ def measure_kills(out, n_rows, n_kills):
         is_done = threading.Event()
 
         def kill():
-            # On average one in the time of an undisturbed fit; a worker takes some seconds
-            # to start again.
+            # On average, one worker is killed in the time of an undisturbed fit; it takes
+            # some seconds to restart.
             while len(killed) < n_kills and not is_done.wait(rng.exponential(seconds)):
                 pids = [one.pid for one in workers.workers.values() if one.pid is not None]
                 if pids:
@@ -284,7 +286,7 @@ def measure_kills(out, n_rows, n_kills):
 def fitted_coef(lazy, client):
     from rocpath.dask import AUCClassifier
 
-    # Few folds and rounds, because the part on the client uses no worker.
+    # Few folds and rounds, because the search on the client does not use workers.
     model = AUCClassifier(n_folds=2, widths=(0.3,), n_rounds=1, random_state=0, client=client)
     return model.fit(*lazy).coef_
 
@@ -298,7 +300,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[10**6, 10**7, 10**8])
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--kills", type=int, help="number of workers to kill")
-    parser.add_argument("--quick", action="store_true", help="10^5 rows at most")
+    parser.add_argument("--quick", action="store_true", help="use at most 10^5 rows")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".csv"))
     # For the processes that measure a single case.
     parser.add_argument("--case", help=argparse.SUPPRESS)

@@ -33,7 +33,7 @@ _SHARE_OF_MEMORY = 0.5  # for the rows; the rest is for the fit
 
 
 def is_many(table: str) -> bool:
-    """Return whether a name is a pattern of several files."""
+    """Return whether a file name is a glob pattern."""
     return table != STANDARD_STREAM and has_magic(table)
 
 
@@ -48,7 +48,7 @@ def file_names(table: str) -> list[str]:
 
 
 def runs_on_dask(table: str, source: Source) -> bool:
-    """Return whether Dask reads a table: on request, or if memory is too small."""
+    """Return whether to read a table with Dask, as requested or to save memory."""
     _, engine, scheduler = source
     if engine == "memory" and scheduler is not None:
         raise ValueError("--scheduler requires --engine dask, got --engine memory.")
@@ -71,12 +71,12 @@ def runs_on_dask(table: str, source: Source) -> bool:
 
 
 def connect(scheduler: str | None) -> Any:
-    """Return a client of a scheduler, or of local workers that end with it."""
+    """Connect to a scheduler, or start local workers that stop with the client."""
     from distributed import Client
 
     if scheduler is None:
-        # One thread per worker, because of Python's global lock; any free port for the
-        # dashboard, because another cluster may use the default.
+        # One thread per worker, because of the global interpreter lock; any free port
+        # for the dashboard, because another cluster may use the default port.
         return Client(
             threads_per_worker=1,
             dashboard_address=":0",
@@ -84,7 +84,7 @@ def connect(scheduler: str | None) -> Any:
             set_as_default=False,
         )
     try:
-        # Not the default client, which may belong to a calling program.
+        # The default client may belong to a calling program and is not replaced.
         return Client(scheduler, set_as_default=False, timeout=10)
     except OSError as error:
         raise ValueError(f"--scheduler {scheduler!r} does not respond: {error}") from None
@@ -104,7 +104,7 @@ def evaluate_tables(
 ) -> TableEvaluation:
     """Evaluate a model on the rows of one or several files.
 
-    Roles are the columns of labels, groups and weights.
+    ``roles`` contains the columns of labels, groups and weights, in this order.
     """
     label, group, weight = roles.values()
     if runs_on_dask(table, source):
@@ -129,14 +129,14 @@ def evaluate_tables(
 def predict_files(
     model: TableModel, table: str, out: str, id_column: str | None, *, source: Source, force: bool
 ) -> None:
-    """Write the scores of a file, or of every file into a folder, under the same names."""
+    """Write the scores of one file, or of several files into a folder by name."""
     is_lazy, names, targets = runs_on_dask(table, source), file_names(table), [out]
     if is_lazy or is_many(table):
         check_folder(out, force=force)
         # Results are not compressed.
         targets = [str(Path(out) / Path(name).name.removesuffix(".gz")) for name in names]
         if len(set(targets)) < len(targets):
-            raise ValueError(f"{table!r} matches files of the same name in two folders.")
+            raise ValueError(f"{table!r} matches files with the same name in different folders.")
         Path(out).mkdir(exist_ok=True)
     else:
         check_file(out, force=force, is_table=True)
