@@ -1,4 +1,4 @@
-"""Segmentation, labels, penalties and detectors of changes in sequences."""
+"""Changepoint detection: segmentation, labels, learned penalties and detectors."""
 
 import lazy_loader
 

@@ -56,9 +56,10 @@ def detector_errors(
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
-        Its labeled regions.
+        Labeled regions of the sequence.
     max_changes : int
-        Maximum number of changes. Smaller penalties have the errors of the largest model.
+        Maximum number of changes. The errors of the largest model are also used for
+        smaller penalties.
     position : array-like, shape (n,), optional
         As for `label_errors`.
 
@@ -186,7 +187,7 @@ def _models(search: _Search, max_changes: int) -> list[Changes]:
     unseen = [(most.size, 0)] if most.size else []
     while unseen:
         many, few = unseen.pop()
-        # At the penalty where both are equally good, a third model may be better.
+        # At the penalty where both models are equally good, a third may be better.
         difference = search.cost(models[few]) - search.cost(models[many])
         found = search.find(difference / (many - few)) if difference > 0 else none
         if few < found.size < many:
@@ -203,12 +204,12 @@ def skchange_detector(learned: LearnedDetector) -> Any:
     Parameters
     ----------
     learned : LearnedDetector
-        A fitted detector, which stays fitted in clones.
+        Fitted detector. It stays fitted when it is cloned.
 
     Returns
     -------
     skchange.detectors.BaseChangeDetector
-        Its ``predict`` takes an array of shape (n, 1).
+        Detector whose ``predict`` takes an array of shape (n, 1).
     """
     from rocpath.changepoint.skchange_interface import SkchangeDetector
 
@@ -220,13 +221,13 @@ def sktime_detector(learned: LearnedDetector) -> Any:
 
     Parameters
     ----------
-    learned
+    learned : LearnedDetector
         As for `skchange_detector`.
 
     Returns
     -------
     sktime.detection.base.BaseDetector
-        Its ``predict`` returns a data frame with the column ``ilocs``.
+        Detector whose ``predict`` returns a data frame with the column ``ilocs``.
     """
     from rocpath.changepoint.sktime_interface import SktimeDetector
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int) -> float:
-    """Return how well the detected segments cover the annotated ones.
+    """Compute how well the detected segments cover the annotated ones.
 
     For one annotator, the covering is the mean over annotated segments, weighted by
     their lengths, of the largest Jaccard index with a detected segment. For several
@@ -58,7 +58,7 @@ def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *
 def f1_score(
     changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int, margin: int = 5
 ) -> float:
-    """Return the F1 score of detected changes, with a margin of error.
+    """Compute the F1 score of detected changes, with a margin of error.
 
     A detected change is correct if it is within the margin of an annotated one, and
     each change counts once. Precision is computed for the union of the annotators'
@@ -70,7 +70,7 @@ def f1_score(
     changes, annotations, n
         As for `covering`.
     margin : int
-        Largest distance between a detected change and an annotated one.
+        Maximum distance between a detected change and a matching annotated one.
 
     Returns
     -------
@@ -95,9 +95,10 @@ def f1_score(
 
 
 def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: int) -> int:
-    """Return the largest number of pairs within the margin, each change used once."""
+    """Return the maximum number of matches within the margin, using each change once."""
     n_matched = first = 0
-    # Matching the earliest change within the margin leaves the most for later ones.
+    # Matching the earliest change within the margin leaves the most changes for later
+    # matches.
     for place in annotated:
         while first < found.size and found[first] < place - margin:
             first += 1

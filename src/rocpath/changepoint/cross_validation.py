@@ -55,7 +55,8 @@ def choose_candidate(
     if not len(table):
         return None
     mean = table.mean(axis=0)
-    # Paired by fold: folds differ more than candidates do within a fold.
+    # Differences are paired by fold, because losses vary more between folds than between
+    # candidates.
     difference = table - table[:, [mean.argmin()]]
     n_folds = len(table)
     # The standard error of a single fold is 0, so that the best candidate is chosen.

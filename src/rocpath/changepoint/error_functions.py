@@ -88,7 +88,7 @@ class PenaltyErrors:
 
     @property
     def min_log_penalty(self) -> NDArray[np.float64]:
-        """Logarithm of ``min_penalty``, from minus infinity."""
+        """Logarithm of ``min_penalty``; the first entry is minus infinity."""
         with np.errstate(divide="ignore"):
             return read_only(np.log(self.min_penalty))
 
@@ -110,7 +110,7 @@ class PenaltyErrors:
         """
         at = np.asarray(log_penalty, dtype=np.float64)
         if np.isnan(at).any():
-            raise ValueError("log_penalty must be numbers, got nan.")
+            raise ValueError("log_penalty must not be NaN, got nan.")
         # A penalty at a jump belongs to the row that begins there, as in
         # `model_selection`.
         row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
@@ -130,8 +130,8 @@ def errors_by_penalty(
 ) -> PenaltyErrors:
     """Count the label errors of a sequence for every penalty.
 
-    It combines the best models with up to ``max_changes`` changes (`segment`), the
-    penalties that select each of them (`model_selection`), and their label errors
+    The function finds the best models with up to ``max_changes`` changes (`segment`),
+    the penalties that select each of them (`model_selection`), and their label errors
     (`label_errors`).
 
     Parameters
@@ -139,7 +139,7 @@ def errors_by_penalty(
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
-        Its labeled regions.
+        Labeled regions of the sequence.
     max_changes : int
         Maximum number of changes; reduced to n - 1 if the sequence is shorter.
     cost, weights, constraint, min_length
@@ -274,13 +274,13 @@ def can_be_learned(functions: Sequence[PenaltyErrors]) -> bool:
 def target_interval(function: PenaltyErrors) -> tuple[float, float]:
     """Return the interval of log penalties with the fewest label errors.
 
-    If there are several such intervals, the longest is returned; of two infinite ones,
-    the one with larger penalties and thus fewer changes.
+    If there are several such intervals, the longest is returned. If two are infinite,
+    the one with larger penalties, and thus fewer changes, is returned.
 
     Parameters
     ----------
     function : PenaltyErrors
-        The errors of one sequence.
+        Label errors of one sequence.
 
     Returns
     -------

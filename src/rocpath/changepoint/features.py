@@ -44,7 +44,7 @@ _LARGEST = 1e300  # so that sums over sequences do not overflow
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceFeatures:
-    """Hold the features of one sequence or of many.
+    """Hold the features of one or several sequences.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class SequenceFeatures:
 
 
 def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
-    """Compute summary statistics of a sequence, also on logarithmic scales.
+    """Compute summary statistics of sequences, with and without transformations.
 
     The statistics are the length, and quantiles (0, 25, 50, 75, 100%), mean and
     variance of the data, of its differences, and of the absolute values and squares of
@@ -72,7 +72,8 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     are defined for every number:
 
     - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 times the largest
-      absolute value of the sequence (1 if that is 0), raised to the power of v's unit;
+      absolute value of the sequence (1 if that is 0), raised to the power of the unit
+      of v (2 for the variance of the data);
     - ``log1p``: sign(v) log(1 + abs(v));
     - ``loglog``: log u if u is at least 1, otherwise u - 1, the tangent of log at 1;
     - ``sqrt``: sign(v) sqrt(abs(v)).
@@ -100,7 +101,7 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     >>> cp.sequence_features([[1.0, 3.0, 2.0], [5.0, 6.0]]).value.shape
     (2, 215)
     """
-    # A list of numbers is one sequence, a list of lists many; an array is always one.
+    # A list of numbers or an array is one sequence; a list of lists is several sequences.
     if isinstance(x, (list, tuple)) and any(np.ndim(one) > 0 for one in x):
         value = np.stack([_features(f"x[{k}]", one) for k, one in enumerate(x)])
     else:
@@ -123,8 +124,8 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
         part += _statistics(values(x))
         # The variance comes last, in the square of the unit of the others.
         degree += [power] * (len(_STATISTICS) - 1) + [2 * power]
-    # To the power of the unit, so that a change of the unit adds constants to the
-    # features, which the intercept absorbs.
+    # Floors have the unit of the statistics, so that a change of the unit adds constants
+    # to the features, which the intercept absorbs.
     floor = (_SMALLEST_PART * largest) ** np.array(degree)
     return _transformed(np.array(part), floor, exponent * np.array(degree))
 
@@ -136,7 +137,7 @@ def _transformed(
     with np.errstate(over="ignore"):
         value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
     log = np.log(np.maximum(np.abs(part), floor)) + exponent * np.log(2.0)
-    # Continued by its tangent, so that it is defined and increases everywhere.
+    # Extended by its tangent, so that it is defined and increases everywhere.
     loglog = np.where(log >= 1, np.log(np.maximum(log, 1.0)), log - 1)
     log1p = np.copysign(np.log1p(np.abs(value)), value)
     sqrt = np.copysign(np.sqrt(np.abs(value)), value)

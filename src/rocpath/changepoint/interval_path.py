@@ -39,9 +39,9 @@ def interval_path(
 ) -> IntervalPath:
     """Fit interval regression for each L1 weight, with warm starts.
 
-    Minimizes, over coefficients w and intercept b, the mean of
+    Each fit minimizes, over coefficients w and intercept b, the mean of
     max(0, lower - f + margin)² + max(0, f - upper + margin)² plus alpha times the sum
-    of absolute w, where f = b + X w. Features should be standardized.
+    of absolute coefficients, where f = b + X w. Features should be standardized.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class FeatureRanges(NamedTuple):
         is_finite = np.isfinite(X)
         is_empty = ~is_finite.any(axis=0)
         known = np.where(is_finite, X, np.nan)
-        # A column without finite values becomes constant, so that it has no weight.
+        # A column without finite values becomes constant, so that its coefficient is 0.
         known[:, is_empty] = 0.0
         low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
         median = np.nanmedian(known, axis=0)

@@ -30,8 +30,8 @@ from rocpath.changepoint.interval_path import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Tolerance of paths that are only evaluated on test rows. On three sets of peaks 1e-6
-# took 1.6, 8 and 12 times as long, and chose the same alpha.
+# Tolerance of the paths that are fitted in cross-validation. On three data sets of peaks,
+# 1e-6 took 1.6, 8 and 12 times as long, and the same alpha was chosen.
 _FOLD_TOLERANCE = 1e-4
 
 
@@ -49,8 +49,8 @@ class IntervalRegression(LogPenaltyModel):
         L1 weight; by default, the value from a geometric sequence with the smallest
         cross-validated loss.
     margin : float
-        Minimum distance from the limits, inside the interval, of predictions without
-        loss.
+        Distance that a prediction inside the interval must have from both limits for
+        its loss to be zero.
     n_alphas : int
         Number of L1 weights in the sequence.
     alpha_ratio : float
@@ -60,7 +60,7 @@ class IntervalRegression(LogPenaltyModel):
         Cross-validation folds, as in scikit-learn. An integer is the maximum number of
         folds, which consist of whole groups or, without groups, of neighboring rows.
     tol : float
-        Largest violation of the optimality conditions, relative to the largest alpha.
+        Maximum violation of the optimality conditions, relative to the largest alpha.
     max_steps : int
         Maximum number of Newton iterations for each alpha.
 
@@ -121,9 +121,9 @@ class IntervalRegression(LogPenaltyModel):
         X : array-like, shape (n_samples, n_features)
             Features.
         y : array-like, shape (n_samples, 2), or list of PenaltyErrors
-            Lower and upper limit of each target interval of the log penalty, possibly
-            infinite, or error functions with target intervals. The values of a vector
-            are used as both limits.
+            Lower and upper limits of the target interval of each log penalty, possibly
+            infinite, or error functions, whose target intervals are used. If y is a
+            vector, each value is used as both limits.
         groups : array-like, shape (n_samples,), optional
             Groups that cross-validation keeps together, such as genomic regions or
             subjects.

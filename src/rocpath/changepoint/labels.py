@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """What is counted in a region, and the range of correct counts."""
+    """The object that is counted in a region, and the range of correct counts."""
 
     counts: str
     least: int
@@ -211,14 +211,14 @@ def label_errors(
     Parameters
     ----------
     changes : Segmentations or list of array-like of int
-        The change positions of each model, each from 1 to n - 1.
+        Changes of each model: indices from 1 to n - 1 where new segments start.
     labels : Labels
         The labeled regions.
     n : int, optional
         Length of the sequence; not needed with `Segmentations` or ``position``.
     position : array-like, shape (n,), optional
         Increasing positions of the observations in the units of the labels; by default
-        their indices. For run-length encoded data, the start of each run.
+        their indices. For run-length encoded data, these are the starts of the runs.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def label_outcomes(changes: ArrayLike, labels: Labels, position: ArrayLike) -> l
 def _wrong(
     changes: ArrayLike, k: int, place: NDArray[np.float64], labels: Labels
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which labels have a false positive, and which a false negative."""
+    """Return masks of the labels with a false positive and with a false negative."""
     counts = _counts(place[_checked_changes(changes, k, place.size, labels)], labels)
     kinds = [KINDS[kind] for kind in labels.kind]
     count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])

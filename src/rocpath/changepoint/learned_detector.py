@@ -87,7 +87,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     regressor_ : estimator
         The fitted model of the log penalty.
     n_labeled_, n_labels_, n_columns_ : int
-        Number of labeled sequences, of their labeled regions, and of their columns.
+        Numbers of labeled sequences, of labeled regions, and of columns per sequence.
     has_runs_ : bool
         Whether all weights are whole numbers, which are treated as run lengths.
     metadata_ : dict
@@ -176,7 +176,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         if not can_be_learned(functions):
             raise ValueError(
                 "labels must allow both false positives and false negatives: label "
-                "regions with and without changes, in sequences that change."
+                "regions with and without changes, in sequences with changes."
             )
         self.has_runs_ = all(one.has_runs for one in training)
         problem = self._problem_of(training, functions)

@@ -1,4 +1,4 @@
-"""Noise variance of a sequence, from differences of neighbors, and limits that depend on it."""
+"""Estimates of the noise variance from differences of neighbors, and limits based on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _BLOCKS = (1, 2, 4)
-# Fraction of the squared differences that is used: the smallest, which few changes affect.
+# Fraction of the squared differences that is used. The largest ones, which changes may
+# affect, are dropped.
 _KEPT = 0.75
 # Mean of the smallest 75% of squares of standard normal variables.
 _KEPT_MEAN = 0.368
@@ -36,7 +37,7 @@ def difference_variance(
     """Estimate the noise variance from differences of neighboring block means.
 
     The largest estimate over several block sizes is returned. It is at least ``least``
-    times the total variance, because neighboring values may rarely differ.
+    times the total variance, because most neighboring values may be equal.
     """
     x = x - np.median(x)  # so that products with weights do not lose digits
     largest = least * variance(x, weight)

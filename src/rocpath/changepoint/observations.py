@@ -51,7 +51,7 @@ def checked_sequences(sequences: Sequence[ArrayLike]) -> list[NDArray[np.float64
 
 
 def is_incomplete(x: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which observations are missing, in any of their columns."""
+    """Return a mask of the observations with a missing value in any column."""
     return np.isnan(x) if x.ndim == 1 else np.asarray(np.isnan(x).any(axis=1))
 
 
@@ -73,7 +73,7 @@ def drawn_values(
 
 
 def possible_changes(x: ArrayLike, max_changes: int) -> int:
-    """Return the largest number of changes that the observations allow."""
+    """Return ``max_changes``, reduced if there are not enough observations."""
     n_observed = int((~is_incomplete(observations("x", x))).sum())
     return min(max_changes, max(n_observed - 1, 0))
 

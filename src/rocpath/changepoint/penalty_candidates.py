@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
-# data sets (benchmarks/constants.py) label errors were the same with 1e-4, but on three
-# of them not with .01; higher accuracy is slow if columns are nearly collinear.
+# data sets (benchmarks/constants.py), label errors were the same with 1e-4; with .01,
+# they differed on three. Higher accuracy is slow if columns are nearly collinear.
 _PATH_TOLERANCE = 1e-3
 # Errors are averaged over penalties from half to twice the predicted one. The minimum
 # of a sum of steps depends on a few sequences; the average is nearly as steep and less
-# variable. On four sets of peaks the resulting constant made 5% fewer errors in new
-# regions than the center of the widest interval with the fewest errors.
+# variable. On four data sets of peaks, the resulting constant made 5% fewer errors in
+# new regions than the center of the widest interval with the fewest errors.
 BLUR = float(np.log(2.0))
 
 
@@ -83,7 +83,7 @@ class ErrorSteps:
 def fit_path(
     sequences: LabeledSequences, fraction: NDArray[np.float64], *, margin: float
 ) -> LinearModels:
-    """Fit a model for each L1 weight, a fraction of the largest; the first is a constant."""
+    """Fit a model for each fraction of the largest L1 weight; the first is a constant."""
     models, _ = interval_models(
         sequences.X, sequences.intervals, fraction, margin=margin, tol=_PATH_TOLERANCE
     )

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _FEWEST = 20  # observations needed to estimate the autocorrelation of the residuals
 _STEP = 1.25  # largest factor between the penalties of two consecutive segmentations
-# If the residuals imply a penalty more than this factor larger, two steps are taken at
-# once, because the model in between would imply at least as large a penalty: 9 instead
-# of 15 segmentations of noise with correlation .9.
+# If the penalty that the residuals imply is larger by more than this factor, two steps
+# are taken at once, because the model in between would imply at least as large a penalty.
+# For noise with correlation .9, this takes 9 instead of 15 segmentations.
 _FAR = 2.0
 _LARGEST_CORRELATION = 0.98
 _GUARD = 10.0  # smallest relevant difference of the criterion, in units of log n
@@ -39,11 +39,11 @@ def default_penalty(
 
     For normal cost, the penalty is 2 σ² log n, where σ² is the long-run variance of the
     noise: the variance of the residuals times (1 + ρ) / (1 - ρ), where ρ is their
-    lag-one autocorrelation. Because residuals depend on the changes, the penalty starts
-    at a small value, and is increased and the sequence segmented again until it is at
-    least as large as the penalty that the residuals imply. An earlier model is used if
-    a criterion for first-order autoregressive noise shows that the last one misses
-    changes. For Poisson cost, the penalty is φ log n, where φ is the dispersion of the
+    lag-one autocorrelation. Because residuals depend on the changes, the sequence is
+    segmented repeatedly with increasing penalties, starting from a small one, until the
+    penalty is at least as large as the one that the residuals imply. An earlier model
+    is used if a criterion for first-order autoregressive noise shows that the last one
+    misses changes. For Poisson cost, the penalty is φ log n, where φ is the dispersion of the
     residuals, estimated in the same way and at least 1. For robust costs, residuals are
     clipped at the threshold of the cost. With fewer than 20 observations, the penalty
     is three times the variance times log n.

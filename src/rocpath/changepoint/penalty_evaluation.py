@@ -175,7 +175,7 @@ def evaluate_penalties(
 def _predicted(
     rule: str, model: Any, problem: PenaltyProblem, train: NDArray[Any], test: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Fit a rule to some sequences, and return the log penalties of others."""
+    """Fit a rule to the training rows, and predict the log penalties of the test rows."""
     if rule == DEFAULT:
         return np.asarray(problem.log_default[test])
     functions = [problem.functions[row] for row in train]

@@ -42,9 +42,9 @@ class PenaltyRegressor(LogPenaltyModel):
     The candidates are linear models of increasing complexity: a constant, then interval
     regression (:class:`IntervalRegression`) with decreasing L1 weights, which select
     more and more features. Each is evaluated by its cross-validated label errors, and
-    the simplest within half a standard error of the best is selected. With
-    ``max_steps``, the model then descends on the AUM of the label errors
-    (:func:`minimize_aum`); cross-validation chooses the number of steps.
+    the simplest within half a standard error of the best is selected. If ``max_steps``
+    is positive, the AUM of the label errors is then decreased by descent steps from
+    this model (:func:`minimize_aum`); cross-validation chooses their number.
 
     The intercept of each model is halfway between the minimizers of the interval loss
     and of the label errors in training. All label errors are averaged over penalties
@@ -56,7 +56,7 @@ class PenaltyRegressor(LogPenaltyModel):
     Parameters
     ----------
     start : {"interval_regression", "zero"}
-        Initial model; ``"zero"`` is the constant alone.
+        Candidates for the initial model; with ``"zero"``, only the constant.
     max_steps : int
         Maximum number of descent steps on AUM.
     step : str
@@ -88,7 +88,8 @@ class PenaltyRegressor(LogPenaltyModel):
         The L1 weights, as fractions of the largest, their cross-validated label errors,
         and the standard errors of the differences from the best.
     steps_, steps_mean_, steps_error_ : array
-        The same for the numbers of descent steps.
+        The numbers of descent steps, their cross-validated label errors, and the
+        standard errors of the differences from the best.
     kept_features_, low_, high_, median_, n_features_in_
         As for :class:`IntervalRegression`.
 
@@ -153,8 +154,8 @@ class PenaltyRegressor(LogPenaltyModel):
         n_alphas = 1 if self.start == "zero" else self.n_alphas
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
 
-        # Two one-dimensional searches instead of a grid: first the features, then the
-        # steps from that model.
+        # Two one-dimensional searches instead of a grid search: first the L1 weight, then
+        # the number of descent steps from that model.
         fit = partial(fit_path, fraction=self.alphas_, margin=self.margin)
         path = self._select(sequences, splits, n_alphas, fit)
         self.monitor_mean_, self.monitor_error_ = path.mean, path.standard_error
@@ -171,7 +172,7 @@ class PenaltyRegressor(LogPenaltyModel):
         return self
 
     def _descent(self, sequences: LabeledSequences, chosen: int) -> LinearModels:
-        """Descend on AUM from a model of the path; one model for each number of steps.
+        """Minimize AUM from a model of the path; return a model for each number of steps.
 
         AUM is a function of minus the log penalty, and invariant to constants.
         """
@@ -224,8 +225,7 @@ class PenaltyRegressor(LogPenaltyModel):
 
     def _check_parameters(self) -> None:
         one_of("start", self.start, ("interval_regression", "zero"))
-        # Cross-validation chooses the number of steps; there are no validation rows to
-        # choose their sizes.
+        # Rules that need validation rows are excluded, because there are none.
         one_of("step", self.step, tuple(c for c in STEP_CHOICES if "valid" not in c))
         whole_number("n_folds", self.n_folds, least=2)
         whole_number("n_alphas", self.n_alphas, least=2)

@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequencePieces:
-    """Hold a function that reads a sequence piece by piece, repeatedly if needed.
+    """Hold a function that reads a sequence in pieces and can be called repeatedly.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def bedgraph_pieces(
     ([1, 2], [100.0, 150.0])
     """
     path = Path(path)
-    # A missing file is an error here, and not at the first piece.
+    # A missing file raises here rather than when the first piece is read.
     _opened(path).close()
     only = _the_chromosome(path, chromosomes(path), None) if chrom is None else chrom
     return SequencePieces(partial(_runs, path, only, fill))
@@ -261,7 +261,8 @@ def _tables(path: Path, chrom: str) -> Iterator[NDArray[np.float64]]:
         # readline completes the last line.
         while text := file.read(_TEXT_SIZE) + file.readline():
             lines = b"\n" + text.rstrip(b"\n")
-            # Most blocks contain a single chromosome; replacing is twice as fast.
+            # Most blocks contain a single chromosome. For these, replacing the prefix is
+            # twice as fast as matching lines.
             is_single = lines.count(prefix) == lines.count(b"\n")
             rows = lines.replace(prefix, b"\n") if is_single else b"\n".join(pattern.findall(text))
             if rows:

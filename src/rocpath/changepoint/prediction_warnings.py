@@ -1,4 +1,4 @@
-"""Warnings about sequences that a detector was not trained for."""
+"""Warnings about sequences that differ from the training data."""
 
 from __future__ import annotations
 

@@ -68,13 +68,13 @@ def segment(
         - ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of
           the segment, which has at least two observations.
     weights : array-like, shape (n,), optional
-        Positive weights; 1 by default. For run-length encoded data, the lengths of the
-        runs; optimal changes are always between runs.
+        Positive weights of the observations; 1 by default. For run-length encoded data,
+        these are the lengths of the runs; optimal changes are always between runs.
     constraint : {None, "up_down"}
-        With ``"up_down"`` the means alternate: those of segments 1, 3, ... (peaks) are
-        not lower than those of their neighbors 0, 2, ... (background). An even number
-        of changes gives complete peaks. Available for the normal and Poisson costs of
-        one column.
+        Constraint on the means. With ``"up_down"``, they alternate: the means of
+        segments 1, 3, ... (peaks) are not lower than those of their neighbors 0, 2, ...
+        (background). An even number of changes gives complete peaks. The constraint is
+        available for the normal and Poisson costs of one column.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
         ``constraint="up_down"``.

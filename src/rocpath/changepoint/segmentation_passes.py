@@ -64,7 +64,7 @@ class CheckedSequence:
         return read_only(found.astype(np.int64))
 
     def penalty_in_units(self, penalty: float) -> float:
-        """Return the penalty in the units of the search; positive ones stay positive."""
+        """Return the penalty in the units of the search; it stays positive if it is positive."""
         power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))

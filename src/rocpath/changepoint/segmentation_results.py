@@ -70,7 +70,7 @@ class Segmentation:
     mean : array
         Means of the segments.
     penalty : float
-        The penalty of each change.
+        Penalty per change.
     n : int
         Length of the sequence.
     position : array or None
@@ -92,7 +92,7 @@ class Segmentation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelSelection:
-    """Hold the models that are selected by some penalty, by increasing penalty.
+    """Hold the models that are selected by some penalty, in order of the penalty.
 
     Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
     two equally good models, the one with fewer changes is selected. The first row
@@ -237,7 +237,7 @@ def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], lis
 
 
 def _whole_numbers(values: list[float]) -> tuple[list[int], int]:
-    """Write finite numbers exactly as whole multiples of 1 / unit."""
+    """Express finite numbers exactly as integer multiples of 1 / unit."""
     ratios = [value.as_integer_ratio() for value in values]
     unit = max(denominator for _, denominator in ratios)
     return [number * (unit // denominator) for number, denominator in ratios], unit

@@ -107,7 +107,7 @@ def features_and_units(
     rows = []
     for k, (x, weight) in enumerate(zip(value, every, strict=True)):
         if x.ndim == 1 and unit is not None:
-            # A constant sequence has no noise, and no changes whatever the unit.
+            # A constant sequence has no noise, and no changes in any unit.
             noise[k] = noise_variance(x, weights=weight) or 1.0
             x = (x - np.nanmedian(x)) / np.sqrt(noise[k])
         rows.append(_expanded_runs(k, x, weight) if has_runs else x)

@@ -110,7 +110,7 @@ def change_gains(
     """Return the increase in cost if each change is removed separately."""
     sequence = checked_sequence(x, weights, cost=cost)
     at = changes if sequence.index is None else np.searchsorted(sequence.index, changes)
-    # Removing every second change merges the two segments on its sides.
+    # If every second change is removed, each removal merges the two adjacent segments.
     models = [at, at[1::2], at[::2]]
     change = np.concatenate(models).astype(np.int32)
     n_changes = np.array([one.size for one in models])
@@ -150,6 +150,7 @@ def _persistence(
     n_up = np.logical_and.accumulate(has[at:]).sum(axis=0)
     low = selection.min_penalty[np.minimum(at, at + 1 - n_down)]
     high = selection.max_penalty[np.maximum(at, at - 1 + n_up)]
-    # A change that a tied model does not have persists at no other penalty.
+    # If the selected model is tied with ``best`` and lacks a change, the interval of that
+    # change contains only this penalty.
     low, high = (np.where(has[at], limit, best.penalty) for limit in (low, high))
     return np.minimum(low, best.penalty), high
