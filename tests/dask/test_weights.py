@@ -62,7 +62,7 @@ def test_weighted_auc_equals_the_weighted_fraction_of_pairs(kind):
         assert abs(near - got) <= 0.01
 
 
-def test_class_weights_may_differ_by_any_factor():
+def test_sample_weights_may_differ_between_classes_by_any_factor():
     # Weights are constant within each class, so they do not change the AUC.
     X, y = rows(60)
     for small, large in ((1e-10, 1e12), (1e-300, 1e15)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
 
 _MAX_CLASSES = 1000  # more distinct labels indicate a numeric target
-_SUFFIX = " of rocpath"  # of temporary columns, to avoid the names of the user's columns
+_SUFFIX = " of rocpath"  # avoids clashes of temporary columns with the user's columns
 
 
 class Partition(NamedTuple):

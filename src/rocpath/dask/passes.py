@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MIN_FAN_IN = 16  # minimum number of results that a task combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks
-_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need the rest, and Dask spills at 0.6
+_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need memory too, and Dask spills at 0.6
 _SECONDS_BETWEEN_CHECKS = 2.0  # of the workers; each check is a request to the scheduler
 _SECONDS_TO_WARNING = 5.0  # without any worker
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
@@ -81,7 +81,7 @@ class Passes:
         if self._handles_interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if error is None:
-                _raise_interrupt()  # otherwise lost after the last pass
+                _raise_interrupt()  # an interrupt after the last pass would be lost
 
     @property
     def memory_limits(self) -> list[int]:
