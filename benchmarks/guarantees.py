@@ -1,13 +1,13 @@
-"""Count how often a threshold chosen with constraints violates them on new rows.
+"""Estimate how often chosen thresholds violate their constraints on new rows.
 
 Draws normal scores whose true rates are known, chooses a threshold with and without
-confidence .95, and compares the true rates with the constraints; for costs, with the
-bound. ``ratings`` are the same scores rounded down, so that most are tied; ``grouped``
-are rows in groups of eight with an intraclass correlation of .9. ``tree`` fits a tree
-of depth 4 to 500 rows and computes its rates on 20,000 new rows: ``split`` uses
-``ThresholdClassifier`` with a guarantee, and ``cv`` chooses the threshold on
+confidence .95, and compares the true rates with the constraints, or the true cost with
+its upper bound. ``ratings`` rounds the scores down, so that most of them are tied;
+``grouped`` draws groups of eight rows with an intraclass correlation of .9. ``tree``
+fits a tree of depth 4 to 500 rows and computes its rates on 20,000 new rows: ``split``
+uses ``ThresholdClassifier`` with a guarantee, and ``cv`` chooses the threshold on
 cross-validated scores, for comparison. Prints a table and saves ``guarantees.csv``
-beside this script. The guarantee is that at most .05 of the samples violate the
+beside this script. The guarantee is that at most 5% of the samples violate the
 constraints.
 """
 
@@ -70,7 +70,7 @@ def cell(kind, target, n_rows, share, confidence, n_tries):
             point = rp.choose_threshold(y, score, **target, **more, confidence=confidence)
         except ValueError:
             continue
-        # A score that was rounded down is at least t if it was at least ceil(t).
+        # A rounded score is at least t if the score before rounding was at least ceil(t).
         at = np.ceil(point.threshold) if kind == "ratings" else point.threshold
         tpr, fpr = ndtr(DISTANCE - at), ndtr(-at)
         violated.append(is_violated(target, point, tpr, fpr, share))

@@ -1,16 +1,18 @@
-"""Count how often 95% intervals of an AUC contain the true value.
+"""Estimate the coverage of 95% intervals of an AUC by simulation.
 
-Draws scores from two distributions, computes ``auc_interval`` and counts. Prints, for
-each kind of distribution, the smallest and largest coverage by number of positives, and
-the cells below .93; saves every cell in ``interval_coverage.csv``, with the coverage of
-DeLong's own interval (normal, on the logit scale) for the same samples.
+Draws the scores of both classes, and counts how often ``auc_interval`` contains the
+true AUC. Prints, for each kind of distribution, the smallest and largest coverage by
+number of positives, and the settings with a coverage below .93. Saves all settings in
+``interval_coverage.csv``, with the coverage of DeLong's own interval (normal, on the
+logit scale) for the same samples.
 
-``normal`` are two normal distributions of equal variance, the model of the interval;
-``ratings`` are the same, rounded to five levels; ``wide`` has positives with twice the
-standard deviation, and ``exponential`` are two exponential distributions. ``cauchy``,
-``t3``, ``lognormal`` and ``contaminated`` (one row in ten with ten times the standard
-deviation) are shifted. ``partial`` is ``normal`` with ``max_fpr=0.1``, and
-``difference`` compares two correlated scores by ``compare_auc``.
+``normal`` draws from two normal distributions of equal variance, the model of the
+interval; ``ratings`` rounds these scores to five levels; ``wide`` draws positives with
+twice the standard deviation, and ``exponential`` draws from two exponential
+distributions. ``cauchy``, ``t3``, ``lognormal`` and ``contaminated`` (one row in ten
+with ten times the standard deviation) draw both classes from the same distribution,
+shifted for positives. ``partial`` is ``normal`` with ``max_fpr=0.1``, and
+``difference`` compares two correlated scores with ``compare_auc``.
 """
 
 import argparse
@@ -49,14 +51,14 @@ def noise(kind, size, rng):
 
 @cache
 def shift_for(kind, area):
-    """Return the shift with this AUC: a quantile of differences of two draws."""
+    """Return the shift that gives this AUC, a quantile of differences of draws."""
     rng = np.random.default_rng(0)
     difference = noise(kind, 4 * 10**6, rng) - noise(kind, 4 * 10**6, rng)
     return float(np.quantile(difference, area))
 
 
 def draw(kind, area, y, rng):
-    """Draw scores of rows with labels y (0 or 1), whose AUC is ``area``."""
+    """Draw scores for labels y (0 or 1) with a true AUC of ``area``."""
     if kind in SHIFTED:
         return noise(kind, y.size, rng) + shift_for(kind, area) * y
     if kind == "exponential":
@@ -68,7 +70,7 @@ def draw(kind, area, y, rng):
 
 
 def truth(kind, area):
-    """Return the area that the interval should contain."""
+    """Return the true (partial) AUC."""
     distance = np.sqrt(2.0) * ndtri(area)
     if kind == "ratings":
         negative = np.diff(ndtr(np.concatenate(([-np.inf], LEVELS, [np.inf]))))
@@ -89,7 +91,7 @@ def delong_logit(area):
 
 
 def cell(kind, n_positive, n_negative, area, n_tries, rng):
-    """Return the coverage of the interval and of DeLong's, and the mean width."""
+    """Return the coverage of both intervals, and the mean width of ours."""
     y = np.repeat([1, 0], [n_positive, n_negative])
     true = truth(kind, area)
     held = held_delong = width = 0
@@ -119,7 +121,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=2000)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
-    parser.add_argument("--repeat-below", type=float, help="repeat only saved cells below this")
+    parser.add_argument("--repeat-below", type=float, help="repeat settings below this coverage")
     options = parser.parse_args()
     if options.repeat_below is not None:
         repeat(options.repeat_below, options.tries)
@@ -129,7 +131,7 @@ def main():
         rng = np.random.default_rng(0)
         for n_positive in POSITIVES:
             for per_positive in NEGATIVES_PER_POSITIVE:
-                # Large samples are slow and differ little.
+                # Large samples are slow, and their coverage varies little.
                 n_tries = options.tries // (1 if n_positive < 100 else 5)
                 for area in AREAS:
                     size = n_positive, n_positive * per_positive
@@ -147,7 +149,7 @@ def save(rows):
 
 
 def repeat(limit, n_tries):
-    """Repeat the saved cells with a coverage below a limit, with more samples."""
+    """Repeat the saved settings with a coverage below a limit, with more samples."""
     with (HERE / "interval_coverage.csv").open() as file:
         saved = list(csv.reader(file))[1:]
     rows, rng = [], np.random.default_rng(1)

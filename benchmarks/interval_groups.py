@@ -1,12 +1,13 @@
-"""Count how often 95% intervals of clustered rows contain the true AUC.
+"""Estimate the coverage of 95% intervals of an AUC of clustered rows by simulation.
 
 Each group has a normal random effect; scores have the given intraclass correlation, and
-positives are shifted. ``rows`` gives every row its own label, ``groups`` every group,
-and ``mixed`` draws the share of positives of each group. At least ten groups have
-positives and ten have negatives. The true AUC is that of rows of different groups.
-Prints the settings outside .93 to .97 with their Monte Carlo standard error, and saves
-every setting in ``interval_groups.csv``, with the coverage of the interval that ignores
-groups. Saved settings with other numbers of groups are kept.
+positives are shifted. ``rows`` draws a label for each row, ``groups`` draws a label for
+each group, and ``mixed`` draws the share of positives of each group. At least ten
+groups have positives, and at least ten have negatives. The true AUC is that of pairs
+from different groups. Prints the settings with a coverage outside .93 to .97 and its
+Monte Carlo standard error, and saves all settings in ``interval_groups.csv``, with the
+coverage of the interval that ignores groups. Saved settings with other numbers of
+groups are kept.
 """
 
 import argparse
@@ -107,7 +108,7 @@ def main():
 
 
 def report(rows):
-    """Print a line for each kind of group sizes."""
+    """Print one table row for each distribution of group sizes."""
     print("| group sizes | settings | mean | coverage | below .93 | above .97 |")
     print("|---|---|---|---|---|---|")
     for sizes in (*SIZES, "all"):

@@ -1,11 +1,11 @@
-"""Time intervals and tests of AUCs relative to sorting as many numbers.
+"""Measure the time of AUC intervals and tests relative to sorting the scores.
 
-Prints medians of five and their ratio to ``np.argsort`` of 10^6 numbers in the same
-run, and saves ``interval_speed.csv`` beside this script. Times are processor times:
-everything here runs on one core, and a busy machine changes them less. Run it with
-OPENBLAS_NUM_THREADS=1, as idle threads of BLAS count as processor time. NumPy's default
-sort is about five times faster on processors with AVX-512 than without; its stable sort
-is not vectorized, so that ratios to it can be compared between machines.
+Prints the median time of five runs and its ratio to ``np.argsort`` of 10^6 numbers in
+the same process, and saves ``interval_speed.csv`` beside this script. Times are
+processor times, which depend less on the load of the machine; all functions run on one
+core. Run it with OPENBLAS_NUM_THREADS=1, because idle BLAS threads use processor time.
+NumPy's default sort is about five times faster on processors with AVX-512 than without;
+its stable sort is not vectorized, so ratios to it can be compared between machines.
 """
 
 import csv
@@ -43,7 +43,7 @@ def main():
         "compare_auc": lambda: rp.compare_auc(y, score, other),
         "choose_threshold": lambda: rp.choose_threshold(y, score, max_fpr=0.1),
     }
-    # In turns, so that a busy moment of the machine affects all of them.
+    # The functions take turns, so that other load on the machine affects all of them.
     seconds = {name: [] for name in work}
     for _ in range(5):
         for name, function in work.items():

@@ -1,11 +1,12 @@
 """Compare AUC statistics with those of the R package pROC.
 
-Draws samples with and without ties, computes each quantity that both packages define, and
-prints the largest difference by quantity. For partial AUCs pROC has only bootstrapped
-standard errors; their differences from ours are relative. pROC is used through its documented
-functions: ``roc``, ``auc``, ``var``, ``cov``, ``roc.test`` and ``multiclass.roc``. Saves all
-numbers in ``proc_reference.csv``, which a test compares with the current results. Needs ``Rscript``
-and pROC (``apt-get install r-cran-proc``).
+Draws samples with and without ties, computes each quantity that both packages define,
+and prints the largest difference for each quantity. For partial AUCs, pROC has only
+bootstrapped standard errors; their differences from ours are relative. pROC is used
+through its documented functions: ``roc``, ``auc``, ``var``, ``cov``, ``roc.test`` and
+``multiclass.roc``. Saves pROC's values in ``proc_reference.csv``, which a test compares
+with the current results. Requires ``Rscript`` and pROC (``apt-get install
+r-cran-proc``).
 """
 
 import csv
@@ -62,7 +63,7 @@ for (k in 0:(as.integer(commandArgs(TRUE)[2]) - 1)) {
 
 
 def samples():
-    """Yield labels, three correlated scores and classes; every other sample has ties."""
+    """Yield labels, three correlated scores and classes; half the samples have ties."""
     rng = np.random.default_rng(0)
     for k in range(N_SAMPLES):
         n_rows = int(rng.integers(40, 400))
@@ -75,7 +76,7 @@ def samples():
 
 
 def our_values(y, scores, classes):
-    """Return each quantity by its name."""
+    """Return the quantities computed by rocpath, by name."""
     columns = dict(zip("abc", scores.T, strict=True))
     both = rp.compare_aucs(y, columns)
     found = {}
@@ -101,7 +102,7 @@ def our_values(y, scores, classes):
 
 
 def their_values():
-    """Return the same quantities of pROC, by sample and name."""
+    """Return the quantities computed by pROC, by sample and name."""
     with tempfile.TemporaryDirectory() as folder:
         for k, (y, scores, classes) in enumerate(samples()):
             rows = np.column_stack((y, scores, classes))
@@ -122,7 +123,7 @@ def main():
         for name, value in our_values(*sample).items():
             kind = re.sub("( [abc])+$", "", name)
             difference = abs(value - reference[k, name])
-            if "bootstrapped" in name:  # relative: a random number, with an error of 1.6%
+            if "bootstrapped" in name:  # relative; the bootstrap has an error of 1.6%
                 difference /= value
             largest[kind] = max(largest.get(kind, 0.0), difference)
     print("| quantity | largest difference |\n|---|---|")
