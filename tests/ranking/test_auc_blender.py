@@ -273,7 +273,7 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
         ({"estimators": CHEAP, "cv": 1}, "cv must be an integer of at least 2, got 1"),
         (
             {"estimators": CHEAP, "cv": [([0, 1, 2, 3], [4, 5])]},
-            "cv must have every row in one test fold, got row 0 in 0",
+            "cv must have every row in exactly one test fold, got row 0 in 0",
         ),
     ],
 )
@@ -285,13 +285,13 @@ def test_errors_name_the_argument(rows, settings, message):
 
 def test_training_sets_must_have_every_class(rows):
     X, y = rows
-    with pytest.raises(ValueError, match="none of class 0 in that of fold 0"):
+    with pytest.raises(ValueError, match="none of class 0 in the training set of fold 0"):
         rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)
-    with pytest.raises(ValueError, match=r"in that of fold 0.* folds keep groups together"):
+    with pytest.raises(ValueError, match=r"training set of fold 0.* folds keep groups together"):
         rp.AUCBlender(models()).fit(X, y, groups=np.zeros(y.size))
     with pytest.raises(ValueError, match="y must not have missing values, got None at index 0"):
         rp.AUCBlender(models()).fit(X, np.where(np.arange(y.size) > 0, y.astype(object), None))
-    with pytest.raises(ValueError, match=r"two rows of every class .* of class 2"):
+    with pytest.raises(ValueError, match=r"at least two rows of every class .* of class 2"):
         rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
     # Fewer rows of a class than folds: fewer folds.
     few = np.flatnonzero(y)[3:]

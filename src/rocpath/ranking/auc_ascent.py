@@ -1,7 +1,7 @@
 """Ascent on AUC: smoothed, over all columns at once, or exact, along single columns.
 
-Cross-validation decides whether an ascent is used, how many of its steps, and whether all
-or half of the way to its end.
+Cross-validation decides whether an ascent is used, how many steps it takes, and whether
+the result is its end or the midpoint between the initial model and its end.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from rocpath.ranking.cross_validation import Folds
     from rocpath.ranking.labeled_rows import LabeledRows
 
-# Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows exact
-# searches took three times as long and gained a hundredth of a standard error.
+# Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows, exact
+# searches took three times as long and gained only a hundredth of a standard error.
 _TOLERANCE = 0.25
-_LARGEST_PREDICTION = 1e100  # larger ones might overflow when they are squared
+_LARGEST_PREDICTION = 1e100  # squares of larger ones might overflow
 _MOST_COLUMNS = 64  # in one pass, so that wide tables do not take minutes
 # Numbers of rows per class and of columns in the pass that decides whether coordinate
 # ascent is tried. This pass takes a tenth of the time of a fit; full passes would take
-# two thirds. They rarely improve AUC, but far outliers may cost the initial models .1 of
-# AUC, which a few rows are enough to show.
+# two thirds. Coordinate ascent rarely improves AUC, but extreme outliers may cost the
+# initial models .1 of AUC, and a few rows are enough to detect this.
 _SCREENING_ROWS = 200
 _SCREENING_COLUMNS = 32
-_MOST_OF_A_CLASS = 3_000  # rows in a search, which then takes 0.03 s
-# Fractions of the way from the initial model to the end of an ascent. Halfway keeps
-# most of a real gain and little of a spurious one, and ranked better on 50 tables; an
-# initial model that is misled by outliers must be abandoned altogether.
+_MOST_OF_A_CLASS = 3_000  # rows used in a search, which then takes 0.03 s
+# Fractions of the way from the initial model to the end of an ascent. The midpoint keeps
+# most of a real gain and little of a spurious one, and ranked better on 50 tables. The
+# end is better if the initial model is misled by outliers.
 _FRACTIONS = (0.5, 1.0)
 
 # Smoothed AUC is computed on a grid over +-10 standard deviations; predictions beyond
@@ -44,10 +44,10 @@ _FRACTIONS = (0.5, 1.0)
 # the sum over pairs.
 _GRID_END = 10.0
 _CELLS = 8
-_KERNEL_END = 5  # bandwidths, beyond which the normal density is below 1e-6
+_KERNEL_END = 5  # in bandwidths; beyond it the normal density is below 2e-6
 _MOST_ITERATIONS = 100  # most ascents end earlier, after 20 to 100 evaluations
-# Gains of AUC below this are far below its standard error. On five tables SciPy's own
-# 2e-9 took 1.6 times as many evaluations and ranked new rows no better.
+# Gains in AUC below this are far below its standard error. On five tables, SciPy's
+# default of 2e-9 took 1.6 times as many evaluations and did not rank new rows better.
 _SMALLEST_GAIN = 1e-6
 _DISTANCE = np.arange(-_KERNEL_END * _CELLS, _KERNEL_END * _CELLS + 1) / _CELLS
 _KERNEL = np.exp(-0.5 * _DISTANCE**2)
@@ -57,7 +57,7 @@ AscentKind = Literal["smoothed", "coordinate"]
 
 
 class Ascent(NamedTuple):
-    """Smoothing bandwidths, and the maximum number of coordinate-ascent passes."""
+    """Bandwidths, maximum number of coordinate-ascent passes, and random generator."""
 
     widths: tuple[float, ...]
     n_rounds: int
@@ -79,15 +79,15 @@ class Stage(NamedTuple):
     kind: AscentKind = "smoothed"
     n_steps: int = 0  # bandwidths or passes
     fraction: float = 0.0
-    coefs: Sequence[NDArray[np.float64]] = ()  # on every fold
-    gain: float = 0.0  # of cross-validated AUC over the initial model
+    coefs: Sequence[NDArray[np.float64]] = ()  # one for each fold
+    gain: float = 0.0  # in cross-validated AUC over the initial model
     error: float = 0.0  # standard error of the gain
 
 
 def ascend(
     ascent: Ascent, stage: Stage, rows: LabeledRows, initial: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Apply the steps of a stage to the given rows."""
+    """Run the steps of a stage on the given rows, and return the coefficients."""
     end = initial
     for number in range(stage.n_steps):
         end = ascent.step(stage.kind, number, rows, end)
@@ -106,9 +106,9 @@ def _between(
 def tried_stages(
     folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
 ) -> Iterator[Stage]:
-    """Try both kinds of ascent on the folds, until a step gains nothing.
+    """Try both kinds of ascent on the folds, each until a step does not improve AUC.
 
-    Most ascents gain nothing on a few rows or on two folds, and are then not continued.
+    Most ascents do not help on a few rows or on two folds, and are then abandoned.
     """
     best = 0.0
     for kind in get_args(AscentKind):
@@ -120,7 +120,7 @@ def tried_stages(
                 for k in range(begin, min(end, n_folds)):
                     ends[k] = ascent.step(kind, number, folds.train[k], ends[k])
                 tried = _evaluated(folds, kind, number + 1, initial, ends[:end])
-                # A smaller gain on two folds is rarely significant on all.
+                # A smaller gain on two folds is rarely significant on all folds.
                 is_promising = max(stage.gain - 0.5 * stage.error for stage in tried) > 0
                 if not is_promising:
                     break
@@ -134,7 +134,7 @@ def tried_stages(
 def _gains_on_few_rows(
     folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
 ) -> bool:
-    """Whether coordinate ascent on few rows of one fold gains a standard error."""
+    """Return whether coordinate ascent on a few rows gains over one standard error."""
     if ascent.n_rounds == 0:
         return False
     rows = folds.train[0].subsampled(_SCREENING_ROWS)
@@ -179,8 +179,8 @@ def coordinate_pass(
     coef = initial.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc, error = rows.auc_with_error(predictions)
-    # Single columns: AUM gradients add nothing to a good initial model, while a single
-    # weight can still be set to its globally best value.
+    # Directions are single columns: steps along AUM gradients do not improve a good
+    # initial model, while a single weight can still be set to its globally best value.
     for k in columns:
         column = X[:, [k]]
         change = (column.toarray() if sparse.issparse(column) else column).ravel()
@@ -194,7 +194,7 @@ def coordinate_pass(
             max_fpr=rows.max_fpr,
         )
         moved = predictions + best.step * change
-        # The search counts pairs and the first AUC is a sum: they differ by rounding.
+        # The search counts pairs, and the first AUC is a sum: they may differ by rounding.
         is_better = best.value > best_auc + 1e-12
         if is_better and np.abs(moved).max() < _LARGEST_PREDICTION:
             coef[k] += best.step
@@ -238,11 +238,12 @@ def smoothed_auc(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the smoothed AUC up to ``max_fpr`` and its derivative in the predictions.
 
-    A pair of rows is weighted by the normal distribution function of the difference of
-    its predictions divided by the bandwidth. A positive row is therefore weighted by the
-    smoothed distribution function of the negatives, which is interpolated on a grid. The
-    shares of each class sum to one. A row lies between two cells of the grid and counts in
-    both, so that the derivative is exact for the value on the grid.
+    A pair of rows is weighted by the normal distribution function of the difference
+    between its predictions, divided by the bandwidth. A positive row is therefore
+    weighted by the smoothed distribution function of the negatives, which is
+    interpolated on a grid. The shares of each class sum to one. The share of a row is
+    divided between the two nearest cells of the grid, so that the derivative is exact
+    for the value on the grid.
     """
     cell = width / _CELLS
     n_cells = int(2.0 * _GRID_END / cell) + 2 * _KERNEL_END * _CELLS
@@ -259,7 +260,7 @@ def smoothed_auc(
         density = np.convolve(mass, _KERNEL, mode="same")
         return np.asarray(np.cumsum(density) - 0.5 * density)
 
-    # Rows of the other class get the share 0, which is faster than selecting rows.
+    # Rows of the other class have a share of 0, which is faster than selecting rows.
     positive, negative = share * is_positive, share * ~is_positive
     negative_below = below(negative)
     rise = np.diff(negative_below)[left]

@@ -43,13 +43,14 @@ _EASY = 0.99
 
 
 class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
-    """Blend of any models that maximizes the area under the ROC curve.
+    """Blend of classifiers that maximizes the area under the ROC curve.
 
     The models are cross-validated, and their held-out scores are put on a common scale,
     the mean of their log-odds and ranks. The blend is a weighted sum with non-negative
-    weights that sum to one: an average of the weights of logistic stacking and of those
-    found from there by exact searches for the largest AUC (:func:`best_auc_step`), each
-    weighted by its cross-validated AUC. The models are then fitted to all rows.
+    weights that sum to one. These are an average of the weights of logistic stacking
+    and of weights found by exact searches for the largest AUC (:func:`best_auc_step`)
+    that start there; shares in the average depend on cross-validated AUC. The models
+    are then fitted to all rows.
 
     Each class is subsampled to at most 20,000 rows for stacking and to at most 3,000
     rows for the search and for cross-validation of the weights. With more than two
@@ -59,35 +60,36 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
     ----------
     estimators : list of (name, estimator), optional
         Classifiers with ``predict_proba`` or ``decision_function``. The default is a
-        linear ranking, trees, boosting, splines and kernels, as far as they suit the
-        size of the table. A model that fails is excluded with a warning.
+        linear ranking, trees, boosting, splines and kernels, where these suit the size
+        of the table. A model that fails is excluded with a warning.
     cv : int, splitter, iterable or "prefit"
         Cross-validation folds, as in scikit-learn. An integer means shuffled,
         stratified folds, at most as many as the rarest class has rows; rows with the
-        same features, or of the same group, are in the same fold. With "prefit" the
-        estimators have been fitted, and X and y of ``fit`` must be other rows.
+        same features, or of the same group, are in the same fold. With "prefit", the
+        estimators must already be fitted, to other rows than those passed to ``fit``.
     max_fpr : float, optional
-        Maximum false positive rate: the partial AUC up to this rate replaces AUC.
+        Maximum false positive rate. If given, the partial AUC up to this rate replaces
+        AUC.
     timeout : float, optional
-        Maximum number of seconds for each model; one that takes longer is stopped and
-        excluded with a warning. Each model then runs in a process of its own.
+        Maximum number of seconds for each model. A model that takes longer is stopped
+        and excluded with a warning. If given, each model runs in its own process.
     n_jobs : int, optional
-        Number of processes for the folds of a model.
+        Number of processes that fit the folds of a model in parallel.
     random_state : int, RandomState or None
-        Seed of the folds, of subsampling and of the default estimators.
+        Seed for the folds, the subsampling and the default estimators.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
-        Sorted labels; the last of two is the positive class.
+        Sorted class labels; the second of two classes is the positive one.
     weights_ : array, shape (n_members,) or (n_classes, n_members)
         Non-negative weights of the models, which sum to one.
     member_names_ : list of str
         Names of the models in the blend.
     estimators_ : list of estimators
-        The models, fitted to all rows; empty after ``fit_scores``.
+        Models fitted to all rows; empty after ``fit_scores``.
     excluded_ : dict
-        Reasons for the exclusion of models, by name.
+        Reason for the exclusion of each excluded model, by name.
     history_ : list of BlendHistory
         For each blend, the candidates with their cross-validated AUC.
     n_features_in_ : int
@@ -127,11 +129,11 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all parameters; those of an estimator have names such as ``name__C``."""
+        """Return all parameters, including those of estimators, such as ``name__C``."""
         return dict(self._get_params("estimators", deep=deep))
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of an estimator, such as ``name__C``."""
+        """Set parameters, including those of estimators, such as ``name__C``."""
         self._set_params("estimators", **params)
         return self
 
@@ -196,15 +198,16 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit only the weights, to held-out scores of the models.
+        """Fit only the weights of the blend, to held-out scores of models.
 
         Prediction methods then take scores of the same models instead of features.
-        ``estimators`` is ignored, and ``cv`` is used to evaluate weights only.
+        ``estimators`` is ignored, and ``cv`` is used only to evaluate weights.
 
         Parameters
         ----------
         S : array or data frame, shape (n_samples, n_members)
-            One column of scores for each model, larger for the last class.
+            Scores, one column for each model. Larger scores indicate the positive
+            class.
         y : array-like, shape (n_samples,)
             Labels of two classes.
         sample_weight, groups
@@ -242,7 +245,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
 
     def _member_scores(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return finite scores of each model; after ``fit_scores`` these are columns."""
+        """Return the scores of each model, or raise if a score is not finite."""
         if self.estimators_:
             scores = [class_scores(model, X) for model in self.estimators_]
         else:
@@ -252,7 +255,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         return scores
 
     def __sklearn_tags__(self) -> Any:
-        """Accept what any estimator accepts: those that fail are excluded."""
+        """Accept input that any estimator accepts: those that fail are excluded."""
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for _, model in self.estimators or []]
         tags.input_tags.sparse = not inner or any(one.sparse for one in inner)
@@ -273,7 +276,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
     def _set_classes(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Find the classes, and return the label and the weight of each row."""
+        """Set the classes, and return the label and the weight of each row."""
         label = class_labels(y)
         check_consistent_length(X, label)
         weight = row_weights(sample_weight, len(label))
@@ -283,7 +286,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         missing = np.setdiff1d(self.classes_, counted[n_rows > 1])
         if missing.size:
             raise ValueError(
-                "y must have two rows of every class with a positive weight, got fewer "
+                "y must have at least two rows of every class with a positive weight, got fewer "
                 f"of class {missing.tolist()[0]!r}."
             )
         return label, weight
@@ -329,7 +332,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
                 name = self.member_names_[int(member_auc.argmax())]
                 warnings.warn(
                     f"{name!r} ranks all held-out rows correctly, but other models "
-                    "do not: was it fitted to them, or does a column reveal the label?",
+                    "do not: was it fitted to these rows, or does a column reveal the label?",
                     UserWarning,
                     stacklevel=3,
                 )

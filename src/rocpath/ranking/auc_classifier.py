@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rocpath.matrices import LinearModel, Matrix
     from rocpath.ranking.fit import Candidate
 
-_LARGEST_ENTRY = 1e307  # such that differences of entries do not overflow
-_SMALLEST_WIDTH = 0.001  # for which the grid has 160,000 cells
+_LARGEST_ENTRY = 1e307  # so that differences between entries do not overflow
+_SMALLEST_WIDTH = 0.001  # the grid then has 160,000 cells
 
 
 class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
@@ -61,36 +61,38 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         group, are in the same fold. If the rows used for cross-validation have more
         than ten million entries, only two of the folds are fitted.
     widths : tuple of float
-        Smoothing bandwidths, applied in sequence until one gains nothing, in standard
-        deviations of the predictions, at least 0.001; empty for no smoothed ascent.
+        Smoothing bandwidths in standard deviations of the predictions, each at least
+        0.001. They are applied in sequence until one does not improve AUC. An empty
+        tuple disables the smoothed ascent.
     n_rounds : int
-        Maximum number of coordinate-ascent passes, over at most 64 columns each, if a
-        pass over few rows improves AUC by a standard error. The first pass that gains
-        nothing is the last.
+        Maximum number of coordinate-ascent passes, over at most 64 columns each. The
+        passes end when one does not improve AUC. They are tried only if a pass over a
+        small subsample improves AUC by more than one standard error.
     max_fpr : float, optional
-        Maximum false positive rate: the partial AUC up to this rate replaces AUC, in
-        cross-validation and in the ascent.
+        Maximum false positive rate. If given, the partial AUC up to this rate replaces
+        AUC in cross-validation and in the ascent.
     class_weight : dict, "balanced" or None
         Weights of the classes. They affect probabilities and predicted classes, but not
         the rankings.
     warm_start : bool
         Whether to start the ascent from the previous fit instead of from new initial
-        models, if it had the same columns and classes.
+        models, if that fit had the same number of columns and the same classes.
     random_state : int, RandomState or None
-        Seed of the folds, of subsampling and of the order of columns.
+        Seed for the folds, the subsampling and the order of columns.
     verbose : bool
         Whether to show progress on standard error.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
-        Sorted labels; the last of two is the positive class.
+        Sorted class labels; the second of two classes is the positive one.
     coef_ : array, shape (1, n_features) or (n_classes, n_features)
-        Weights of the original columns, scaled such that predictions are log-odds; at
-        most 1e308, which columns with a standard deviation below 1e-308 may need.
+        Coefficients of the original columns, scaled such that predictions are log-odds.
+        Coefficients above 1e308 in absolute value, which columns with a tiny standard
+        deviation may need, are clipped.
     intercept_ : array, shape (1,) or (n_classes,)
-        Intercepts. Scale and intercept do not affect AUC: both are fitted to held-out scores
-        such that the decision function is the log-odds (Platt scaling).
+        Intercepts. Scale and intercept do not affect AUC: both are fitted to held-out
+        scores such that the decision function is the log-odds (Platt scaling).
     n_iter_ : int
         Largest of the ``chosen`` stages in ``history_``; 0 without an ascent.
     history_ : list of History
@@ -202,9 +204,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         progress: Callable[[str], None],
         group: NDArray[np.intp] | None = None,
     ) -> Iterator[tuple[NDArray[np.bool_], LabeledRows, Candidate]]:
-        """Fit a candidate for each ranking, given the index of each label's class.
+        """Fit a candidate for each ranking; ``index`` has the class of each row.
 
-        Each comes with the rows and with the class that is ranked highest.
+        Each candidate is yielded with a mask of the positive class and with its rows.
         """
         max_fpr = region_border(self.max_fpr)
         n_folds = whole_number("n_folds", self.n_folds, least=2)
@@ -234,7 +236,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             yield is_class, rows, search_ranking(rows, ascent, n_folds, show, given)
 
     def _set_rankings(self, rankings: Sequence[tuple[LinearModel, Candidate]]) -> None:
-        """Set the attributes, given models of log-odds and the searches that found them."""
+        """Set the fitted attributes from log-odds models and their candidates."""
         self.coef_ = np.array([model.coef for model, _ in rankings])
         self.intercept_ = np.array([model.intercept for model, _ in rankings])
         self.history_ = [candidate.history for _, candidate in rankings]

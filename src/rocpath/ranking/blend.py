@@ -3,7 +3,7 @@
 The initial weights are those of non-negative logistic stacking. From there, coordinate
 ascent sets one weight after the other to its best non-negative value, found by an exact
 search (`best_auc_step`), so that AUC on the given rows never decreases. Cross-validated
-AUC decides how much of this is used.
+AUC decides how much of the ascent is used.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from rocpath.ranking.labeled_rows import LabeledRows
 
 # L2 penalties of stacking, each 1/C of scikit-learn's LogisticRegression, and the one
-# from which the ascent starts: alone it was the best of all candidates on 32 tables.
+# from which the ascent starts: it was the best single candidate on 32 tables.
 _L2_PENALTIES = (100.0, 10.0, 1.0)
 _INITIAL_L2 = 10.0
-# A candidate behind the best by one standard error has exp(-1/2) of its share.
+# A candidate that is one standard error behind the best has exp(-1/2) of its share.
 _ERRORS_BEHIND = 1.0
-# Smaller shares than this changed no weight by more than 0.01 on six tables.
+# Smaller shares than this did not change any weight by more than 0.01 on six tables.
 _LEAST_SHARE = 0.05
-_MOST_PASSES = 10  # a guard: on six tables the ascent ended after one to three
-# Log-odds at which probabilities are clipped, about those of one row in a million.
+_MOST_PASSES = 10  # a safeguard: on six tables the ascent ended after one to three
+# Log-odds at which probabilities are clipped, about those of one in a million.
 _MOST_LOG_ODDS = 14.0
 # Rows of each class that suffice for ascent and cross-validation, and for stacking.
 _ENOUGH_TO_ASCEND = 3_000
@@ -45,12 +45,12 @@ _ENOUGH_TO_STACK = 20_000
 class Scale(NamedTuple):
     """Common scale of scores: the mean of standardized log-odds and standardized ranks.
 
-    Log-odds of an overconfident model have long tails, which ranks do not have; ranks
-    lose the confidence of a good model, which log-odds keep.
+    Log-odds of an overconfident model have long tails, and ranks do not. Ranks lose the
+    confidence of a good model, and log-odds preserve it.
     """
 
     sorted_score: NDArray[np.float64]  # rounded; one column for each model
-    share_below: NDArray[np.float64]  # share of the weight before each row, and in all
+    share_below: NDArray[np.float64]  # share of the weight below each row; the last is 1
     is_probability: NDArray[np.bool_]  # otherwise scores are treated as log-odds
     odds: Columns
     rank: Columns
@@ -86,8 +86,8 @@ class Scale(NamedTuple):
 
     def ranks_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return standardized ranks: the share of rows with lower scores."""
-        # Equal scores have the mean of their ranks. Shares of the sample weight, not of
-        # rows: a row of weight 2 must be equivalent to two rows.
+        # Equal scores have the mean of their ranks. Ranks are shares of the sample weight,
+        # because a row of weight 2 must be equivalent to two rows.
         columns = zip(self.sorted_score.T, self.share_below.T, _rounded(scores).T, strict=True)
         middles = [
             below[np.searchsorted(measured, score, side="left")]
@@ -116,8 +116,8 @@ def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     columns = Columns.as_given(n_models)
     problem = ConvexProblem(rows.X, columns, np.inf, rows.sign, rows.sample_weight, "logistic")
     bounds = [(0.0, None)] * n_models + [(None, None)]
-    # To convergence: otherwise the weights would depend on the order of summation, and
-    # a row of weight 2 would not be equivalent to two rows.
+    # Solved to convergence: otherwise the weights would depend on the order of summation,
+    # and a row of weight 2 would not be equivalent to two rows.
     options = {"ftol": 1e-14, "gtol": 1e-8}
     start = np.zeros(n_models + 1)
     weights = quasi_newton(problem, l2, start, options=options, bounds=bounds)[:-1]
@@ -127,7 +127,7 @@ def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
 
 
 def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Increase AUC by coordinate ascent, until a pass gains nothing."""
+    """Increase AUC by coordinate ascent, until a pass does not improve it."""
     weights = initial
     highest, _ = rows.auc_with_error(rows.X @ weights)
     for _ in range(_MOST_PASSES):
@@ -136,7 +136,7 @@ def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.
         # The value of the search is not used: normalized weights round differently, which
         # may separate ties.
         area, _ = rows.auc_with_error(rows.X @ moved)
-        # Weights of 0 are better only than a blend that is worse than chance.
+        # Zero weights are better only than a blend that is worse than chance.
         if area <= highest or not moved.any():
             break
         weights, highest = moved, area
@@ -155,7 +155,7 @@ class BlendHistory(NamedTuple):
     auc : array, shape (n_tried,)
         AUC of the candidates, mean over the folds.
     error : array, shape (n_tried,)
-        Standard error of the difference to the best candidate.
+        Standard error of the difference from the best candidate.
     share : array, shape (n_tried,)
         Share of the candidate in the weights of the blend.
     """
@@ -168,7 +168,7 @@ class BlendHistory(NamedTuple):
 
 
 class Blend(NamedTuple):
-    """A scale, the weights of scaled scores, and the model of log-odds of their sum."""
+    """A scale, the weights of scaled scores, and the log-odds model of their sum."""
 
     scale: Scale
     weights: NDArray[np.float64]
@@ -182,12 +182,12 @@ class Blend(NamedTuple):
 
 
 def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
-    """Find the weights of scores, which are the columns of the rows."""
+    """Fit the weights of the scores in the columns of ``rows``."""
     few = rows.subsampled(_ENOUGH_TO_ASCEND)
-    # Thousands of rows determine a scale as well as all rows, which take long to sort.
+    # A few thousand rows are enough for the scale, and all rows would take long to sort.
     scale = Scale.from_scores(few.X, few.sample_weight)
     few = replace(few, X=scale.transform(few.X))
-    # The ranks are those within a class, so these are the rows that are kept.
+    # Ranks are those within a class, so this selects the rows of the subsample.
     folds = Folds.from_rows(few, fold[rows.rank < _ENOUGH_TO_ASCEND])
     found = [candidates(train) for train in folds.train]
     of_folds = [np.array(list(one.values())) for one in found]
@@ -207,8 +207,8 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
 
 
 def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
-    """Find weights in several ways, by name."""
-    # Copies and groups must not weaken the penalties.
+    """Return candidates for the weights, by name."""
+    # Copies of rows and grouped rows must not weaken the penalties.
     unit = rows.sample_weight.sum() / np.unique(rows.clusters).size
     found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2 * unit) for l2 in _L2_PENALTIES}
     initial = found[f"stacking, l2 {_INITIAL_L2:g}"]

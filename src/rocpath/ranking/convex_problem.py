@@ -3,10 +3,11 @@
 The objective is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
 f = Z coef + intercept with scaled columns Z.
 
-The solvers of scikit-learn are mostly slower: seven L2 penalties, each from the previous
-solution, take 2 ms here at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30
-(25 and 24) and 76 ms at 4,000 x 400 (604 and 152); with the squared hinge loss they take 1, 9 and
-90 ms (LinearSVC 14, 36 and 1,033). Only at 4,000 x 120 is lbfgs faster, 34 ms to 91.
+The solvers of scikit-learn are mostly slower. Fits with seven L2 penalties, each from
+the previous solution, take 2 ms here at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms
+at 4,000 x 30 (25 and 24) and 76 ms at 4,000 x 400 (604 and 152). With the squared hinge
+loss they take 1, 9 and 90 ms (LinearSVC 14, 36 and 1,033). The exception is lbfgs at
+4,000 x 120, which takes 34 ms instead of 91.
 """
 
 from __future__ import annotations
@@ -29,27 +30,28 @@ if TYPE_CHECKING:
 Loss = Literal["logistic", "squared_hinge"]
 
 MOST_COLUMNS_FOR_NEWTON = 200  # with more, second derivatives take too long
-_MOST_ROWS_TO_ROTATE = 2_000  # their eigenvectors take a second or two; those of 4,000 rows, 20
-_MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; more are scaled again in every pass
+_MOST_ROWS_TO_ROTATE = 2_000  # takes 1 to 2 s; 4,000 rows would take 20 s
+_MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; larger tables are scaled again in every pass
 _MOST_ITERATIONS = 30  # for one l2; two to five are usual
 # Expected relative decrease of the objective at which Newton's method stops. On five
-# tables 1e-10 took 1.5 times as many steps, and AUC of new rows differed by at most
+# tables, 1e-10 took 1.5 times as many steps, and AUC on new rows differed by at most
 # 4e-5.
 _TOLERANCE = 1e-4
 # Standard deviations from the mean at which columns are clipped, and the number of
-# distinct values up to which they are not. On 54 tables (benchmarks/constants.py) 1.5
-# or 3, and 3 or 30, changed AUC of new rows by -.0002 to .0000, not significantly.
+# distinct values up to which they are not clipped. On 54 tables (benchmarks/constants.py)
+# values of 1.5 or 3, and of 3 or 30, changed AUC on new rows by -.0002 to .0000, which is
+# not significant.
 _CLIPPED_AT = 2.0
 _FEW_VALUES = 10
-_ROWS_TO_COUNT = 10_000  # first rows, in which distinct values are counted
-# Tolerances of L-BFGS for a final model, and for models that are cross-validated: these
-# took half of the time, for the same AUC.
+_ROWS_TO_COUNT = 10_000  # distinct values are counted in the first rows
+# Tolerances of L-BFGS for final models, and for models in cross-validation, which take
+# half of the time with these tolerances and have the same AUC.
 _PRECISE = {"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8}
 _ROUGH = {"maxiter": 100, "gtol": 1e-3, "ftol": 1e-6}
 
 
 class LossSums(NamedTuple):
-    """A loss, and its first and second derivatives in the coef."""
+    """A loss, and its first and second derivatives with respect to ``coef``."""
 
     loss: float
     gradient: NDArray[np.float64]
@@ -73,9 +75,9 @@ class ConvexProblem(NamedTuple):
         *,
         is_precise: bool = True,
     ) -> list[NDArray[np.float64]]:
-        """Solve for one L2 penalty after the other, each from the last solution.
+        """Solve for a sequence of L2 penalties, each from the previous solution.
 
-        A solution is the coef of the scaled columns, with the intercept as the last one.
+        A solution has the coefficients of the scaled columns, and then the intercept.
         """
         n_features = self.X.shape[1]
         solve = partial(quasi_newton, self, options=_PRECISE if is_precise else _ROUGH)
@@ -85,7 +87,7 @@ class ConvexProblem(NamedTuple):
             kept = list(self.blocks()) if is_kept else None
             tol = _TOLERANCE if is_precise else 10 * _TOLERANCE
             solve = partial(newton, lambda coef: self.sums(coef, kept), tol=tol)
-        # Penalties decrease: the first solution is near 0, and each one is near the next.
+        # Penalties decrease: the first solution is near 0, and each is near the next one.
         found = [np.zeros(n_features + 1) if start is None else start]
         for l2 in l2s:
             found.append(solve(l2, found[-1]))
@@ -99,7 +101,7 @@ class ConvexProblem(NamedTuple):
             yield rows, with_one
 
     def sums(self, coef: NDArray[np.float64], blocks: Blocks | None = None) -> LossSums:
-        """Sum the loss and its derivatives in the coef over all rows."""
+        """Sum the loss and its derivatives with respect to ``coef`` over all rows."""
         loss, gradient = 0.0, np.zeros(coef.size)
         hessian = np.zeros((coef.size, coef.size))
         for rows, block in self.blocks() if blocks is None else blocks:
@@ -107,7 +109,7 @@ class ConvexProblem(NamedTuple):
             value, slope, curvature = some.derivatives(block @ coef)
             loss += value
             gradient += block.T @ slope
-            # A product of a matrix with its own transpose takes half the time of any other.
+            # BLAS multiplies a matrix by its own transpose in half the time of other products.
             root = block * np.sqrt(curvature)[:, None]
             hessian += root.T @ root
         return LossSums(loss, gradient, hessian)
@@ -115,7 +117,7 @@ class ConvexProblem(NamedTuple):
     def derivatives(
         self, predictions: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the loss and its first and second derivatives in the predictions."""
+        """Return the loss and its two derivatives with respect to the predictions."""
         margin = self.sign * predictions
         if self.loss == "logistic":
             # The exponent is not positive, so it cannot overflow; log1p keeps the
@@ -151,11 +153,11 @@ def newton(
     for _ in range(_MOST_ITERATIONS):
         value = current.loss + 0.5 * float(ridge @ coef**2)
         gradient = current.gradient + ridge * coef
-        # The diagonal term is for columns that are constant in the rows.
+        # The small diagonal term is for columns that are constant in these rows.
         hessian = current.hessian + np.diag(ridge + 1e-10)
         move = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         if float(-gradient @ move) <= tol * value:
-            # Not evaluated: the decrease is too small to be worth another pass.
+            # The loss is not evaluated again: the decrease is not worth another pass.
             return np.asarray(coef + move)
         step = 1.0
         while step > 1e-6:
@@ -183,7 +185,7 @@ def quasi_newton(
     center, scale = problem.columns.center, problem.columns.scale
 
     def objective(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        # Predictions of scaled columns without computing those, so that X stays sparse.
+        # Predictions from scaled columns, without scaling X, so that it stays sparse.
         unscaled = at[:-1] / scale
         predictions = weighted_sums(problem.X, unscaled) + (at[-1] - center @ unscaled)
         value, slope, _ = problem.derivatives(predictions)
@@ -202,8 +204,8 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
     """Rotate the rows into a space of as many columns as rows, if X has far more.
 
     The best weights are in the row space, and an L2 penalty is invariant to rotations:
-    the fit is the same, for thousands of columns in a hundredth of the time. Returns
-    also the matrix that transforms weights back, from the right.
+    the fit is the same, and with thousands of columns it takes a hundredth of the time.
+    Also returns the matrix by which weights are multiplied to transform them back.
     """
     n_rows = X.shape[0]
     # The size of a sparse matrix is the number of its entries; the result is dense.
@@ -219,8 +221,8 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
 
 
 def clipping(X: Matrix) -> NDArray[np.float64]:
-    """Return clip bounds for columns with many values, so that outliers do not dominate."""
-    # With many columns none are clipped.
+    """Return clip bounds for columns with many values, to limit outliers."""
+    # With many columns, none is clipped.
     if X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
         return np.full(X.shape[1], np.inf)
     head = np.sort(X[:_ROWS_TO_COUNT], axis=0)

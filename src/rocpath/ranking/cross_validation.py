@@ -41,15 +41,15 @@ class CrossValidatedAUC:
     influence: NDArray[np.float64]
 
     def gain(self, over: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the gain of each model over one of them, and its standard error."""
+        """Return the gain of each model over model ``over``, and its standard error."""
         difference = self.influence - self.influence[:, [over]]
         return self.auc - self.auc[over], np.sqrt((difference**2).sum(axis=0))
 
     def shares(self, n_errors: float, least: float) -> NDArray[np.float64]:
-        """Weight models by their distance to the best one in standard errors.
+        """Weight models by their distance from the best one in standard errors.
 
-        A model that is behind by ``n_errors`` standard errors has exp(-1/2) of the
-        weight of the best; weights below ``least`` are set to zero.
+        A model that is behind by ``n_errors`` standard errors has exp(-1/2) times the
+        weight of the best. Weights below ``least`` times that weight are set to zero.
         """
         gain, error = self.gain(int(self.auc.argmax()))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -65,10 +65,10 @@ def log_odds(
 ) -> LinearModel:
     """Turn a model of standardized scores into one of log-odds (Platt scaling).
 
-    The only column of ``held_out`` has such scores of held-out rows; ``negative`` and
-    ``positive`` are the total weights of the classes.
+    The only column of ``held_out`` contains the standardized scores of held-out rows;
+    ``negative`` and ``positive`` are the total weights of the classes.
     """
-    # A row of weight 2 is equivalent to two rows, but small weights do not make rows fewer.
+    # A row of weight 2 is equivalent to two rows, but weights below 1 do not reduce n_rows.
     n_rows = max(held_out.sample_weight.sum(), len(held_out))
     weight = 2.0 * held_out.balanced_weight * n_rows
     weight *= np.where(held_out.is_positive, positive, negative) / (positive + negative)
@@ -77,7 +77,7 @@ def log_odds(
     frequency = np.log(positive) - np.log(negative)
     slope, constant = _firth_estimate(score, held_out.is_positive, weight, frequency)
     if slope < _SMALLEST_SLOPE:
-        # Held-out scores no better than chance support only the class frequencies.
+        # If held-out scores are no better than chance, only class frequencies are used.
         slope, constant = _SMALLEST_SLOPE, frequency
     return LinearModel(slope * model.coef, float(slope * model.intercept + constant))
 
@@ -90,20 +90,20 @@ def _firth_estimate(
 ) -> tuple[float, float]:
     """Fit a logistic regression on one score; return its slope and its intercept.
 
-    Weights sum to the number of rows. Maximum likelihood overestimates the
-    slope of few rows, and has no finite estimate if scores separate the classes. Firth's
-    term removes this bias. It is not applied to the intercept, so that the mean probability
-    is the class frequency.
+    Weights sum to the number of rows. Maximum likelihood overestimates the slope if
+    there are few rows, and has no finite estimate if scores separate the classes.
+    Firth's term removes this bias. It is not applied to the intercept, so that the mean
+    probability is the class frequency.
     """
     slope = 0.0
     for _ in range(_MOST_ITERATIONS):
         odds = slope * score + constant
-        # One minus a probability would lose the digits of a rare class.
+        # One minus a probability would lose digits for a rare class.
         probability, other = expit(odds), expit(-odds)
         residual = weight * np.where(is_positive, other, -probability)
         information = weight * probability * other
         of_constant = float(information.sum())
-        # In terms of scores minus this mean, slope and intercept are uncorrelated.
+        # With scores centered at this mean, slope and intercept are uncorrelated.
         mean = float(information @ score) / of_constant
         centered = score - mean
         square = centered**2
@@ -113,7 +113,7 @@ def _firth_estimate(
         leverage = information * (1.0 / of_constant + square / of_slope)
         gradient = centered @ (residual + leverage * (0.5 - probability))
         curvature = of_slope + (leverage * probability * other) @ square
-        # Longer steps might lead to where all probabilities are 0 or 1.
+        # After longer steps, all probabilities might be 0 or 1.
         change = np.clip((gradient / curvature, residual.sum() / of_constant), -1.0, 1.0)
         slope += change[0]
         constant += change[1] - mean * change[0]
@@ -131,7 +131,7 @@ class Folds(NamedTuple):
 
     @classmethod
     def from_rows(cls, rows: LabeledRows, fold: NDArray[np.intp]) -> Folds:
-        """Join folds until each has rows of both classes, and take their training rows."""
+        """Join folds until each has rows of both classes, and select training rows."""
         fold = joined_folds(fold, rows)
         n_fitted = 2 if rows.X.size > _MANY_ENTRIES else int(fold.max()) + 1
         return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
@@ -147,12 +147,12 @@ class Folds(NamedTuple):
             for model, score in enumerate(np.ascontiguousarray(scores.T)):
                 area, by_cluster = here.auc_with_influence(score)
                 auc[model] += area / len(coefs)
-                # On the mean over folds, which share no clusters.
+                # Influence on the mean over folds; no cluster is in two folds.
                 influence[: by_cluster.size, model] += by_cluster / len(coefs)
         return CrossValidatedAUC(auc, influence)
 
     def held_out(self, coefs: Sequence[NDArray[np.float64]]) -> LabeledRows:
-        """Return the held-out rows with the standardized score of one model as column."""
+        """Return held-out rows with the standardized scores of a model as X."""
         # Rows of folds that were not fitted have no score, and are excluded.
         score = np.full((len(self.rows), 1), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
@@ -166,7 +166,7 @@ def stratified_folds(
 ) -> NDArray[np.intp]:
     """Assign groups to folds with about equal numbers of rows of every class.
 
-    Ranks determine the order of groups that are equally large.
+    Ranks determine the order of groups of equal size.
     """
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
     classes, n_rows = np.unique(label, return_counts=True)

@@ -1,4 +1,4 @@
-"""Fit one linear ranking: an average of initial models, then coordinate ascent on AUC.
+"""Fit one linear ranking: an average of initial models, then an ascent on AUC.
 
 Cross-validated AUC (:mod:`rocpath.ranking.cross_validation`) decides on the weights of
 the average and on the number of ascent steps: an initial model is weighted by how far
@@ -37,21 +37,23 @@ if TYPE_CHECKING:
 
     from rocpath.ranking.labeled_rows import LabeledRows
 
-# Changes of AUC below are those on new rows of 54 tables, by benchmarks/constants.py.
+# Changes in AUC in the comments below are those on new rows of 54 tables
+# (benchmarks/constants.py).
 # Minimum number of rows of a class for cross-validation. With 7 to 20 positives, a
 # minimum of 20 lost .0017 ± .0011; one of 5 gained .0013 ± .0018 and took 1.5 times as long.
 _FEWEST_OF_A_CLASS = 10
-# Rows of a class for each column, below which a smoothed ascent may overfit. Three
-# tables were affected by 3 or 30 instead, and AUC changed by .0001 ± .0001.
+# Number of rows of a class per column below which a smoothed ascent may overfit. Values
+# of 3 or 30 affected three tables, and changed AUC by .0001 ± .0001.
 _FEWEST_FOR_A_COLUMN = 10
 _MOST_TO_FIT = 20_000  # rows of a class; their AUC has a standard error below 0.003
-# Rows of a class that are fitted for every fold and L2 penalty: 300 took .4 of the
-# time, but lost .0007 ± .0004.
+# Maximum number of rows of a class in cross-validation, where models are fitted for every
+# fold and L2 penalty: 300 took .4 of the time, but lost .0007 ± .0004.
 _MOST_TO_TRY = 3_000
-# A model half a standard error behind the best has exp(-1/2) of its share. On 64 tables
-# one standard error ranked as well but less evenly, the best model alone worse.
+# A model half a standard error behind the best has exp(-1/2) of its share. On 64 tables,
+# one standard error ranked as well on average but less consistently, and the best model
+# alone ranked worse.
 _ERRORS_BEHIND = 0.5
-_LEAST_SHARE = 0.05  # smaller shares change no ranking, but cost a fit
+_LEAST_SHARE = 0.05  # smaller shares do not change rankings, but cost a fit
 
 
 class History(NamedTuple):
@@ -66,13 +68,14 @@ class History(NamedTuple):
     share : array, shape (n_models,)
         Weight of each model in the average.
     stage_auc : array, shape (n_stages,)
-        Mean AUC over the folds of the average, and halfway and all the way to the end
-        of each ascent: on smoothed AUC after each bandwidth, and on AUC itself after
-        each pass, up to the first that gained nothing. An ascent that lost AUC on two
-        folds was not evaluated on the others, and coordinate ascent was tried only if
-        a pass over few rows gained a standard error.
+        Mean AUC over the folds: first of the average, then halfway and all the way to
+        the end of each ascent. Ascents are on smoothed AUC, after each bandwidth, and
+        on AUC itself, after each pass, up to the first that did not improve AUC. An
+        ascent without a clear gain on two folds was not evaluated on the others.
+        Coordinate ascent was tried only if a pass over a small subsample gained more
+        than a standard error.
     stage_error : array, shape (n_stages,)
-        Standard error of the difference to the average.
+        Standard error of the difference from the average.
     chosen : int
         Index of the stage used; 0 for the average.
     """
@@ -91,15 +94,15 @@ class Candidate(NamedTuple):
     Attributes
     ----------
     rows : LabeledRows
-        The rows it was fitted to, with scaled columns.
+        Rows to which the ranking was fitted, with scaled columns.
     columns : Columns
         Center and scale of the columns.
     relative_scale : array, shape (n_features,)
         Second scale of the columns, relative to the first (`common_scale`).
     initial_coef, coef : array, shape (n_features,)
-        Averaged initial model, and the model after the ascent.
+        Coefficients of the average of the initial models, and after the ascent.
     held_out : LabeledRows
-        Rows with their cross-validated score, to which the log-odds are fitted.
+        Rows with their cross-validated scores, to which the log-odds are fitted.
     history : History
         Models and stages that were tried.
     """
@@ -119,7 +122,7 @@ class Candidate(NamedTuple):
 
     @property
     def best_initial_model(self) -> InitialModel | None:
-        """The initial model with the largest share, unless a coef was given."""
+        """Initial model with the largest share; None if initial weights were given."""
         if not self.history.initial_models:
             return None
         return self.history.initial_models[int(self.history.share.argmax())]
@@ -142,10 +145,10 @@ class Candidate(NamedTuple):
         return self.relative_scale if model.has_common_scale else np.ones(self.coef.size)
 
     def log_odds(self, coef: NDArray[np.float64], negative: float, positive: float) -> LinearModel:
-        """Scale a coef to log-odds, given the total weights of negatives and positives.
+        """Scale coefficients to log-odds, given the total weights of the classes.
 
-        They are fitted to held-out scores, because a model is overconfident on its
-        training rows.
+        Scale and intercept are fitted to held-out scores, because a model is
+        overconfident on its training rows.
         """
         model = log_odds(self.held_out, self.rows.standardized(coef), negative, positive)
         return self.columns.unscaled(*model)
@@ -158,11 +161,11 @@ def search_ranking(
     progress: Callable[[str], None],
     given: NDArray[np.float64] | None = None,
 ) -> Candidate:
-    """Fit a linear ranking; a given coef replaces the initial models."""
+    """Fit a linear ranking; ``given`` coefficients replace the initial models."""
     with _blas_threads(all_rows):
         some = all_rows.subsampled(_MOST_TO_FIT)
-        # By plain weights: with class-balanced ones a rare category, seen among few
-        # positives, got a large coefficient.
+        # Scaled by the original weights: with class-balanced weights, a rare category
+        # that occurs among a few positives got a large coefficient.
         columns = Columns.from_matrix(some.X, some.sample_weight)
         if given is not None:
             given = columns.scaled_coef(given)
@@ -216,10 +219,10 @@ def _fit_scaled(
         average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [Stage(coefs=averages), *tried_stages(folds, ascent, averages)]
-    # The average gains 0 with error 0: a stage must be better by its standard error.
+    # The average has gain 0 and error 0: a stage must gain more than its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     progress("fitting all rows")
-    # Models without a share need not be fitted to all rows.
+    # Models with a share of zero need not be fitted to all rows.
     used = [model for model, part in zip(models, share, strict=False) if part > 0]
     coefs = [given] if given is not None else fit_initial_models(rows, used, clip_bound, scale)
     initial_coef = average(coefs, share[share > 0], rows)

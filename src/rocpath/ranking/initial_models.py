@@ -1,4 +1,4 @@
-"""Initial models of a ranking: their losses, how they are fitted and averaged."""
+"""Initial models of a ranking: losses, fitting and averaging."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocpath.matrices import Matrix
     from rocpath.ranking.labeled_rows import LabeledRows
 
-# From strong to hardly any regularization; cross-validated AUC selects among them.
+# From strong to very weak regularization; cross-validated AUC selects among them.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
@@ -38,21 +38,21 @@ class InitialModel(NamedTuple):
     has_common_scale: bool = False
 
 
-# Three kinds that fail on different tables. On 64 tables these three ranked as well as all
-# six of plain or balanced logistic and balanced hinge, clipped or not.
+# Three kinds that rank poorly on different tables. On 64 tables they ranked as well as six
+# kinds: plain logistic, balanced logistic and balanced hinge, each clipped and unclipped.
 _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("logistic", False, False),
     ("logistic", True, True),
     ("squared_hinge", True, False),
 )
 # Models on the common scale. On package descriptions of three sections
-# (benchmarks/text.py) all three kinds with seven penalties had an AUC larger by .0025,
-# in twice the time; without the penalty of .03 it was smaller by .0007.
+# (benchmarks/text.py), all three kinds with seven penalties increased AUC by .0025 in
+# twice the time, and omitting the penalty of .03 decreased it by .0007.
 _COMMON_KIND: tuple[Loss, bool, bool] = ("logistic", True, False)
 _COMMON_L2S = (30.0, 3.0, 0.3, 0.03)
-# For too few rows to cross-validate. With 7 to 20 positives on 54 tables
-# (benchmarks/constants.py) an l2 of .001 gained .0005 ± .0010 of AUC, one of .1 lost
-# .0016 ± .0012.
+# Model for tables with too few rows to cross-validate. With 7 to 20 positives on 54 tables
+# (benchmarks/constants.py), an l2 of .001 increased AUC by .0005 ± .0010, and one of .1
+# decreased it by .0016 ± .0012.
 DEFAULT_INITIAL_MODEL = InitialModel("logistic", is_balanced=True, is_clipped=False, l2=0.01)
 
 
@@ -71,16 +71,16 @@ def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialMo
 def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
     """Return a second scale of the columns, relative to their standard deviations.
 
-    With unit variance a rare word has the same penalty as a frequent one, and a large
-    coefficient for a few rows. Neither scale is better for all tables, so models
-    on both are averaged by their cross-validated AUC. Sparse columns all have the same
-    scale; a dense column that is mostly zero has at least half of the root mean square
-    of its other values.
+    With unit variance, a rare word has the same penalty as a frequent one, and a few
+    rows may give it a large coefficient. Neither scale is better for all tables, so
+    models on both are averaged according to their cross-validated AUC. Sparse columns
+    all have the same scale. The scale of a dense column that is mostly zero is at least
+    half of the root mean square of its nonzero values.
     """
     is_varying = np.isfinite(columns.scale)
     deviation = np.where(is_varying, columns.scale, 1.0)
     if sparse.issparse(X) and X.shape[1] > MOST_COLUMNS_FOR_NEWTON and is_varying.any():
-        # Relative to the largest one, whose square may overflow.
+        # Relative to the largest one, because squares may overflow.
         relative = deviation / deviation[is_varying].max()
         common = np.sqrt(np.mean(relative[is_varying] ** 2))
         return np.where(is_varying, common / relative, 1.0)
@@ -101,7 +101,7 @@ def fit_initial_models(
     is_precise: bool = True,
 ) -> list[NDArray[np.float64]]:
     """Fit the models, in order, to scaled columns."""
-    # Empty columns have a weight of 0; most words occur in few of the rows.
+    # Empty columns have a weight of 0; most words occur in only a few of the rows.
     used = np.unique(rows.X.indices) if sparse.issparse(rows.X) else slice(None)
     X, coefs = rows.X[:, used], []
     for is_common, of_scale in itertools.groupby(models, lambda model: model.has_common_scale):
@@ -111,7 +111,7 @@ def fit_initial_models(
             scaled = X.multiply(1.0 / scale).tocsr() if sparse.issparse(X) else X / scale
         if scaled.shape[1] > MOST_COLUMNS_FOR_NEWTON:
             scaled, back = row_space(scaled)
-        # Dense rows have been centered before; sparse ones are centered in every product.
+        # Dense columns are already centered; sparse ones are centered in every product.
         columns = Columns.as_given(scaled.shape[1])
         if sparse.issparse(scaled):
             columns = replace(columns, center=sums_over_rows(scaled, rows.balanced_weight))
@@ -135,10 +135,10 @@ def solve_models(
     *,
     is_precise: bool = True,
 ) -> Iterator[NDArray[np.float64]]:
-    """Solve the problems of the models, from a nearby solution if one is known.
+    """Solve the convex problems of the models, starting from ``near`` if it is given.
 
-    ``columns`` have the scale to which the penalties of the models apply, and the coefs
-    are those of scaled columns.
+    Penalties apply to columns on the scale of ``columns``, and the solutions are
+    coefficients of these scaled columns.
     """
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
     for kind, of_kind in itertools.groupby(models, key=lambda model: model[:3]):
@@ -154,7 +154,7 @@ def average(
     coefs: Sequence[NDArray[np.float64]], share: NDArray[np.float64], rows: LabeledRows
 ) -> NDArray[np.float64]:
     """Average models, scaled such that their predictions have the same spread."""
-    # A model with less regularization has larger predictions, but is not better.
+    # A model with less regularization has larger predictions without being better.
     scaled = [
         weight * rows.standardized(coef).coef
         for weight, coef in zip(share, coefs, strict=True)

@@ -60,12 +60,12 @@ class LabeledRows:
         )
 
     def subsampled(self, most: int) -> LabeledRows:
-        """Keep at most ``most`` rows of each class, and the total weight of the class."""
+        """Keep at most ``most`` rows of each class, and preserve its total weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
             ranks = self.rank[members]
             last = np.partition(ranks, most)[most] if ranks.size > most else np.inf
-            # Always the lowest ranks, so that smaller subsamples are part of larger
+            # The lowest ranks are kept, so that smaller subsamples are subsets of larger
             # ones.
             is_kept |= members & (self.rank < last)
         if is_kept.all():
@@ -88,7 +88,7 @@ class LabeledRows:
 
     @property
     def n_minority(self) -> int:
-        """Number of groups, or of independent rows, of the class with fewer."""
+        """Number of groups, or of independent rows, in the class that has fewer."""
         sides = (self.is_positive, ~self.is_positive)
         return min(np.unique(self.clusters[side]).size for side in sides)
 

@@ -42,14 +42,14 @@ _MOST_COLUMNS_FOR_SPLINES = 100
 
 
 def portfolio(X: Any, *, random_state: int | None) -> list[tuple[str, Any]]:
-    """Return default models that suit the size of the table; values may be missing."""
+    """Return default models for a table of this size; they accept missing values."""
     (n_rows, n_columns), is_dense = X.shape, not sparse.issparse(X)
     trees = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=random_state)
     members = [
         ("linear", make_pipeline(_imputer(), AUCClassifier(random_state=random_state))),
         ("trees", make_pipeline(_imputer(), trees)),
     ]
-    # Boosting and splines of scikit-learn require dense data.
+    # Boosting and splines in scikit-learn require dense data.
     if is_dense:
         members.append(("boosting", HistGradientBoostingClassifier(random_state=random_state)))
     if is_dense and n_columns <= _MOST_COLUMNS_FOR_SPLINES:
@@ -59,7 +59,7 @@ def portfolio(X: Any, *, random_state: int | None) -> list[tuple[str, Any]]:
         members.append(("splines", curves))
     if n_rows <= _MOST_ROWS_FOR_KERNELS:
         scaler = StandardScaler(with_mean=is_dense)
-        # The decision function is enough: probabilities of an SVC take five more fits.
+        # The decision function is enough: probabilities of an SVC would take five more fits.
         kernels = SVC(class_weight="balanced", random_state=random_state)
         members.append(("kernels", make_pipeline(_imputer(), scaler, kernels)))
     return members
@@ -82,8 +82,8 @@ def scored_members(
 ) -> tuple[dict[str, Scored], dict[str, Excluded]]:
     """Cross-validate the scores of every model, and fit it to all rows.
 
-    Without folds the models have been fitted to other rows. A model that fails or
-    exceeds the time limit is excluded.
+    If ``folds`` is None, the models must already be fitted to other rows. A model that
+    fails or exceeds the time limit is excluded.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def scored_members(
             if timeout is None:
                 fitted, score = _scored(*given)
             else:
-                # Only a process can be stopped; joblib starts one if two are allowed.
+                # Only a process can be stopped; joblib starts one only if n_jobs is at least 2.
                 workers = Parallel(n_jobs=2, timeout=timeout)
                 ((fitted, score),) = workers([delayed(_scored)(*given)])
             n_columns = 1 if n_classes == 2 else n_classes
@@ -112,7 +112,7 @@ def scored_members(
             members[name] = fitted, score
         except (TimeoutError, multiprocessing.TimeoutError) as error:
             excluded[name] = f"it took more than {timeout:g} s", error
-        # Any exception may come from a third-party model.
+        # A third-party model may raise any exception.
         except Exception as error:
             excluded[name] = f"{type(error).__name__}: {error}", error
     return members, excluded
@@ -127,7 +127,7 @@ def _scored(
     n_jobs: int | None,
 ) -> Scored:
     if folds is None:
-        # Another order of classes would reverse its scores.
+        # A different order of the classes would reverse its scores.
         known = getattr(estimator, "classes_", None)
         if known is not None and not np.array_equal(known, np.unique(y)):
             raise ValueError(f"it was fitted to classes {known.tolist()}")
@@ -136,7 +136,7 @@ def _scored(
     key = None if sample_weight is None else _weight_parameter(estimator)
     params = {} if key is None else {key: sample_weight}
     method = score_method(estimator)
-    # Weights are passed to every model that accepts them, whatever it requests.
+    # Weights are passed to every model that accepts them, even without a metadata request.
     with config_context(enable_metadata_routing=False):
         held_out = cross_val_predict(
             estimator, X, y, cv=folds, n_jobs=n_jobs, method=method, params=params
@@ -154,7 +154,7 @@ def _weight_parameter(estimator: Any) -> str | None:
 
 
 def check_finite(name: str, score: NDArray[np.float64]) -> None:
-    """Raise if a model has a score that is not finite."""
+    """Raise an error if a model has a score that is not finite."""
     rows, columns = np.nonzero(~np.isfinite(score))
     if rows.size:
         value = score[rows[0], columns[0]]
@@ -170,9 +170,10 @@ def split_folds(
     copies: NDArray[np.intp],
     rng: np.random.RandomState,
 ) -> tuple[Splits, NDArray[np.intp]]:
-    """Split rows into folds, and return also the test fold of each row.
+    """Split rows into folds, and return the splits and the test fold of each row.
 
-    Raises if a row is not in exactly one test fold, or if a training set lacks a class.
+    Raises an error if a row is not in exactly one test fold, or if a training set lacks
+    a class.
     """
     # For prefit models only the weights of the blend are cross-validated.
     cv = 5 if isinstance(cv, str) else cv
@@ -183,12 +184,12 @@ def split_folds(
         together, groups = copies if groups is None else groups, None
         cv = PredefinedSplit(stratified_folds(y, together, rng.permutation(y.size), n_folds))
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y, groups))
-    # A row in two test folds would count twice; one in none has no score.
+    # A row in two test folds would count twice; a row in none would have no score.
     n_times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
     if (n_times != 1).any():
         row = int((n_times != 1).argmax())
         raise ValueError(
-            f"cv must have every row in one test fold, got row {row} in {n_times[row]}."
+            f"cv must have every row in exactly one test fold, got row {row} in {n_times[row]}."
         )
     fold = np.empty(len(y), dtype=np.intp)
     for number, (train, test) in enumerate(folds):
@@ -197,14 +198,14 @@ def split_folds(
         if missing.size:
             raise ValueError(
                 "cv must have rows of every class in every training set, got none of "
-                f"class {missing.tolist()[0]!r} in that of fold {number}. Every class "
-                "needs rows in two folds, and folds keep groups together."
+                f"class {missing.tolist()[0]!r} in the training set of fold {number}. Every "
+                "class needs rows in at least two folds, and folds keep groups together."
             )
     return folds, fold
 
 
 def copied_frame_rows(X: Any) -> NDArray[np.intp]:
-    """Assign a number to each row of a table of any types; equal rows share a number."""
+    """Assign numbers to the rows of any table; equal rows share a number."""
     if not hasattr(X, "columns"):
         return copied_rows(equal_rows(X))
     columns = [np.asarray(X[name]).astype(str) for name in X.columns]

@@ -21,7 +21,7 @@ MARGIN_FIRST = ("decision_function", "predict_proba")
 
 
 def class_labels(y: ArrayLike) -> NDArray[Any]:
-    """Return the labels of classes as a vector, or raise."""
+    """Return class labels as a vector, or raise an error if they are invalid."""
     refuse_masked("y", y)
     label: NDArray[Any] = column_or_1d(y, warn=True)
     if label.dtype.kind == "O":
@@ -32,7 +32,7 @@ def class_labels(y: ArrayLike) -> NDArray[Any]:
 
 
 def score_method(estimator: Any, methods: tuple[str, str] = PROBABILITY_FIRST) -> str:
-    """Return the first of the methods that the estimator implements, or raise."""
+    """Return the first of the methods that the estimator has, or raise an error."""
     for name in methods:
         if hasattr(estimator, name):
             return name
@@ -44,12 +44,12 @@ def score_method(estimator: Any, methods: tuple[str, str] = PROBABILITY_FIRST) -
 def class_scores(
     estimator: Any, X: Any, methods: tuple[str, str] = PROBABILITY_FIRST
 ) -> NDArray[np.float64]:
-    """Score rows: one column for two classes, otherwise one for each class."""
+    """Return scores, one column for two classes, otherwise one for each class."""
     return score_columns(getattr(estimator, score_method(estimator, methods))(X))
 
 
 def score_columns(score: Any) -> NDArray[np.float64]:
-    """Return scores as columns; of two columns only the second is kept."""
+    """Return scores as columns; only the second of two columns is kept."""
     columns = np.asarray(score, dtype=np.float64)
     if columns.ndim == 1:
         return columns[:, None]
@@ -57,14 +57,14 @@ def score_columns(score: Any) -> NDArray[np.float64]:
 
 
 class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
-    """Predict by a ``decision_function`` whose values are log-odds."""
+    """Mixin for classifiers whose ``decision_function`` returns log-odds."""
 
     classes_: NDArray[Any]
 
     if TYPE_CHECKING:
 
         def decision_function(self, X: Any) -> NDArray[np.float64]:
-            """Predict log-odds, of the second class or of each against the rest."""
+            """Predict log-odds of the second class, or of each against the rest."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the largest log-odds."""
@@ -73,7 +73,7 @@ class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
         return np.asarray(self.classes_[place])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict probabilities: the logistic function of the log-odds.
+        """Predict probabilities by the logistic function of the log-odds.
 
         With more than two classes they are normalized to sum to one.
         """
