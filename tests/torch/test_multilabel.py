@@ -162,7 +162,7 @@ def test_invalid_options_raise():
     scores, target = make_batch()
     invalid = [
         ({"reduction": "max"}, "reduction must be 'mean' or 'sum' or 'none'"),
-        ({"ignore_index": 1}, "ignore_index must not be a label, 0 or 1, got 1"),
+        ({"ignore_index": 1}, "ignore_index must not be 0 or 1, got 1"),
         ({"label_weight": torch.ones(3)}, "one entry for each column of scores"),
         ({"label_weight": -torch.ones(4)}, "label_weight must be finite and non-neg"),
         ({"sample_weight": torch.ones(3)}, "sample_weight must have the shape"),

@@ -1,12 +1,12 @@
-"""AUM as a loss: exact for each batch, or a plain sum over all batches.
+"""The AUM loss: exact for each batch, or a sum over examples at a learned threshold.
 
 For monotone errors AUM is a minimum over the threshold c,
 
     AUM = min over c of  Σ fp_b max(0, c − T_b) + Σ tp_b max(0, T_b − c),
 
-attained at the level, a weighted quantile of the thresholds T_b. On a CPU the core finds
-it in linear time; other devices sort the thresholds. With c as a parameter, the sum is a
-loss whose gradient is unbiased for any batch.
+attained at a weighted quantile of the thresholds T_b, which is called the level. On a CPU
+the core finds it in linear time; other devices sort the thresholds. With c as a parameter,
+the sum is a loss whose gradient is unbiased for any batch.
 """
 
 from collections.abc import Sequence
@@ -41,11 +41,12 @@ def aum_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Compute the AUM of a batch; its gradient is the mean one-sided derivative.
+    """Compute the AUM of a batch.
 
-    The value and the gradient equal those of :func:`rocpath.aum` and
-    :func:`rocpath.aum_gradient`, also with ties. Except for a single label on a CPU, which
-    takes linear time, thresholds (margin minus score) are rounded: rounding may tie them.
+    The gradient is the mean of the two one-sided derivatives. Value and gradient equal
+    those of :func:`rocpath.aum` and :func:`rocpath.aum_gradient`, including with ties. A
+    single label on a CPU takes linear time. Otherwise the thresholds (breakpoint minus
+    score) are rounded, which may create ties.
 
     Parameters
     ----------
@@ -67,12 +68,12 @@ def aum_loss(
         Target value of entries that are ignored, for example -1 for missing labels.
     reduction : {"mean", "sum", "none"}
         Reduction over the labels that have both classes in the batch; ``"none"``
-        returns one loss per label. A single label has nothing to reduce.
+        returns one loss per label. It has no effect on a single label.
 
     Returns
     -------
     Tensor, shape () or (n_labels,)
-        Loss, in the dtype of the scores or in float32 if that is narrower.
+        Loss, in the dtype of the scores, but at least float32.
 
     Examples
     --------
@@ -114,19 +115,19 @@ def aum_loss(
 
 
 class AUMLoss(LabelLoss):
-    """AUM as a module: with the threshold as a parameter, or exact for each batch.
+    """AUM loss as a module: exact for each batch, or with a learned threshold.
 
-    Given the share of positives, the loss of a batch is a mean over its examples: a
+    With ``positive_share``, the loss of a batch is a mean over its examples: a
     class-balanced hinge loss at a threshold that is learned with the network. Its
     gradient is unbiased for any batch, even of one class or one example, and the sum
     over all batches, minimized over the threshold, is AUM. Pass ``loss.parameters()``
     to the optimizer together with the parameters of the network. (If the last layer
-    of the network has a bias, it learns the same threshold.)
+    of the network has a bias, the bias learns the same threshold.)
 
     Parameters
     ----------
     positive_share : float or sequence of float, optional
-        Share of positives in the training set, of each label if there are several. By
+        Share of positives in the training set: one value, or one for each label. By
         default the loss is :func:`aum_loss` of each batch and has no parameters.
     margin : float
         Position of the breakpoints, as in :func:`aum_loss`.
@@ -167,7 +168,7 @@ class AUMLoss(LabelLoss):
         if positive_share is not None:
             shares = np.ravel(positive_share).tolist()
             checked = [share_between("positive_share", one) for one in shares]
-            # One threshold for each label, or one for all.
+            # One threshold for each label, or one that all labels share.
             shape = np.shape(positive_share)
             share = torch.tensor(checked, dtype=torch.float64).reshape(shape)
             self.register_buffer("_share", share, persistent=False)
@@ -194,12 +195,12 @@ class AUMLoss(LabelLoss):
         n_labels = len(score) if score.ndim == 2 else 1
         if self.threshold.numel() not in (1, n_labels):
             raise ValueError(
-                f"scores must have {self.threshold.numel()} columns, as many as "
+                f"scores must have {self.threshold.numel()} columns, one for each entry of "
                 f"positive_share, got {n_labels}."
             )
         shape = (-1, 1) if score.ndim == 2 else ()
         share, threshold = self._share.to(score.dtype).reshape(shape), self.threshold.reshape(shape)
-        # A positive is short of the margin by T - c, a negative by c - T.
+        # A positive misses the margin by T - c, a negative by c - T.
         sign = torch.where(is_positive, 1.0, -1.0)
         shortfall = torch.relu(self.margin - sign * (score + threshold))
         each = torch.where(is_positive, shortfall / share, shortfall / (1 - share))

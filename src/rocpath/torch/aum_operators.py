@@ -1,6 +1,6 @@
-"""Operators of AUM: its value and gradient, by the core or by sorting thresholds."""
+"""Operators for the value and gradient of AUM, by the core or by sorting thresholds."""
 
-# No postponed annotations here: torch reads the types of an operator at once.
+# No postponed annotations here: torch inspects the types of an operator when it is defined.
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import aum, aum_gradient
 from rocpath.torch.batch import Batch, class_shares, single_thread
 
-_FEW = 8192  # rows up to which one sort of several labels is faster than a loop over them
+_FEW = 8192  # number of rows up to which sorting all labels at once beats a loop over labels
 
 
 @torch.library.custom_op("rocpath::aum_of_labels", mutates_args=())
@@ -33,9 +33,9 @@ def aum_of_labels(
             labels = map(Batch, score, is_positive, weights)
             areas, slopes = zip(*(_aum_by_core(one, margin) for one in labels), strict=True)
             return torch.stack(areas), torch.stack(slopes)
-        # Many small batches, of several labels or networks, take one sort.
+        # Many small batches, of several labels or networks, share one sort.
         positive, negative = class_shares(batch)
-        # Several labels arrive transposed, which would slow down the search of ties.
+        # Several labels arrive transposed, which would slow down the search for ties.
         threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
         area, slope = _aum_by_sorting(threshold, negative, positive)
         is_finite = torch.isfinite(score).all(-1)
@@ -67,7 +67,7 @@ def _aum_by_core(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
 
 @torch.compiler.disable
 def aum_of_breakpoints(score: Tensor, bp: ErrorBreakpoints) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its gradient for any errors, by the core, or raise."""
+    """Validate breakpoints, and compute AUM and its gradient with the core."""
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"breakpoints must be ErrorBreakpoints, got {type(bp).__name__}.")
     check_count(
@@ -101,7 +101,7 @@ def _(
     shape = torch.broadcast_shapes(
         (info.batch_size, *[1] * (columns[0].ndim - 1)), *(one.shape for one in columns)
     )
-    # All leading axes, of batches and of labels, become one.
+    # Merge all leading axes, of batches and of labels, into one.
     rows = [one.expand(shape).reshape(-1, shape[-1]) for one in columns]
     area, slope = aum_of_labels(*rows, *[None] * (weight is None), margin)
     return (area.reshape(shape[:-1]), slope.reshape(shape)), (0, 0)
@@ -110,7 +110,7 @@ def _(
 # Separate from the operators: torch.func does not support gradients that are
 # registered with a custom operator.
 class KnownGradient(torch.autograd.Function):
-    """An area whose gradient is computed with it, and is piecewise constant."""
+    """Autograd function of an area with a precomputed, piecewise constant gradient."""
 
     generate_vmap_rule = True
 
@@ -121,14 +121,14 @@ class KnownGradient(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the gradient."""
+        """Save the gradient."""
         ctx.save_for_backward(inputs[0], inputs[2])
 
     @staticmethod
     def backward(ctx: Any, *grad: Any) -> Any:
-        """Return the gradient in the scores."""
+        """Return the gradient with respect to the scores."""
         score, slope = ctx.saved_tensors
-        # This makes second derivatives exist: they are zero.
+        # This defines second derivatives, which are zero.
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
         with single_thread(slope.device):
@@ -136,15 +136,15 @@ class KnownGradient(torch.autograd.Function):
 
 
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its slope in each line, along the last axis."""
+    """Compute AUM and its derivative in each prediction, along the last axis."""
     ordered, order = threshold.sort(dim=-1)
     fp, tp = (one.expand_as(order).gather(-1, order) for one in (fp, tp))
     fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
     tp_sum = functional.pad(tp.cumsum(-1), (1, 0))
     fn_sum = tp_sum[..., -1:] - tp_sum
-    # The paper's sum (AUM_init): M_b over the gap between neighboring thresholds.
+    # The paper's sum (AUM_init): M_b times the gap between neighboring thresholds.
     area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
-    # Tied lines form one group: sums before its first line and after its last one.
+    # Tied lines form one group; take the sums before its first and after its last line.
     before, after = (
         (fp_sum.gather(-1, place), fn_sum.gather(-1, place))
         for right in (False, True)
@@ -159,8 +159,8 @@ def _mean_change(
 ) -> Tensor:
     """Return the change of min(FP, FN) at one line of a tied group.
 
-    The line leaves the group downward if its prediction grows and upward if it
-    shrinks; the result is the mean of both changes.
+    The line moves below the group if its prediction increases, and above it if its
+    prediction decreases; the result is the mean of both changes.
     """
     right = torch.minimum(before[0] + fp, before[1] - tp) - torch.minimum(*before)
     left = torch.minimum(*after) - torch.minimum(after[0] - fp, after[1] + tp)

@@ -1,6 +1,6 @@
-"""A batch of scores and binary labels: checked, and as shares of the two classes."""
+"""Validation of a batch of scores and binary labels, and the class shares of its rows."""
 
-# No postponed annotations here: torch reads the types of an operator at once.
+# No postponed annotations here: torch inspects the types of an operator when it is defined.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ _SOFT_LABELS = (
 
 
 class LabelOptions(NamedTuple):
-    """How the losses of several labels are combined."""
+    """Options for combining the losses of several labels."""
 
     label_weight: Tensor | None = None
     ignore_index: int | None = None
@@ -27,9 +27,10 @@ class LabelOptions(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Scores, labels and optional weights in full precision, examples last.
+    """Scores, labels and optional weights in full precision, examples on the last axis.
 
-    One-dimensional for one label; of shape (n_labels, n_examples) for several.
+    The tensors are one-dimensional for a single label, and have shape
+    (n_labels, n_examples) for several labels.
     """
 
     score: Tensor
@@ -74,11 +75,11 @@ def loss_of_labels(
     options: LabelOptions,
     is_defined: "Callable[[Batch], Tensor] | None" = None,
 ) -> Tensor:
-    """Check a batch, compute the loss of each label, and combine those that are defined."""
+    """Validate a batch, compute the loss of each label, and reduce the defined losses."""
     batch = checked_batch(scores, target, sample_weight, options)
     loss = compute(batch)
     if loss.ndim and options.reduction != "none":
-        # Without one of the classes all shares are zero.
+        # If a class is absent, all shares are zero.
         has_both = class_shares(batch)[0].any(-1)
         weight = (has_both if is_defined is None else is_defined(batch)).to(loss.dtype)
         if options.label_weight is not None:
@@ -96,10 +97,10 @@ def checked_batch(
     sample_weight: Tensor | None,
     options: LabelOptions = LabelOptions(),  # noqa: B008
 ) -> Batch:
-    """Return a batch, or raise."""
+    """Validate the arguments of a loss, and return them as a batch."""
     one_of("reduction", options.reduction, ("mean", "sum", "none"))
     if options.ignore_index in (0, 1):
-        raise ValueError(f"ignore_index must not be a label, 0 or 1, got {options.ignore_index}.")
+        raise ValueError(f"ignore_index must not be 0 or 1, got {options.ignore_index}.")
     score = checked_scores(scores)
     _check_tensor("target", target, scores.shape)
     is_ignored = None
@@ -130,7 +131,7 @@ def checked_batch(
 
 
 def checked_scores(scores: Tensor) -> Tensor:
-    """Return scores in full precision, examples last, or raise."""
+    """Validate scores, and return them in full precision, examples on the last axis."""
     _check_tensor("scores", scores)
     if not scores.is_floating_point():
         raise TypeError(f"scores must be floating-point, got {scores.dtype}.")
@@ -149,9 +150,9 @@ def checked_scores(scores: Tensor) -> Tensor:
 
 
 def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the share of each row in the positives, and in the negatives.
+    """Return the share of each row in the weight of the positives and of the negatives.
 
-    The shares of a class sum to one. If a class is absent, all shares are zero, and so
+    The shares in a class sum to one. If a class is absent, all shares are zero, and so
     is every loss that is a sum over pairs.
     """
     is_positive = batch.is_positive.to(batch.score.dtype)
@@ -160,7 +161,7 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
         weights = [one * batch.weight for one in weights]
     totals = [weight.sum(-1, keepdim=True) for weight in weights]
     has_both = (totals[0] > 0) & (totals[1] > 0)
-    # No branch on values: `torch.compile` and vmap do not support one.
+    # No branches on values, which `torch.compile` and vmap do not support.
     positive, negative = (
         weight * (has_both / torch.where(has_both, total, torch.ones_like(total)))
         for weight, total in zip(weights, totals, strict=True)
@@ -185,9 +186,10 @@ def single_thread(device: torch.device) -> Iterator[None]:
     """Run torch's CPU operators on one thread.
 
     Each operator ends with a barrier, where OpenMP threads spin until the last one has
-    finished. On a busy machine one of them is often not running: some thirty operators on
-    a million scores took 413 ms on two threads and 91 ms on one, with three other
-    processes on two cores; on an idle machine 19 and 23 ms. Compiled code keeps its threads.
+    finished. On a busy machine one of them often waits for a core. With three other
+    processes on two cores, about thirty operators on a million scores took 413 ms on two
+    threads and 91 ms on one; on an idle machine they took 19 and 23 ms. The number of
+    threads of compiled code does not change.
     """
     if torch.compiler.is_compiling() or device.type != "cpu":
         yield
@@ -200,10 +202,10 @@ def single_thread(device: torch.device) -> Iterator[None]:
         torch.set_num_threads(n_threads)
 
 
-# An operator, so that torch.compile does not trace checks that depend on values.
+# This is an operator so that torch.compile does not trace checks that depend on values.
 @torch.library.custom_op("rocpath::checked_labels", mutates_args=())
 def checked_labels(target: Tensor, weight: Tensor | None, label_weight: Tensor | None) -> Tensor:
-    """Return which rows are positive, or raise."""
+    """Validate targets and weights, and return whether each target is positive."""
     with single_thread(target.device):
         is_positive = target.to(torch.bool, copy=True)
         if target.dtype != torch.bool:
@@ -234,7 +236,7 @@ def _checked_weight(
     if sample_weight is None:
         return None
     _check_tensor("sample_weight", sample_weight)
-    # One weight for each example applies to all of its labels.
+    # If there is one weight for each example, it applies to all of its labels.
     if scores.ndim == 2 and sample_weight.shape == scores.shape[:1]:
         sample_weight = sample_weight[:, None].expand(scores.shape)
     _check_tensor("sample_weight", sample_weight, scores.shape)

@@ -1,12 +1,13 @@
 """The squared hinge loss of all pairs of a positive and a negative, in log-linear time.
 
-As functions of the positive score (Rust & Hocking), the losses of all negatives above
-a positive add up to one parabola. Going down the sorted scores by a gap d, with N
+As a function of the score of a positive, the losses over all negatives above it add up
+to one parabola (Rust & Hocking). When moving down the sorted scores by a gap d, with N
 negatives above, the sum of distances B and the sum of squares A become
 
     B + N d        and        A + 2 d B + d² N = A + d (B + (B + N d)).
 
-All terms have the same sign, so no digits cancel, however far scores are from zero.
+All terms have the same sign, so there is no cancellation, however far the scores are
+from zero.
 """
 
 import torch
@@ -52,12 +53,12 @@ def pairwise_squared_hinge(
         Target value of entries that are ignored, for example -1 for missing labels.
     reduction : {"mean", "sum", "none"}
         Reduction over the labels that have both classes in the batch; ``"none"``
-        returns one loss per label. A single label has nothing to reduce.
+        returns one loss per label. It has no effect on a single label.
 
     Returns
     -------
     Tensor, shape () or (n_labels,)
-        Loss, in the dtype of the scores or in float32 if that is narrower.
+        Loss, in the dtype of the scores, but at least float32.
 
     Examples
     --------
@@ -72,8 +73,8 @@ def pairwise_squared_hinge(
 
     def compute(batch: Batch) -> Tensor:
         positive, negative = class_shares(batch)
-        # With negatives raised by the margin, a pair costs its squared distance if the
-        # negative is above the positive.
+        # After the margin is added to the negatives, the loss of a pair is its squared
+        # distance if the negative is above the positive.
         position, order = (batch.score + margin * ~batch.is_positive).sort(descending=True)
         gap = position[..., :-1] - position[..., 1:]
         start = position.new_zeros((*position.shape[:-1], 1))

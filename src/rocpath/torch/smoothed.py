@@ -1,8 +1,8 @@
 """One minus a smoothed AUC or partial AUC, in linear time.
 
-A pair is weighted by the normal distribution function of its score difference divided
-by a width. Small batches sum over pairs; large ones assign each class to a grid and
-read the smoothed distribution of the negatives from it.
+The loss of a pair is the normal distribution function of its score difference divided
+by a width. For small batches it is summed over pairs. For large batches the scores of
+each class are binned on a grid, on which the distribution of the negatives is smoothed.
 """
 
 import math
@@ -22,10 +22,10 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_FEW = 256  # rows up to which a sum over pairs is faster than a grid
-_CELLS = 8192  # of the grid: about 1,000 widths
+_FEW = 256  # number of rows up to which a sum over pairs is faster than a grid
+_CELLS = 8192  # number of cells of the grid, which spans about 1,000 widths
 _CELLS_IN_WIDTH = 8  # keeps the loss within 0.001 of the sum over pairs
-_KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # beyond, the normal density is below 1e-6
+_KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # distance beyond which the normal density is below 2e-6
 
 
 def smoothed_auc_loss(
@@ -39,11 +39,11 @@ def smoothed_auc_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Compute one minus a smoothed AUC, which has a gradient.
+    """Compute one minus a smoothed AUC, which is differentiable.
 
-    A pair whose positive score is larger by d costs Φ(-d / width); as the width
-    approaches 0, the loss approaches 1 - AUC. Batches of more than 256 rows use a
-    grid, which changes the loss by less than 0.001; if the range of the scores
+    The loss of a pair whose positive score is larger by d is Φ(-d / width). As the
+    width approaches 0, the loss approaches 1 - AUC. Batches of more than 256 rows use
+    a grid, which changes the loss by less than 0.001; if the range of the scores
     exceeds 1,000 widths, the width is a thousandth of that range instead.
 
     Parameters
@@ -65,12 +65,12 @@ def smoothed_auc_loss(
         Target value of entries that are ignored, for example -1 for missing labels.
     reduction : {"mean", "sum", "none"}
         Reduction over the labels that have both classes in the batch; ``"none"``
-        returns one loss per label. A single label has nothing to reduce.
+        returns one loss per label. It has no effect on a single label.
 
     Returns
     -------
     Tensor, shape () or (n_labels,)
-        Loss, in the dtype of the scores or in float32 if that is narrower.
+        Loss, in the dtype of the scores, but at least float32.
 
     Examples
     --------
@@ -146,8 +146,8 @@ class SmoothedAUCLoss(LabelLoss):
 
 
 def _highest(score: Tensor, negative: Tensor, max_fpr: float) -> Tensor:
-    """Return the shares of the highest-scoring negatives, up to ``max_fpr``, in this rate."""
-    # The order selects the negatives, and has no gradient.
+    """Return the shares of the highest-scoring negatives up to ``max_fpr``, divided by it."""
+    # The order only selects the negatives, so it needs no gradient.
     order = score.detach().argsort(descending=True)
     share = negative[order]
     before = share.cumsum(0) - share
@@ -173,7 +173,7 @@ def _wrong_on_grid(score: Tensor, positive: Tensor, negative: Tensor, width: flo
     fraction = position - left
 
     def spread(share: Tensor) -> Tensor:
-        # Split between the two nearest cells, so that mass is differentiable.
+        # Split each share between the two nearest cells, so that the mass is differentiable.
         mass = score.new_zeros(_CELLS).index_add(0, left, share * (1.0 - fraction))
         return mass.index_add(0, left + 1, share * fraction)
 
@@ -187,8 +187,8 @@ def _wrong_on_grid(score: Tensor, positive: Tensor, negative: Tensor, width: flo
 def _kernel(like: Tensor) -> Tensor:
     """Return the normal density on the grid, corrected for the split between cells.
 
-    A row between two cells has a variance of p (1 - p) cells², a sixth on average,
-    and a pair has two rows.
+    Splitting a row between two cells adds a variance of p (1 - p) cells², a sixth on
+    average, and a pair has two rows.
     """
     variance = _CELLS_IN_WIDTH**2 - 1.0 / 3.0
     distance = torch.arange(-_KERNEL_CELLS, _KERNEL_CELLS + 1, dtype=like.dtype, device=like.device)
