@@ -1,4 +1,4 @@
-"""The calibration curve: its bins by counting, and the coverage of its intervals."""
+"""Calibration curves: bins against counts, and coverage of intervals."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import rocpath as rp
 
 
-def test_bins_contain_all_rows_by_increasing_probability():
+def test_bins_partition_the_rows_by_probability():
     rng = np.random.default_rng(0)
     probability = rng.random(500)
     y = np.where(rng.random(500) < probability, "yes", "no")
@@ -25,21 +25,21 @@ def test_bins_contain_all_rows_by_increasing_probability():
 
 
 @pytest.mark.parametrize("has_groups", [False, True])
-def test_intervals_of_calibrated_probabilities_contain_them(has_groups):
+def test_calibration_intervals_have_nominal_coverage(has_groups):
     rng = np.random.default_rng(1)
     held = []
     for _ in range(100):
         group = np.repeat(np.arange(100), 6)
         probability = rng.uniform(0.1, 0.6, 100)[group]
-        # All rows of a group have one label: 100 rows, not 600.
+        # All rows of a group have the same label: 100 independent rows, not 600.
         drawn = rng.random(100)[group] if has_groups else rng.random(600)
         y = drawn < probability
         found = rp.calibration_curve(y, probability, groups=group if has_groups else None)
         held += [one.low <= one.probability <= one.high for one in found.bins]
-    # About 1,000 intervals, of which neighbors are independent; bounds are conservative.
+    # About 1,000 independent intervals; their bounds are conservative.
     assert np.mean(held) > 0.93
 
 
-def test_numbers_that_are_not_probabilities_raise():
+def test_probabilities_outside_zero_and_one_raise():
     with pytest.raises(ValueError, match=r"probabilities must be in \[0, 1\], got 1.5 at index 2"):
         rp.calibration_curve([0, 1, 1], [0.1, 0.2, 1.5])

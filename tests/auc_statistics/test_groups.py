@@ -1,4 +1,4 @@
-"""Clustered rows against loops over pairs, and by simulation."""
+"""Statistics of clustered rows against loops over pairs and simulation."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ NAMES = ("value", "standard_error", "low", "high", "confidence")
 
 @st.composite
 def grouped_rows(draw):
-    """Labels, two scores with ties, and groups with both classes in two or more."""
+    """Draw labels, two scores with ties, and groups, with each class in at least two."""
     n = draw(st.integers(6, 14))
     y, group, score, other = (
         np.array(draw(st.lists(st.integers(0, high), min_size=n, max_size=n)))
@@ -28,7 +28,7 @@ def grouped_rows(draw):
 
 
 @given(grouped_rows())
-def test_standard_errors_are_obuchowskis_by_pairs(rows):
+def test_standard_errors_equal_obuchowskis(rows):
     y, score, other, group = rows
     assume(len(set(group)) < len(group))
     found = rp.auc_interval(y, score, groups=group)
@@ -45,7 +45,7 @@ def test_standard_errors_are_obuchowskis_by_pairs(rows):
 
 
 @given(grouped_rows())
-def test_intervals_are_centered_at_pairs_of_different_groups(rows):
+def test_intervals_are_centered_at_the_auc_over_pairs_from_different_groups(rows):
     y, score, _, group = rows
     assume(len(set(group)) < len(group))
     sample = LabeledSample.of(y, None, None, group)
@@ -54,7 +54,7 @@ def test_intervals_are_centered_at_pairs_of_different_groups(rows):
     assert curve.center == pytest.approx(float(expected))
 
 
-def test_a_group_for_each_row_changes_nothing():
+def test_groups_of_single_rows_do_not_change_results():
     rng = np.random.default_rng(0)
     y = rng.random(60) < 0.4
     score, other = rng.normal(size=(2, 60)) + y
@@ -80,7 +80,7 @@ def test_repeating_every_row_does_not_narrow_the_interval():
     assert four.high - four.low == pytest.approx(alone.high - alone.low, rel=0.05)
 
 
-def test_groups_of_any_type_are_encoded_alike():
+def test_groups_of_any_type_give_equal_results():
     expected = np.array([0, 0, 1, 2, 1])
     for labels in (
         [5, 5, 7, 9, 7],
@@ -108,14 +108,14 @@ def test_groups_of_any_type_are_encoded_alike():
         ([[1]] * 6, "groups must be one-dimensional"),
     ],
 )
-def test_bad_groups_raise_by_name(groups, message):
+def test_invalid_groups_raise(groups, message):
     y, score = [0, 0, 0, 1, 1, 1], [1, 2, 3, 2, 4, 5]
     with pytest.raises(ValueError, match=message):
         rp.auc_interval(y, score, groups=groups)
 
 
 def clustered_sample(rng, n_groups, icc, distance):
-    """Groups of 1 to 30 rows of both classes with a common normal effect."""
+    """Draw groups of 1 to 30 rows of both classes with a normal random effect."""
     code = np.repeat(np.arange(n_groups), rng.integers(1, 31, n_groups))
     y = rng.random(code.size) < 0.3
     common = rng.normal(size=n_groups)[code]
@@ -131,15 +131,15 @@ def test_grouped_intervals_have_nominal_coverage(icc):
         y, score, code = clustered_sample(rng, 30, icc, np.sqrt(2) * ndtri(0.8))
         found = rp.auc_interval(y, score, groups=code)
         held += found.low <= 0.8 <= found.high
-    # Four standard errors of a share of .95 among 400 are .044.
+    # Four standard errors of a proportion of .95 with n = 400 are .044.
     assert abs(held / 400 - 0.95) < 0.044
 
 
-def test_intervals_that_ignore_groups_have_too_little_coverage():
+def test_intervals_that_ignore_groups_have_low_coverage():
     rng = np.random.default_rng(4)
     held = 0
     for _ in range(200):
-        # One class per group: the common effect does not cancel.
+        # With one class per group, the random effect does not cancel.
         y, score, code = clustered_sample(rng, 40, 0.6, 0.0)
         y = code % 2 == 0
         score = score + np.sqrt(2) * ndtri(0.8) * y

@@ -15,7 +15,7 @@ rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
 
 @st.composite
 def labeled_scores(draw, least=1, weights=(1,)):
-    """Rows (is_positive, score, weight) of both classes, most scores tied."""
+    """Draw rows (is_positive, score, weight) of both classes, most with tied scores."""
     size = draw(st.integers(least, 7)), draw(st.integers(least, 7))
     return [
         (k == 0, draw(st.integers(0, 4)), draw(st.sampled_from(weights)))
@@ -29,7 +29,7 @@ def columns(rows):
 
 
 @given(labeled_scores(least=2), st.randoms(use_true_random=False))
-def test_standard_errors_are_delongs_by_pairs(rows, random):
+def test_standard_errors_equal_delongs(rows, random):
     y, score, _ = columns(rows)
     other = np.array([random.randint(0, 4) for _ in rows])
     one, two = rp.auc_interval(y, score), rp.auc_interval(y, other)
@@ -47,7 +47,7 @@ def test_standard_errors_are_delongs_by_pairs(rows, random):
 
 
 @given(labeled_scores(weights=(1, 2, 5)), rates)
-def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
+def test_influence_is_the_derivative_of_the_area_with_respect_to_a_weight(rows, max_fpr):
     y, score, weight = columns(rows)
     area, influence = auc_with_influence(
         score.astype(float), y, weight.astype(float), max_fpr=max_fpr
@@ -61,7 +61,7 @@ def test_influence_is_the_derivative_of_the_area_in_a_weight(rows, max_fpr):
             )
             for change in (step, -step)
         ]
-        # With the border between two ranks the one-sided derivatives differ.
+        # If max_fpr is at the boundary between two ranks, the one-sided derivatives differ.
         here = oracle_auc.partial_auc(rows, max_fpr)
         sides = sorted([float(moved[0] - here), float(here - moved[1])])
         slope = influence[k] / weight[k]
@@ -84,7 +84,7 @@ def test_intervals_contain_the_value_and_stay_within_bounds(rows, max_fpr, confi
 
 
 @given(labeled_scores(weights=(1, 2)), st.sampled_from([0.25, 1.0]))
-def test_only_the_order_and_the_proportions_of_weights_count(rows, max_fpr):
+def test_results_depend_only_on_ranks_and_relative_weights(rows, max_fpr):
     y, score, weight = columns(rows)
     one = rp.auc_interval(y, score, sample_weight=weight, max_fpr=max_fpr)
     two = rp.auc_interval(y, np.exp(score), sample_weight=3 * weight, max_fpr=max_fpr)
@@ -96,8 +96,8 @@ def test_only_the_order_and_the_proportions_of_weights_count(rows, max_fpr):
         assert flipped.high == pytest.approx(1 - one.low, abs=1e-9)
 
 
-def test_the_published_standard_error_of_hanley_and_mcneil():
-    # Their 1982 ratings of 58 normal and 51 abnormal images, on a scale of five.
+def test_standard_error_of_hanley_and_mcneil_equals_the_published_one():
+    # Their 1982 ratings of 58 normal and 51 abnormal images, on a five-point scale.
     # Stata's manual ([R] roctab) prints DeLong's standard error and normal interval.
     normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
     rating = np.repeat([1, 2, 3, 4, 5] * 2, normal + abnormal)
@@ -109,7 +109,7 @@ def test_the_published_standard_error_of_hanley_and_mcneil():
     assert round(area.value + half, 5) == 0.95339
 
 
-def test_many_rows_give_delongs_normal_interval():
+def test_intervals_converge_to_delongs_with_many_rows():
     rng = np.random.default_rng(0)
     y = np.arange(200_000) % 5 == 0
     area = rp.auc_interval(y, rng.normal(size=y.size) + y)
@@ -124,20 +124,20 @@ def test_intervals_of_perfect_scores_narrow_with_more_rows(n_positive):
     area = rp.auc_interval(y, y)
     assert area.value == area.high == 1.0
     assert area.standard_error == 0
-    # With m positives all placed above all negatives, an AUC of 1 - 10/m is
-    # implausible, and one of 1 - 0.1/m is not.
+    # If all m positives score above all negatives, an AUC of 1 - 10/m is implausible,
+    # but an AUC of 1 - 0.1/m is not.
     assert 1 - 10 / n_positive < area.low < 1 - 0.1 / n_positive
 
 
-def test_one_positive_has_the_uncertainty_of_one_placement():
-    # At the median of the negatives. If the AUC were .8, it would be 1.2 standard
-    # deviations below its mean, which is not significant.
+def test_intervals_with_a_single_positive_are_wide():
+    # The positive is at the median of the negatives. If the AUC were .8, its score would
+    # be 1.2 standard deviations below the mean, which is not significant.
     area = rp.auc_interval([0] * 99 + [1], [*range(99), 48.5])
     assert area.low < 0.2
     assert area.high > 0.8
 
 
-def test_different_perfect_scores_need_not_have_equal_aucs():
+def test_differences_of_perfect_scores_have_an_interval_of_positive_width():
     y = [0, 0, 0, 1, 1, 1]
     equal = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12])
     assert (equal.low, equal.high, equal.p_value) == (0, 0, 1)
@@ -153,7 +153,7 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     """Return the share of intervals that contain the AUC of two normal distributions."""
     rng = np.random.default_rng(n_positive)
     y = np.repeat([1, 0], [n_positive, n_negative])
-    # The difference of a positive and a negative is normal with variance 2.
+    # The difference between a positive and a negative is normal with variance 2.
     truth = ndtr(distance / np.sqrt(2))
     held = 0
     for _ in range(n_tries):
@@ -167,7 +167,7 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     [(5, 20, 1.8), (10, 10, 2.3), (20, 400, 1.2), (50, 50, 3.3)],
 )
 def test_intervals_have_nominal_coverage(n_positive, n_negative, distance):
-    # Four standard errors of a share of .95 among 600 are .036.
+    # Four standard errors of a proportion of .95 with n = 600 are .036.
     assert abs(coverage(n_positive, n_negative, distance) - 0.95) < 0.036
 
 
@@ -190,7 +190,7 @@ def test_errors_name_the_argument_the_rule_and_the_value(change, message):
 
 
 @pytest.mark.parametrize("n", [1, 2, 399, 400, 5000])
-def test_rows_are_sorted_from_the_largest_score_down(n):
+def test_rows_are_sorted_by_descending_score(n):
     rng = np.random.default_rng(n)
     for score in (
         rng.integers(-3, 4, n).astype(float),
@@ -203,8 +203,8 @@ def test_rows_are_sorted_from_the_largest_score_down(n):
         assert np.unique(order).size == n
 
 
-def test_areas_that_differ_only_by_rounding_compare_as_equal():
-    # Both AUCs are 3/4: rows of one class have changed places.
+def test_aucs_that_differ_only_by_rounding_errors_are_equal():
+    # Both AUCs are 3/4: two rows of the same class are swapped.
     y = [1, 1, 0, 0]
     for other in ([0, 1, 0, 0], [1, 0, 0, 0]):
         for weight in (None, [1, 1, 1, 1], [0.1, 0.1, 0.3, 0.3]):
@@ -213,9 +213,9 @@ def test_areas_that_differ_only_by_rounding_compare_as_equal():
             assert result.difference == pytest.approx(0.0, abs=1e-15)
 
 
-def test_one_outlier_widens_the_interval_as_heavy_tails_require():
+def test_one_outlier_widens_the_interval():
     # One of 20 positives is below all negatives. With a true AUC of .99 and heavy tails,
-    # many samples look like this, so that .99 must not be rejected.
+    # many samples look like this, so .99 must not be rejected.
     y = np.repeat([0, 1], 20)
     score = np.append(np.arange(39.0), -1.0)
     found = rp.auc_interval(y, score)
@@ -224,7 +224,7 @@ def test_one_outlier_widens_the_interval_as_heavy_tails_require():
 
 
 @given(st.integers(2, 8), st.integers(2, 8), st.integers(0, 10**6))
-def test_intervals_of_differences_are_at_least_students(n_positive, n_negative, seed):
+def test_intervals_of_differences_are_at_least_as_wide_as_students(n_positive, n_negative, seed):
     y = np.repeat([1, 0], [n_positive, n_negative])
     score, other = np.random.default_rng(seed).normal(size=(2, y.size))
     found = rp.compare_auc(y, score, other)

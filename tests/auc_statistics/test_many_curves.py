@@ -1,4 +1,4 @@
-"""Several scores, strata and several classes, against loops and scikit-learn."""
+"""Several scores, strata and multiple classes, against loops and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def three_scores(n_rows=60, seed=0, n_values=8):
     return y, rng.integers(0, n_values, (n_rows, 3)) + 2 * y[:, None]
 
 
-def test_intervals_and_pairs_are_those_of_two_scores_at_a_time():
+def test_compare_aucs_agrees_with_auc_interval_and_compare_auc():
     y, S = three_scores()
     group = np.arange(60) // 3
     for extra in ({}, {"groups": group}, {"max_fpr": 0.5}):
@@ -34,8 +34,8 @@ def test_intervals_and_pairs_are_those_of_two_scores_at_a_time():
             assert pair.comparison.low == pytest.approx(both.low)
 
 
-def test_the_overall_test_is_delongs():
-    # DeLong's statistic from their covariances, which loops over pairs compute.
+def test_the_overall_test_equals_delongs():
+    # DeLong's statistic from covariances computed by loops over pairs.
     y, S = three_scores()
     columns = list(S.T)
     covariance = np.array([[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns])
@@ -47,12 +47,12 @@ def test_the_overall_test_is_delongs():
     assert found.statistic == pytest.approx(expected)
     assert found.degrees_of_freedom == 2
     assert found.p_value == pytest.approx(chi2.sf(expected, 2))
-    # Of two scores it is the square of DeLong's test.
+    # For two scores, the statistic is the square of that of DeLong's test.
     two = rp.compare_aucs(y, S[:, :2])
     assert two.p_value == pytest.approx(two.pairs[0].comparison.p_value)
 
 
-def test_equal_rankings_do_not_count_as_degrees_of_freedom():
+def test_equal_rankings_reduce_the_degrees_of_freedom():
     y, S = three_scores()
     S = np.column_stack((S[:, 0], np.exp(S[:, 0]), S[:, 1]))
     found = rp.compare_aucs(y, S)
@@ -60,8 +60,8 @@ def test_equal_rankings_do_not_count_as_degrees_of_freedom():
     assert found.pairs[0].comparison.p_value == 1
 
 
-def test_holm_by_hand():
-    # Sorted .01, .02, .04 times 3, 2, 1: .03, .04, .04.
+def test_holm_adjustment_of_three_p_values():
+    # The sorted values .01, .02 and .04 are multiplied by 3, 2 and 1.
     assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
 
 
@@ -74,7 +74,7 @@ def test_holm_by_hand():
         ([[1], [2], [3], [4]], "S must have at least two columns, got 1"),
     ],
 )
-def test_bad_columns_are_named(S, message):
+def test_errors_name_the_invalid_column(S, message):
     with pytest.raises(ValueError, match=message):
         rp.compare_aucs([0, 1, 0, 1], S)
 
@@ -131,7 +131,7 @@ def test_stratified_intervals_have_nominal_coverage():
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 @pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_several_classes_have_scikit_learns_value(multi_class, average):
+def test_multiclass_aucs_equal_scikit_learns(multi_class, average):
     rng = np.random.default_rng(1)
     y = rng.choice(["a", "b", "c"], 90, p=[0.5, 0.3, 0.2])
     score = rng.random((90, 3)) + 0.5 * (y[:, None] == ["a", "b", "c"])
@@ -139,17 +139,17 @@ def test_several_classes_have_scikit_learns_value(multi_class, average):
     how = {"multi_class": multi_class, "average": average}
     found = rp.auc_interval(y, score, **how)
     assert found.value == pytest.approx(roc_auc_score(y, score, **how))
-    # The standard error against a bootstrap within classes.
+    # The standard error is compared with a bootstrap within classes.
     rows = [np.flatnonzero(y == name) for name in "abc"]
     sample = []
     for _ in range(300):
         drawn = np.concatenate([rng.choice(k, k.size) for k in rows])
         sample.append(roc_auc_score(y[drawn], score[drawn], **how))
-    # A standard deviation of 300 has a standard error of 4%.
+    # A standard deviation estimated from 300 samples has a standard error of 4%.
     assert found.standard_error == pytest.approx(np.std(sample), rel=0.2)
 
 
-def test_missing_classes_are_named():
+def test_a_wrong_number_of_columns_raises():
     with pytest.raises(ValueError, match="a column for each class of y, got 3 columns"):
         rp.auc_interval([0, 1, 0, 1], np.eye(4)[:, :3])
 

@@ -15,7 +15,7 @@ def tied_scores(n_rows=40, seed=0):
     return y, rng.integers(0, 12, n_rows) + 3 * y
 
 
-def test_average_precision_is_scikit_learns():
+def test_average_precision_equals_scikit_learns():
     for seed in range(20):
         y, score = tied_scores(seed=seed)
         found = rp.average_precision_interval(y, score)
@@ -23,7 +23,7 @@ def test_average_precision_is_scikit_learns():
         assert found.low <= found.value <= found.high
 
 
-def test_the_influence_on_average_precision_is_its_derivative_in_a_weight():
+def test_influence_is_the_derivative_of_average_precision_with_respect_to_a_weight():
     y, score = tied_scores()
     _, influence = average_precision_influence(y == 1, score.astype(float))
     for k in range(y.size):
@@ -44,7 +44,7 @@ def test_average_precision_intervals_have_nominal_coverage():
         y = rng.random(400) < 0.2
         found = rp.average_precision_interval(y, rng.normal(size=400) + 1.5 * y)
         held += found.low <= truth <= found.high
-    # Four standard errors of a share of .95 among 300 are .05.
+    # Four standard errors of a proportion of .95 with n = 300 are .05.
     assert abs(held / 300 - 0.95) < 0.05
 
 
@@ -56,7 +56,7 @@ def test_intervals_of_perfect_scores_have_a_positive_width():
 
 
 @pytest.mark.parametrize("fpr", [0.05, 0.2])
-def test_intervals_of_rates_include_the_uncertainty_of_the_threshold(fpr):
+def test_intervals_of_rates_account_for_the_uncertainty_of_the_threshold(fpr):
     rng = np.random.default_rng(2)
     truth = ndtr(1.5 + ndtri(fpr))
     held = plain = 0
@@ -65,7 +65,7 @@ def test_intervals_of_rates_include_the_uncertainty_of_the_threshold(fpr):
         score = rng.normal(size=140) + 1.5 * y
         found = rp.tpr_at_fpr(y, score, fpr)
         held += found.low <= truth <= found.high
-        # A binomial interval at the threshold ignores that it was estimated.
+        # A binomial interval ignores that the threshold was estimated.
         half = 1.96 * np.sqrt(found.value * (1 - found.value) / 60)
         plain += abs(found.value - truth) <= half
     assert held / 400 > 0.92
@@ -78,7 +78,7 @@ def test_fpr_at_tpr_is_tpr_at_fpr_with_exchanged_classes():
     two = rp.tpr_at_fpr(1 - y, -score, 0.2)
     assert one.value == pytest.approx(1 - two.value)
     assert (one.low, one.high) == pytest.approx((1 - two.high, 1 - two.low))
-    # By definition: the smallest FPR among thresholds with a TPR of at least .8.
+    # By definition, the smallest FPR among thresholds with a TPR of at least .8.
     cuts = [(score >= c) for c in np.unique(score)]
     best = min(c[y == 0].mean() for c in cuts if c[y == 1].mean() >= 0.8)
     assert one.value == pytest.approx(best)
@@ -93,7 +93,7 @@ def test_the_bootstrap_agrees_with_delong_and_resamples_groups():
     assert found.value == exact.value
     width = exact.high - exact.low
     assert found.high - found.low == pytest.approx(width, rel=0.15)
-    # Rows in copies of five: resampling them alone would halve the width.
+    # Each row is copied five times: resampling single rows would halve the width.
     copies = [np.repeat(values, 5) for values in (y, score, np.arange(200))]
     grouped = rp.bootstrap_interval(
         roc_auc_score, *copies[:2], groups=copies[2], n_resamples=500, random_state=0
@@ -102,7 +102,7 @@ def test_the_bootstrap_agrees_with_delong_and_resamples_groups():
     assert grouped.n_groups == 200
 
 
-def test_sample_sizes_reach_their_width_and_power():
+def test_sample_sizes_give_the_requested_width_and_power():
     rng = np.random.default_rng(4)
     n = rp.n_positives_needed(0.8, width=0.1, negatives_per_positive=3)
     y = np.repeat([1, 0], [n, 3 * n])
@@ -115,7 +115,7 @@ def test_sample_sizes_reach_their_width_and_power():
     for _ in range(200):
         score = rng.normal(size=y.size) + np.sqrt(2) * ndtri(0.75) * y
         n_found += rp.auc_interval(y, score).low > 0.5
-    # Three standard errors of a share of .8 among 200 are .085; few rows are coarse.
+    # Three standard errors of a proportion of .8 with n = 200 are .085; samples are small.
     assert abs(n_found / 200 - 0.8) < 0.1
 
 
@@ -128,12 +128,12 @@ def test_sample_sizes_reach_their_width_and_power():
         ({"power": 0.8, "other_auc": 0.7, "correlation": 1}, "correlation must be in"),
     ],
 )
-def test_bad_plans_raise(change, message):
+def test_invalid_arguments_of_sample_sizes_raise(change, message):
     with pytest.raises(ValueError, match=message):
         rp.n_positives_needed(0.8, **change)
 
 
-def test_unpaired_comparison_and_margins_by_hand():
+def test_unpaired_comparisons_and_margins_equal_normal_tests():
     rng = np.random.default_rng(5)
     y = np.arange(120) % 2
     first, second = rng.normal(size=(2, 120)) + y

@@ -1,4 +1,4 @@
-"""AUC statistics against numbers of the R package pROC."""
+"""AUC statistics against values computed by the R package pROC."""
 
 import csv
 import runpy
@@ -9,7 +9,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-def test_every_quantity_that_both_define_is_equal():
+def test_all_common_quantities_equal_those_of_proc():
     script = runpy.run_path(str(BENCHMARKS / "proc_reference.py"))
     with (BENCHMARKS / "proc_reference.csv").open() as file:
         reference = {
@@ -18,7 +18,7 @@ def test_every_quantity_that_both_define_is_equal():
     n_compared = 0
     for k, sample in enumerate(script["samples"]()):
         for name, value in script["our_values"](*sample).items():
-            # A bootstrap of 2,000 samples of 40 to 400 rows.
+            # pROC bootstraps this error, with 2,000 resamples of 40 to 400 rows.
             tolerance = 0.25 if "bootstrapped" in name else 1e-9
             assert value == pytest.approx(float(reference[k, name]), rel=tolerance), (k, name)
             n_compared += 1

@@ -1,4 +1,4 @@
-"""Summaries of scores: against counts, and exact binomial intervals."""
+"""Summaries of scores against counts and exact binomial intervals."""
 
 import numpy as np
 import pytest
@@ -22,8 +22,8 @@ def exact_interval(count, n_rows, confidence=0.95):
     return found.low, found.high
 
 
-def test_lift_by_hand():
-    # The top 10% of 20 rows are two rows, one of which is one of the 5 positives.
+def test_lift_of_a_small_example():
+    # The top 10% of 20 rows are two rows, and one of them is one of the 5 positives.
     is_positive = np.arange(20) % 4 == 3
     lift = summarize_scores(is_positive, np.arange(20.0)).lift
     assert lift == (2, 1, pytest.approx(0.2), pytest.approx(2.0))
@@ -32,7 +32,7 @@ def test_lift_by_hand():
     assert lift.factor == pytest.approx(1.0)
 
 
-def test_grid_counts_the_rows_at_or_above_their_threshold():
+def test_grid_counts_the_rows_at_or_above_each_threshold():
     is_positive, score = tied_rows()
     grid = summarize_scores(is_positive, score).grid
     assert (grid.tp[0], grid.fp[0]) == (0, 0)
@@ -61,14 +61,14 @@ def test_the_band_has_exact_bounds_at_each_threshold():
     assert view.band.fpr_high[-1] == 1
 
 
-def test_calibration_groups_share_all_rows_and_their_expected_positives():
+def test_calibration_bins_have_equal_expected_numbers_of_positives():
     is_positive, score = tied_rows(2000)
     probability = expit(score)
     groups = calibration_bins(is_positive, probability)
     assert len(groups) == 10
     assert sum(group.n_rows for group in groups) == score.size
     expected = np.array([group.n_rows * group.probability for group in groups])
-    # Equal but for the one row at each border, whose probability is at most 1.
+    # Equal except for one row at each bin edge, whose probability is at most 1.
     np.testing.assert_allclose(expected, probability.sum() / 10, atol=2)
     seen = sum(round(group.n_rows * group.share) for group in groups)
     assert seen == is_positive.sum()
@@ -77,7 +77,7 @@ def test_calibration_groups_share_all_rows_and_their_expected_positives():
         assert (group.low, group.high) == pytest.approx(exact_interval(count, group.n_rows))
 
 
-def test_points_are_those_of_choose_threshold_and_count_the_rows():
+def test_points_agree_with_choose_threshold_and_count_rows():
     is_positive, score = tied_rows()
     targets = ThresholdTargets(max_fpr=0.2, min_precision=0.4, top=30)
     points = {one.rule: one for one in summarize_scores(is_positive, score, targets).points}
@@ -98,7 +98,7 @@ def test_points_are_those_of_choose_threshold_and_count_the_rows():
         assert (is_called & ~is_positive).sum() == one.point.fp
 
 
-def test_targets_that_no_threshold_reaches_are_skipped():
+def test_targets_that_no_threshold_meets_are_skipped():
     is_positive, score = np.arange(40) % 2 == 0, np.zeros(40)
     rules = [
         one.rule for one in summarize_scores(is_positive, score, ThresholdTargets(0.01)).points
@@ -115,12 +115,12 @@ def test_rates_outside_zero_and_one_raise(rate):
         ThresholdTargets(min_precision=rate)
 
 
-def test_zero_top_rows_raise():
+def test_top_of_zero_raises():
     with pytest.raises(ValueError, match="top must be"):
         ThresholdTargets(top=0)
 
 
-def test_bounds_of_grouped_rows_are_those_of_groups():
+def test_bounds_are_wider_for_grouped_rows():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(80), 5)
     is_positive = (rng.random(80) < 0.4)[group]
@@ -132,14 +132,14 @@ def test_bounds_of_grouped_rows_are_those_of_groups():
         width, narrow = (np.ptp(k.point.fpr_interval) for k in (one, other))
         assert width > narrow
         assert one.point.tp + one.point.fp == (score >= one.point.threshold).sum()
-    # All rows of a group are equal, so intervals are those of a fifth of the rows.
+    # All five rows of a group are equal, so the effective sample size is a fifth.
     bars = [np.array([(one.low, one.high) for one in k.calibration]) for k in (grouped, alone)]
     assert np.median(np.ptp(bars[0], axis=1) / np.ptp(bars[1], axis=1)) > 1.5
     band = [k.band.tpr_high[1:] - k.band.tpr_low[1:] for k in (grouped, alone)]
     assert band[0].max() > 1.5 * band[1].max()
 
 
-def test_a_group_for_each_row_changes_no_bound():
+def test_groups_of_single_rows_do_not_change_bounds():
     is_positive, score = tied_rows()
     alone = summarize_scores(is_positive, score)
     single = summarize_scores(is_positive, score, groups=np.arange(score.size))

@@ -1,4 +1,4 @@
-"""Thresholds with constraints: by enumeration, by hand and by simulation."""
+"""Thresholds with constraints against enumeration, small examples and simulation."""
 
 import numpy as np
 import pytest
@@ -41,10 +41,10 @@ def rates(y, score, threshold):
     st.sampled_from(sorted(CONSTRAINTS)),
     st.sampled_from([0.1, 0.2, 1 / 3, 0.5, 0.75]),
 )
-def test_the_best_of_all_thresholds_that_satisfy_a_constraint(rows, name, rate):
+def test_the_best_threshold_that_satisfies_a_constraint_is_chosen(rows, name, rate):
     y, score = rows
-    # Every distinct threshold; the best one predicts the most rows positive, or for
-    # min_tpr the fewest.
+    # All distinct thresholds. The best one predicts as many rows positive as possible, or
+    # as few as possible for min_tpr.
     cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
     keeps = {
         "max_fpr": [cut for cut in cuts if cut[1] <= rate + 1e-12],
@@ -62,7 +62,7 @@ def test_the_best_of_all_thresholds_that_satisfy_a_constraint(rows, name, rate):
 
 
 @given(labeled_scores(), st.sampled_from([(1, 1), (1, 5), (3, 0)]))
-def test_the_cheapest_of_all_thresholds(rows, cost):
+def test_the_threshold_with_the_smallest_cost_is_chosen(rows, cost):
     y, score = rows
     share = (y == 1).mean()
     expected = [
@@ -85,8 +85,8 @@ def test_intervals_contain_the_rates(rows, name):
     assert 0 <= low <= high <= 1
 
 
-def test_bounds_are_clopper_and_pearsons():
-    # By definition: at the bound, a count as extreme has the error probability.
+def test_bounds_equal_clopper_and_pearsons():
+    # By definition, a count at least this extreme has probability .05 at the bound.
     for count in (0, 3, 19):
         high = highest_rate(count, 20, 0.95)
         assert binom.cdf(count, 20, high) == pytest.approx(0.05)
@@ -95,17 +95,17 @@ def test_bounds_are_clopper_and_pearsons():
         assert binom.sf(count - 1, 20, low) == pytest.approx(0.05)
     assert highest_rate(20, 20, 0.95) == 1
     assert lowest_rate(0, 20, 0.95) == 0
-    # The rule of three, exactly: 1 - .05^(1/n).
+    # The exact form of the rule of three is 1 - .05^(1/n).
     assert highest_rate(0, 59, 0.95) == pytest.approx(1 - 0.05 ** (1 / 59))
 
 
-def test_simultaneous_rates_hold_together():
-    # The share of a uniform distribution above its k-th largest of n: all k at once.
+def test_simultaneous_bounds_hold_for_all_counts():
+    # Probability of exceeding the k-th largest of n uniform draws, for all k at once.
     rng = np.random.default_rng(0)
     n_rows, n_tries = 200, 2000
     low, high = simultaneous_rates(n_rows, 0.9)
-    above = np.sort(rng.random((n_tries, n_rows)))  # share above the k-th largest
-    # With k rows above a threshold, it is between the k-th and the next largest.
+    above = np.sort(rng.random((n_tries, n_rows)))  # probability of exceeding the k-th largest
+    # A threshold with k rows above it lies between the k-th and the next largest row.
     too_high = (above > high[:-1]).any(axis=1).mean()
     too_low = (above < low[1:]).any(axis=1).mean()
     assert too_high < 0.1
@@ -116,7 +116,7 @@ def test_simultaneous_rates_hold_together():
 
 
 def broken_guarantees(name, rate, n_rows, n_tries=400, **given_rate):
-    """Share of chosen thresholds whose true rate violates the constraint."""
+    """Return the share of chosen thresholds whose true rate violates the constraint."""
     rng = np.random.default_rng(1)
     broken = 0
     for _ in range(n_tries):
@@ -135,9 +135,9 @@ def broken_guarantees(name, rate, n_rows, n_tries=400, **given_rate):
     ("name", "rate"), [("max_fpr", 0.05), ("min_tpr", 0.9), ("min_precision", 0.6)]
 )
 def test_guarantees_hold_for_new_rows_as_often_as_stated(name, rate):
-    # Three standard errors of a share of .1 among 400 are .045.
+    # Three standard errors of a proportion of .1 with n = 400 are .045.
     assert broken_guarantees(name, rate, 400, confidence=0.9) < 0.1 + 0.045
-    # Without confidence many do not.
+    # Without confidence, constraints are violated often.
     assert broken_guarantees(name, rate, 400) > 0.3
 
 
@@ -154,7 +154,7 @@ def test_bounds_on_costs_hold_for_new_rows():
     assert broken / 200 < 0.1
 
 
-def test_ties_only_make_guarantees_safer():
+def test_guarantees_hold_for_tied_scores():
     rng = np.random.default_rng(3)
     broken = 0
     for _ in range(400):
@@ -165,7 +165,7 @@ def test_ties_only_make_guarantees_safer():
     assert broken / 400 < 0.1 + 0.045
 
 
-def test_impossible_constraints_state_what_is_possible():
+def test_errors_about_impossible_constraints_state_the_possible_value():
     y, score = np.arange(40) % 2, np.arange(40) + 30 * (np.arange(40) % 2)
     # 20 negatives: 1 - .05^(1/20) = .1391; 20 positives: .05^(1/20) = .8609.
     with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*is 0.1392"):
@@ -212,7 +212,7 @@ RULES = {
     st.dictionaries(st.sampled_from(sorted(RULES)), st.sampled_from([0.2, 0.5, 0.75]), min_size=2),
     st.booleans(),
 )
-def test_several_constraints_by_enumeration(rows, targets, has_cost):
+def test_several_constraints_agree_with_enumeration(rows, targets, has_cost):
     y, score = rows
     cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
     good = [cut for cut in cuts if all(RULES[name](*cut, rate) for name, rate in targets.items())]
@@ -235,7 +235,7 @@ def test_several_constraints_by_enumeration(rows, targets, has_cost):
     np.testing.assert_equal(rates(y, score, point.threshold), found)
 
 
-def test_top_and_weights_by_hand():
+def test_top_and_weights_of_a_small_example():
     y, score = np.array([1, 0, 1, 0, 0]), np.array([5.0, 4, 3, 2, 1])
     assert rp.choose_threshold(y, score, top=3).threshold == 2.5
     # Weighted FPR by threshold: 0, .75, .75, .875, 1.
@@ -250,7 +250,7 @@ def test_top_and_weights_by_hand():
         rp.choose_threshold(y, score, max_fpr=0.5, sample_weight=[1, 6, 1, 1, 1], confidence=0.9)
 
 
-def test_several_guarantees_hold_together_for_new_rows():
+def test_several_guarantees_hold_simultaneously_for_new_rows():
     rng = np.random.default_rng(5)
     broken = n_found = 0
     for _ in range(300):
@@ -267,7 +267,7 @@ def test_several_guarantees_hold_together_for_new_rows():
         precision = 0.3 * tpr / (0.3 * tpr + 0.7 * fpr)
         broken += fpr > 0.1 or tpr < 0.5 or precision < 0.6
     assert n_found > 200
-    # Three standard errors of a share of .1 among 200 are .064.
+    # Three standard errors of a proportion of .1 with n = 200 are .064.
     assert broken / n_found < 0.1 + 0.064
 
 
@@ -277,7 +277,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
     n_groups, n_tries = 60, 300
     broken = {True: 0, False: 0}
     for _ in range(n_tries):
-        # Rows of a group are nearly equal, so rows are far from independent.
+        # Rows of a group have nearly equal noise, so they are far from independent.
         code = np.repeat(np.arange(n_groups), 8)
         y = (rng.random(code.size) < 0.5).astype(int)
         common = np.sqrt(0.9) * rng.normal(size=n_groups)[code]
@@ -288,7 +288,7 @@ def test_guarantees_hold_for_new_groups(name, rate):
             )
             tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
             broken[is_grouped] += fpr > rate if name == "max_fpr" else tpr < rate
-    # Three standard errors of a share of .1 among 300 are .052.
+    # Three standard errors of a proportion of .1 with n = 300 are .052.
     assert broken[True] / n_tries < 0.1 + 0.052
     assert broken[False] / n_tries > 0.2
 

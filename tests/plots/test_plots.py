@@ -1,4 +1,4 @@
-"""Figures, by the data of their artists."""
+"""Data drawn by the displays."""
 
 import sys
 from subprocess import run
@@ -57,7 +57,7 @@ def test_roc_display_letters_the_points_and_shades_the_aum():
     assert labeled(top)["ROC"].get_xdata().tolist() == [0, 0, 0.5, 0.5, 1]
     assert sorted(texts(top)) == ["A 0", "B 0", "C 0.5", "D 0", "E 0"]
     assert texts(bottom) == list("ABCDE")
-    # Thresholds are 0 and 4 of the positives, 2 and 7 of the negatives.
+    # The thresholds of positives are 0 and 4; those of negatives are 2 and 7.
     lines = labeled(bottom)
     x, fp = lines["FP"].get_data()
     inside = (x >= 0) & (x <= 7)
@@ -70,7 +70,7 @@ def test_roc_display_letters_the_points_and_shades_the_aum():
     assert (shade.y0, shade.y1) == (0, 0.5)
 
 
-def test_roc_display_names_points_that_coincide_together():
+def test_roc_display_labels_coinciding_points_once():
     errors = cp.PenaltyErrors([0, 1, 2, 3, 4], fp=[1, 0, 1, 0, 0], fn=[0, 0, 0, 0, 1])
     bp = cp.error_breakpoints([errors])
     display = plots.ROCErrorDisplay.from_predictions(bp, [0.0])
@@ -94,7 +94,7 @@ def test_roc_display_in_given_axes_shows_its_name_and_auc():
     assert display.ax_[0].get_title().startswith("model\n")
 
 
-def test_axes_of_another_number_raise():
+def test_a_wrong_number_of_axes_raises():
     with pytest.raises(ValueError, match="ax must have 2 axes, got 1"):
         plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
 
@@ -128,13 +128,13 @@ def test_line_search_display_along_the_gradient_starts_from_the_predictions():
     assert display.view.auc.value[0] == rp.auc(bp, predictions)
 
 
-def test_lines_along_the_gradient_ignore_units_and_accept_sparse_rows():
+def test_lines_along_the_gradient_do_not_depend_on_units_or_sparsity():
     X, y, bp, _ = two_classes(50)
     predictions = LinearDiscriminantAnalysis().fit(X, y).decision_function(X)
     lines = rp.Lines.down_gradient(X, bp, predictions)
     sparse_rows = rp.Lines.down_gradient(csr_array(X), bp, predictions)
     assert sparse_rows.slope == pytest.approx(lines.slope)
-    # In other units the same predictions move along the same line.
+    # In other units, the same predictions change along the same lines.
     unit = np.array([1.0, 1e3, 1e-3, 10.0])
     other = rp.Lines.down_gradient(X * unit, bp, predictions)
     assert other.slope == pytest.approx(lines.slope)
@@ -165,7 +165,7 @@ def test_label_error_display_shows_the_segmentation_of_a_given_penalty():
     assert labeled(display.ax_[1])["shown left"].get_xdata()[0] == 100.0
 
 
-def test_descent_display_shows_both_samples_and_the_row_taken():
+def test_descent_display_shows_both_samples_and_the_selected_weights():
     X, _, bp, _ = two_classes(40)
     descent = rp.minimize_aum(X, bp, coef=np.ones(4), validation=(X, bp), max_steps=5)
     display = plots.DescentDisplay.from_descent(descent)
@@ -194,7 +194,7 @@ def test_several_descents_on_one_display_keep_their_names_and_colors():
     assert "three: weights selected" in shown
 
 
-def test_curves_of_many_crossings_keep_their_extremes():
+def test_simplified_curves_keep_their_extremes():
     _, _, _, lines = two_classes(500)
     view = step_view(lines)
     path = rp.sweep(lines, max_step=view.max_step)
@@ -215,7 +215,7 @@ def test_auc_of_very_many_lines_is_sampled_exactly():
     assert view.auc.value[is_known] == pytest.approx(path.auc_at(view.auc.step[is_known]))
 
 
-def test_a_sample_of_lines_keeps_the_shares_and_sums_of_each_kind():
+def test_subsampled_lines_keep_the_shares_and_sums_of_each_kind():
     _, _, _, lines = two_classes(1000)
     sample = line_sample(lines, 100)
     assert sample.slope.size <= 100

@@ -1,4 +1,4 @@
-"""ROC figures by the data of their artists, and bands against binomial intervals."""
+"""Data drawn in ROC figures, and bands against binomial intervals."""
 
 import matplotlib as mpl
 import numpy as np
@@ -20,7 +20,7 @@ def rows(n_rows=150):
     return y, rng.normal(size=n_rows) + y
 
 
-def test_curves_bands_and_legend():
+def test_plot_roc_draws_curves_bands_and_legend():
     y, score = rows()
     point = rp.choose_threshold(y, score, max_fpr=0.2)
     ax = plots.plot_roc(y, {"one": score, "two": -score}, operating_point=point)
@@ -40,7 +40,7 @@ def test_curves_bands_and_legend():
 def test_the_pointwise_band_has_binomial_bounds():
     y, score = rows()
     band = roc_band(y, score, 0.9)
-    # Two independent intervals of this confidence contain both rates in 90%.
+    # Two independent intervals of this confidence contain both rates in 90% of samples.
     exact = [binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)]
     low = np.array([one.low for one in exact])
     assert np.abs(band.tpr_low[:, None] - low).min(axis=1).max() < 1e-9

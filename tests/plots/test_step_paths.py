@@ -1,4 +1,4 @@
-"""AUC and AUM along a path, as drawn."""
+"""Figures of AUC and AUM along a path."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ def lines():
     return rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
 
 
-def test_curves_are_those_of_the_path_and_best_steps_are_marked(lines):
+def test_curves_show_the_path_and_best_steps_are_marked(lines):
     path, best = rp.sweep(lines), rp.best_aum_step(lines)
     auc_axes, aum_axes = plots.plot_step_path(path, {"smallest AUM": best}, max_step=6.0)
-    # AUM falls from 1 to 0 at step 2, where AUC becomes 1.
+    # AUM decreases from 1 to 0 at step 2, where AUC becomes 1.
     np.testing.assert_array_equal(auc_axes.lines[0].get_xdata(), [0, 2, 2, 6])
     np.testing.assert_array_equal(auc_axes.lines[0].get_ydata(), [0.75, 0.75, 1, 1])
     np.testing.assert_array_equal(aum_axes.lines[0].get_xydata(), [(0, 1), (2, 0), (6, 0)])
@@ -27,7 +27,7 @@ def test_curves_are_those_of_the_path_and_best_steps_are_marked(lines):
     assert auc_axes.get_legend().get_texts()[0].get_text() == f"smallest AUM: step {best.step:.3g}"
 
 
-def test_the_whole_path_is_drawn_without_marks(lines):
+def test_the_whole_path_is_drawn_if_no_step_is_marked(lines):
     path = rp.sweep(lines)
     auc_axes, aum_axes = plots.plot_step_path(path)
     assert aum_axes.lines[0].get_xdata()[-1] == path.step[-1]
