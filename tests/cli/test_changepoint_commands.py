@@ -102,7 +102,7 @@ def test_labels_of_sequences_that_are_not_there_are_named(tmp_path, capsys):
     write(labels, read(labels) + "\nelsewhere,0,9,no_change")
     assert main(fit_argv(sequences, labels, tmp_path / "model")) == 0
     notes = capsys.readouterr().err
-    assert "'elsewhere': there is no such sequence, but it has a label" in notes
+    assert "'elsewhere': it is not among the sequences, but it has a label" in notes
     assert "has a label in row 37." in notes
 
 

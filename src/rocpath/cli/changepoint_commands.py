@@ -1,4 +1,4 @@
-"""The commands on sequences: segment, label, fit and predict.
+"""Changepoint commands: segment, label, fit and predict.
 
 Commands import what they need when they run, so that --help is fast.
 """
@@ -13,7 +13,7 @@ from rocpath.cli.early_checks import STANDARD_STREAM, check_exists, check_file, 
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
-    help="Detect changes of sequences with learned penalties.",
+    help="Detect changes in sequences with learned penalties.",
     epilog=examples(
         "rocpath changepoint segment signals.csv --out first-look",
         "rocpath changepoint fit signals.csv labels.csv --out signals-model",
@@ -34,7 +34,7 @@ def segment(
     segmenting: own.Segmenting = own.Segmenting(20),
     to: options.Folder = options.Folder("rocpath-segment"),
 ) -> None:
-    """Detect changes without labels, and write a page to label them.
+    """Detect changes without labels, and write a labeling page.
 
     The default penalty depends on the noise of each sequence, its autocorrelation and
     its length. Label regions in labels.html, save the labels, and learn the penalty
@@ -58,7 +58,7 @@ def segment(
         how = {"weights": table.weights, **segmenting.search}
         found = cp.detect_changes(table.values, penalty, progress=progress, **how)
     penalties = [one.penalty for one in found]
-    title = f"Label changes of {sequences.shown_name}"
+    title = f"Label changes in {sequences.shown_name}"
     page = labeling_page_of(table, segmenting, penalties=penalties, title=title)
     worth = cp.changes_worth(table.values, found, **how)
     files = detection_files(table, found, worth)
@@ -78,7 +78,7 @@ def label(
     segmenting: own.Segmenting = own.Segmenting(20),
     to: own.Page = own.Page("labels.html"),
 ) -> None:
-    """Write a page to label sequences in the browser.
+    """Write a page for labeling sequences in a browser.
 
     Select regions with the mouse or the keyboard and choose their labels. The page
     shows which segmentations agree with the labels, and which sequence to label next.
@@ -114,7 +114,7 @@ def fit(
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-changepoint"),
 ) -> None:
-    """Learn penalties of sequences from labeled regions.
+    """Learn penalties from labeled regions of sequences.
 
     The kind of a label describes the region (start, end]: no_change, one_change,
     at_least_one_change, or for peaks no_peaks, peaks, peak_start, peak_end. Positions
@@ -156,10 +156,10 @@ def predict(
     out: options.TableFileOption = "-",
     force: options.ForceOption = False,
 ) -> None:
-    """Detect changes with penalties that a model predicts.
+    """Detect changes with the penalties predicted by a model.
 
-    The position of a change is that of the first observation after it, as it is
-    written in the table. By default, columns have the same names as in the fit. A
+    The position of a change is that of the first observation after it, in the format
+    of the table. By default, columns have the same names as in the fit. A
     sequence that cannot be read has a row with a note instead of changes.
     """
     check_exists(model, sequences.sequences)

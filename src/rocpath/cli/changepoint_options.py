@@ -10,23 +10,23 @@ from rocpath.cli.options import ForceOption, QuietOption
 
 
 def _column(role: str, usual: str) -> Any:
-    # None and not the usual name: a given column must exist, a usual one may not.
+    # The default is None and not the usual name, because a given column must exist.
     text = f"Column of {role}; by default {usual}."
     return typer.Option(metavar="COLUMN", help=text)
 
 
 class Sequences(NamedTuple):
-    """A table of sequences, and how to read it."""
+    """A table of sequences, and options for reading it."""
 
     sequences: Annotated[
         str,
         typer.Argument(
             metavar="SEQUENCES",
             help="Table with columns sequence and value, and optionally position and "
-            "weight or start and end of runs; or a bedGraph file.",
+            "weight, or start and end of runs; or a bedGraph file.",
         ),
     ]
-    sequence: Annotated[str | None, _column("names of sequences", "sequence")] = None
+    sequence: Annotated[str | None, _column("sequence names", "sequence")] = None
     position: Annotated[str | None, _column("positions", "position or timestamp, if present")] = (
         None
     )
@@ -36,20 +36,22 @@ class Sequences(NamedTuple):
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Value of gaps between the runs of a bedGraph file; by default a gap is an error.",
+            help="Value for gaps between runs of a bedGraph file; by default a gap is an error.",
         ),
     ] = None
     repeated: Annotated[
         Literal["error", "mean", "keep"],
         typer.Option(
-            help="Observations at the same position: an error, replaced by their mean, "
-            "which is weighted by their number, or all kept."
+            help="Treatment of observations at the same position: report an error, "
+            "replace them by their mean, weighted by their number, or keep all."
         ),
     ] = "error"
-    wide: Annotated[bool, typer.Option("--wide", help="Each numeric column is a sequence.")] = False
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Read each numeric column as a sequence.")
+    ] = False
     common: Annotated[
         bool,
-        typer.Option("--common", help="All numeric columns are one sequence, with common changes."),
+        typer.Option("--common", help="Read numeric columns as one sequence with common changes."),
     ] = False
 
     @property
@@ -59,7 +61,7 @@ class Sequences(NamedTuple):
 
 
 class LabelFile(NamedTuple):
-    """A table of labels, and how to read it."""
+    """A table of labels, and options for reading it."""
 
     labels: Annotated[
         str,
@@ -67,26 +69,26 @@ class LabelFile(NamedTuple):
             metavar="LABELS", help="Table with columns sequence, start, end, kind; or a BED file."
         ),
     ]
-    start: Annotated[str | None, _column("starts of labels", "start")] = None
-    end: Annotated[str | None, _column("ends of labels", "end")] = None
-    kind: Annotated[str | None, _column("kinds of labels", "kind")] = None
+    start: Annotated[str | None, _column("label starts", "start")] = None
+    end: Annotated[str | None, _column("label ends", "end")] = None
+    kind: Annotated[str | None, _column("label kinds", "kind")] = None
 
 
 class Segmenting(NamedTuple):
     """Settings of the segmentations."""
 
-    # Time and memory grow with it.
+    # Time and memory grow with the maximum number of changes.
     max_changes: Annotated[
-        int, typer.Option(min=1, help="Maximum number of changes of a sequence.")
+        int, typer.Option(min=1, help="Maximum number of changes in a sequence.")
     ]
-    # Literals, as importing the types of the library would slow down --help.
+    # Literals are repeated here, because importing the library would slow down --help.
     cost: Annotated[
         Literal["normal", "poisson", "biweight", "huber", "mean_variance"],
         typer.Option(help="Cost of a segment; biweight and huber are robust."),
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,
-        typer.Option(help="Means alternately increase and decrease; required for labels of peaks."),
+        typer.Option(help="Means increase and decrease alternately; required for labels of peaks."),
     ] = None
     min_length: Annotated[
         int, typer.Option(min=1, help="Minimum number of observations in a segment.")
@@ -99,9 +101,9 @@ class Segmenting(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The file of a page."""
+    """The output file of a page, and options for writing it."""
 
-    out: Annotated[str, typer.Option(metavar="FILE", help="The page; - for stdout.")]
+    out: Annotated[str, typer.Option(metavar="FILE", help="Page to write; - for stdout.")]
     force: ForceOption = False
     quiet: QuietOption = False
 
@@ -109,7 +111,7 @@ class Page(NamedTuple):
 PenaltyOption = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Penalty of a change; by default it depends on the noise of each sequence."
+        min=0, help="Penalty per change; by default it depends on the noise of each sequence."
     ),
 ]
 FirstLabelsOption = Annotated[
@@ -123,7 +125,7 @@ GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column, of either table, of groups such as persons or machines, which "
-        "cross-validation keeps together.",
+        help="Column of groups, such as persons or machines, which cross-validation keeps "
+        "together; it may be in either table.",
     ),
 ]

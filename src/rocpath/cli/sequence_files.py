@@ -1,4 +1,4 @@
-"""Sequences and labels of files, and the results of changepoint commands."""
+"""Read the files of changepoint commands, and prepare the files with their results."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from rocpath.sequence_tables.labels import LabelTable
     from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
 
-_MAX_NAMED = 10  # skipped sequences
+_MAX_NAMED = 10  # skipped sequences named in warnings
 
 
 def open_sequences(
     options: Sequences, cost: Any, *, saved: Mapping[str, Any] | None = None, quiet: bool = False
 ) -> SequenceTable:
-    """Read the sequences of a file, and name the skipped ones.
+    """Read the sequences of a file, and warn about skipped ones.
 
-    Columns have the names of the options, or else those saved with a model.
+    Names of columns are those of the options, or else those saved with a model.
     """
     source, *names, fill, repeated, wide, common = options
     roles = ("sequence", "position", "value", "weight")
@@ -51,7 +51,7 @@ def open_sequences(
 def open_labels(
     options: LabelFile, table: SequenceTable, group: str | None = None, *, quiet: bool = False
 ) -> LabelTable:
-    """Read the labels of sequences, and name sequences that do not exist."""
+    """Read the labels of sequences, and warn about labels of unknown sequences."""
     source, start, end, kind = options
     found = read_labels(opened(source), table, start=start, end=end, kind=kind, group=group)
     n_unlabeled = found.labels.count(None)
@@ -61,7 +61,7 @@ def open_labels(
 
 
 def labeling_page_of(table: SequenceTable, segmenting: Segmenting, **more: Any) -> str:
-    """Return the labeling page of the sequences of a table."""
+    """Return a page for labeling the sequences of a table."""
     about: dict[str, Any] = {"names": table.names, "positions": table.written_positions}
     about["weights"] = table.weights
     return cp.labeling_page(table.values, **about, **segmenting._asdict(), **more)
@@ -79,7 +79,7 @@ def _show(skipped: Sequence[SkippedSequence], notes: Sequence[str], *, quiet: bo
 def detection_files(
     table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
 ) -> dict[str, str]:
-    """Return the tables of changes and of sequences, as CSV by file name."""
+    """Return the tables of changes and of sequences as CSV text, by file name."""
     return {
         "changes.csv": inert_csv(table.changes(found, worth)),
         "sequences.csv": inert_csv(_summary_table(table, found)),
@@ -100,7 +100,7 @@ def _summary_table(table: SequenceTable, found: Sequence[Segmentation]) -> pl.Da
 
 
 def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> str:
-    """Return the numbers of changes and sequences, in a sentence."""
+    """Summarize the numbers of changes and sequences in a sentence."""
     rule = "default of each sequence" if penalty is None else f"{penalty:g}"
     n_changes = _counted(sum(one.n_changes for one in found), "change")
     return f"{n_changes} in {_counted(len(found), 'sequence')}; penalty: {rule}."
@@ -113,7 +113,7 @@ def _counted(n: int, noun: str) -> str:
 def detector_files(
     detector: LearnedDetector, table: SequenceTable, unknown: Sequence[SkippedSequence], title: str
 ) -> dict[str, Any]:
-    """Return the contents of the files of a fit: text, or functions that write them."""
+    """Return the files of a fit by name: text, or functions that write them."""
     evaluation, comparison = detector.evaluation_, detector.comparison_
     settings = detector.get_params(deep=False)
     columns = table.columns._asdict()

@@ -1,4 +1,4 @@
-"""A page to label sequences in a browser."""
+"""HTML page for labeling sequences in a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 TITLE = "Label changes"
-# In order: each script uses the shared object of those before it.
+# In order, because each script adds to an object that the following ones use.
 _SCRIPTS = ("signal", "labels", "models", "drawing", "overview", "edits", "input", "page")
 
 
@@ -34,18 +34,19 @@ class PageSequence:
     name : str
         Name of the sequence.
     position : array-like, shape (n,)
-        Increasing positions of the observations: numbers, or text such as times, in
-        which labels are then saved. Other text is shown at equal distances.
+        Increasing positions of the observations: numbers, or text such as times. Labels
+        are saved in the same form. Positions that are neither numbers nor times are
+        shown at equal distances.
     value : array, shape (n,)
-        The observations; NaN where there is none.
+        The observations; NaN for missing ones.
     models : list of PageModel
         Segmentations to choose from, by decreasing penalty.
     shown : int
-        Index of the model that is shown first.
+        Index of the model that is shown initially.
     is_runs : bool
         Whether observations are runs of equal values.
     note : str
-        A sentence about the models, such as that there are more changes than shown.
+        Sentence about the models, for example if the penalty selects more changes.
     """
 
     name: str
@@ -72,19 +73,19 @@ def labeling_html(
     has_peaks: bool = False,
     title: str = TITLE,
 ) -> str:
-    """Return a self-contained page to label sequences in a browser.
+    """Return a self-contained page for labeling sequences in a browser.
 
     Parameters
     ----------
     sequences : list of PageSequence
-        The sequences, with different names.
+        The sequences, with unique names.
     labels : list of tuple
-        Initial labels: name of the sequence, start, end and kind; start and end in the
-        form of the positions.
+        Initial labels: name of the sequence, start, end and kind. Starts and ends have
+        the same form as the positions.
     has_peaks : bool
         Whether to offer labels of peaks.
     title : str
-        Plain text.
+        Title of the page, as plain text.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def labeling_html(
 
     See Also
     --------
-    rocpath.changepoint.labeling_page : Compute the segmentations too.
+    rocpath.changepoint.labeling_page : Compute the segmentations and return the page.
     """
     rows = [[one if isinstance(one, str) else float(one) for one in row] for row in labels]
     coded = [_sequence(one) for one in sequences]
@@ -102,8 +103,8 @@ def labeling_html(
         "labels": rows,
         "has_peaks": has_peaks,
         "kind_colors": KIND_COLORS,
-        # Browsers store labels under this key: only a page of the same sequences and
-        # initial labels may find them again.
+        # Browsers store labels under this key, so that only a page with the same
+        # sequences and initial labels restores them.
         "key": _digest([[one["name"], one["value"]] for one in coded], rows),
     }
     return page_html(
@@ -131,7 +132,7 @@ def _sequence(one: PageSequence) -> dict[str, Any]:
             {
                 "min_penalty": float(model.min_penalty),
                 "changes": model.changes,
-                # Five digits are less than a pixel.
+                # Five decimals are more precise than a pixel.
                 "mean": ((model.mean - middle) / half).round(5),
             }
             for model in one.models
@@ -148,14 +149,14 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
             f"positions of {name!r} must have one entry for each of the {n} values, "
             f"got shape {given.shape}."
         )
-    # Text is of a fixed width or objects; anything else must be numbers.
+    # Text has a string or object dtype; anything else must be numeric.
     if given.dtype.kind not in "USO":
         number = finite_vector(f"positions of {name!r}", given)
         check_increase(f"positions of {name!r} must increase", number)
         return {"kind": "number", **_coded_places(number)}
     text = [str(one) for one in given]
-    # Numbers first, as 2024 is a number and a year; positions that do not increase as
-    # numbers may increase as times. Browsers count milliseconds.
+    # Numbers are tried first, because 2024 is a number and a year. Positions that do not
+    # increase as numbers may increase as times. Browsers measure times in milliseconds.
     for kind, dtype, unit in (("number", "f8", 1.0), ("time", "datetime64[us]", 1000.0)):
         place = _parsed(text, dtype)
         if place is not None and (place[1:] > place[:-1]).all():
@@ -186,7 +187,7 @@ def _parsed(text: list[str], dtype: str) -> NDArray[Any] | None:
 
 
 def _coded(array: NDArray[Any]) -> str:
-    # Bytes are exact, and browsers need not parse numbers.
+    # Bytes are exact, and browsers do not have to parse numbers.
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 
 

@@ -1,4 +1,4 @@
-"""The report of learned penalties, with every labeled sequence."""
+"""HTML report of learned penalties, which shows every labeled sequence."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rocpath.model_comparison import ModelComparison
     from rocpath.roc import ROCCurve
 
-_MOST_POINTS = 2_000_000  # drawn of all sequences together
+_MOST_POINTS = 2_000_000  # number of points drawn for all sequences together
 _FEWEST_BINS, _MOST_BINS = 50, 500  # of a sequence, with up to four points each
-_MILLISECOND = 1000.0  # in microseconds, which times come in
+_MILLISECOND = 1000.0  # in microseconds, the unit of times
 _PADDING = 1.5  # log penalties drawn beyond the first and the last step
 
 
@@ -47,19 +47,19 @@ class ReportedSequence:
     Attributes
     ----------
     name, group : str
-        Plain text; the group may be None.
+        Name and group of the sequence, as plain text; the group may be None.
     position, value : array, shape (n,)
         The observations; times are microseconds since 1970.
     labels : Labels
-        Its labeled regions.
+        Labeled regions of the sequence.
     outcomes : list of str
         ``"FP"``, ``"FN"`` or ``""`` for each label.
     changes, mean : array
         The segmentation for the cross-validated penalty.
     gain : array
-        Increase of the cost if each change is removed.
+        Increase in cost if each change is removed separately.
     errors : PenaltyErrors
-        Its label errors as a function of the penalty.
+        Label errors as a function of the penalty.
     target : tuple of float
         The interval of log penalties with the fewest label errors.
     log_penalty : float
@@ -90,26 +90,26 @@ class PenaltyReport:
     Attributes
     ----------
     title, headline : str
-        Plain text.
+        Title and summary, as plain text.
     comparison : ModelComparison
         Cross-validated label errors of each rule for the penalty.
     roc : dict of ROCCurve
-        ROC curve of each rule; the point at the constant 0 is that of its predictions.
+        ROC curve of each rule; the point at constant 0 corresponds to its predictions.
     sequences : list of ReportedSequence
         Every labeled sequence.
     coefficients : list of tuple of str and float
-        Name of each selected feature, and the change of the log penalty for one
-        standard deviation of it.
+        Name of each selected feature, and the change in the log penalty per standard
+        deviation of the feature.
     intercept : float
         Mean predicted log penalty.
     path : RegularizationPath or None
-        How the model was selected.
+        Losses of the candidate models; None if the regressor has no such path.
     settings : dict of str
         Other settings by name.
     is_time : bool
         Whether positions are times.
     notes : tuple of str
-        Sentences about sequences that were skipped, and the like.
+        Sentences to show above the results, for example about skipped sequences.
     """
 
     title: str
@@ -142,14 +142,14 @@ def penalty_report_html(report: PenaltyReport) -> str:
     """
     sequences, path = report.sequences, report.path
     ordered = sorted(report.coefficients, key=lambda pair: -abs(pair[1]))
-    # All sequences share a number of points, so that the size of a page is bounded.
+    # The total number of points is limited, so that the size of the page is bounded.
     n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
     n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
     data = {
         "is_time": report.is_time,
         "kinds": KIND_COLORS,
         "roc": [_curve(name, curve) for name, curve in report.roc.items()],
-        # Plotly reads names as HTML.
+        # Plotly renders names as HTML.
         "errors": [
             [escape(one.name), one.value, one.low, one.high] for one in report.comparison.scores
         ],
@@ -189,7 +189,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
         "name": one.name,
         "group": one.group,
         "position": position[kept],
-        # Six digits are more than a screen resolves, and keep the page small.
+        # Six digits exceed the resolution of a screen, and keep the page small.
         "value": np.array([float(f"{value:.6g}") for value in one.value[kept]]),
         "n": one.value.size,
         "edge": edge[np.concatenate(([0], one.changes, [one.value.size]))],
@@ -207,7 +207,7 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
 
 
 def _curve(name: str, curve: ROCCurve) -> dict[str, Any]:
-    # Thresholds are constants added to the predictions; 0 is the predictions alone.
+    # Thresholds are constants added to the predictions; 0 leaves them unchanged.
     low, high = curve.threshold.T
     at = int(((low <= 0) & (high > 0)).argmax())
     predicted = [curve.fpr[at], curve.tpr[at]]
@@ -216,5 +216,5 @@ def _curve(name: str, curve: ROCCurve) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    # JSON has no infinity; null is an infinite limit.
+    # JSON has no infinity; null represents an infinite limit.
     return value if np.isfinite(value) else None

@@ -95,7 +95,7 @@ def read_labels(
             found[name] = _labels(part, usable[name], is_time=table.is_time)
         # Skipped sequences have already been reported.
         elif name not in skipped:
-            reason = "there is no such sequence, but it has a label"
+            reason = "it is not among the sequences, but it has a label"
             unknown.append(SkippedSequence(name, part["row"][0], reason))
     if not found:
         _refuse_all(unknown, table)
@@ -161,7 +161,7 @@ def _limits(series: pl.Series, is_time: bool) -> pl.Series:
 
 
 def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> Labels:
-    """Return the labels of a sequence; messages show times as they are written."""
+    """Return the labels of a sequence; error messages show times as in the table."""
     row, start, end, kind = (part[one].to_numpy() for one in ("row", "start", "end", "kind"))
     try:
         labels = Labels(start, end, tuple(kind), sequence=sequence.name, row=row)
@@ -170,7 +170,7 @@ def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> La
     except ValueError as error:
         if not is_time:
             raise
-        # The message shows times in microseconds, which are not in the table.
+        # The message contains times in microseconds; replace them by those in the table.
         numbers = [*start, *end, *sequence.position[[0, -1]]]
         written = [*part["written_start"], *part["written_end"], *sequence.written[[0, -1]]]
         message = with_written_positions(str(error), map(float, numbers), map(str, written))
@@ -210,7 +210,7 @@ def _groups(
 
 
 def _refuse_all(unknown: list[SkippedSequence], table: SequenceTable) -> None:
-    """Raise an error, because no sequence has labels."""
+    """Raise an error that explains why no sequence has labels."""
     if unknown:
         one = unknown[0]
         raise ValueError(

@@ -24,7 +24,7 @@ _TIME_FORMATS = (
 
 
 class Positions(NamedTuple):
-    """Positions as numbers, null if not parsed; times are microseconds since 1970."""
+    """Positions as numbers, null if they cannot be parsed; times are in microseconds since 1970."""
 
     number: pl.Series
     is_time: bool
@@ -44,17 +44,17 @@ class Positions(NamedTuple):
 def parsed_positions(series: pl.Series) -> Positions:
     """Parse positions as numbers or as times, whichever succeeds for more of them."""
     if series.dtype in (pl.Date, pl.Datetime):
-        # A common unit, because labels and sequences may have different ones.
+        # Labels and sequences may have different units, so a common one is used.
         return Positions(series.dt.epoch("us").cast(pl.Float64), is_time=True)
     text = series
     if series.dtype == pl.String:
-        # A month, such as 2024-05, is its first day.
+        # A month, such as 2024-05, is read as its first day.
         text = series.str.strip_chars().str.replace(r"^(\d{4}-\d\d)$", "${1}-01")
     number = text.cast(pl.Float64, strict=False).fill_nan(None)
     # Parsing times is slow, and unnecessary if all positions are numbers.
     if series.dtype == pl.String and number.null_count() > text.null_count():
         time = _times(text)
-        # By majority, so that one bad row does not turn a column of times into bad numbers.
+        # The majority decides, so that one invalid row does not make a column of times numeric.
         if time.null_count() < number.null_count():
             return Positions(time, is_time=True)
     return Positions(number, is_time=False)
@@ -64,7 +64,7 @@ def _times(text: pl.Series) -> pl.Series:
     """Return microseconds since 1970, null where the text is not a time."""
     time = pl.Series(text.name, [None] * len(text), dtype=pl.Int64)
     for style in _TIME_FORMATS:
-        # Only values that no previous format could parse, because a column may mix formats.
+        # A column may mix formats, so each format is tried on the values not parsed so far.
         rest = text.set(time.is_not_null(), None)
         if rest.null_count() == len(rest):
             break

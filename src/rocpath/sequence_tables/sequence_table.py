@@ -123,7 +123,7 @@ class SequenceTable(NamedTuple):
         sequence = self.columns.sequence or "sequence"
         position = self.columns.position or "position"
         first = self.sequences[0]
-        # If columns have common changes, the means of each column.
+        # If columns have common changes, there are two means for each column.
         names = [f"{name}_{side}" for name in first.columns for side in ("before", "after")]
         means = names or _MEANS
         rows: list[dict[str, Any]] = []

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     Source = str | os.PathLike[str] | BinaryIO | Any
 
-# Common column names of each role, in order of preference; other roles are column names.
+# Common column names of each role, in order of preference. The columns of other roles are
+# named like the role.
 _USUAL_NAMES = {
     "sequence": ("sequence", "chrom"),
     "position": ("position", "timestamp", "time", "datetime", "date"),
@@ -59,7 +60,7 @@ def read_sequences(
     layout: Literal["long", "wide", "common"] = "long",
     cost: SegmentCost = "normal",
 ) -> SequenceTable:
-    """Read sequences from a table with one row per observation, or with another layout.
+    """Read sequences from a long table, a wide table or a bedGraph file.
 
     Positions are numbers or times, and rows need not be sorted by them. Sequences with
     invalid values are skipped.
@@ -105,7 +106,7 @@ def read_sequences(
     if has_ending(source, _BEDGRAPH):
         found = _coverage(str(source), columns, fill, cost)
     else:
-        # Read as text, so that positions and names such as 007 stay as written.
+        # These columns are read as text, so that names such as 007 keep their format.
         text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
         rows = as_rows(source, {*text, sequence, position})
         read = _split if layout == "long" else _wide
@@ -166,7 +167,7 @@ def _check_names(columns: SequenceColumns) -> None:
         is_result = name in RESULT_COLUMNS and name in columns[:2]
         if given.count(name) > 1 or is_result:
             raise ValueError(
-                f"column {name!r} must have one role, and must not be named like a result "
+                f"column {name!r} must have one role and must not have the name of a result "
                 f"({', '.join(RESULT_COLUMNS)}): rename it."
             )
 
@@ -181,10 +182,10 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
         raise ValueError(
             f"sequences must have a numeric column; columns are: {listed(table.columns)}."
         )
-    # As a long table, in which invalid columns are skipped like other invalid sequences.
+    # A long table is split, so that invalid columns are skipped like invalid sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
     found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
-    # In messages, the column and the row of the wide table.
+    # Messages refer to columns and rows of the wide table.
     skipped = [
         SkippedSequence(
             one.sequence,
@@ -245,7 +246,7 @@ def _split(
 def _run_lengths(
     starts: pl.Series, ends: pl.Series, frame: pl.DataFrame, rules: list[_Rule]
 ) -> pl.Series:
-    """Return the lengths of runs, in seconds if they are times, and add their rules."""
+    """Return the lengths of runs, in seconds for times, and add the rules for runs."""
     end = parsed_positions(ends)
     runs = frame.with_columns(end=end.number).with_row_index()
     length = runs["end"] - runs["position"]
