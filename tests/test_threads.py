@@ -12,6 +12,10 @@ import rocpath as rp
 from rocpath import _core
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
+without_sanitizer = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="AddressSanitizer itself needs more memory than these limits allow",
+)
 
 SEARCHES = """
 import numpy as np
@@ -109,6 +113,7 @@ def test_searches_run_after_a_fork():
 
 
 @linux
+@without_sanitizer
 def test_searches_run_where_no_thread_can_be_started():
     # A thread's stack is as large as the limit of the process that starts Python.
     inner = SEARCHES.format(n=3000) + (
@@ -131,6 +136,7 @@ def test_searches_run_where_no_thread_can_be_started():
 
 
 @linux
+@without_sanitizer
 @pytest.mark.parametrize("search", ["rp.best_auc_step(lines)", "rp.sweep(lines)"])
 def test_too_little_memory_is_a_memory_error_with_a_size(search):
     code = SEARCHES.format(n=200_000) + (
