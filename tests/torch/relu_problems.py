@@ -90,15 +90,15 @@ SCALE = 2**1100  # the smallest float64 is a multiple of 2**-1074
 
 
 def whole(numbers):
-    """Return float64 numbers as whole multiples of 1 / SCALE."""
+    """Return float64 numbers as integer multiples of 1 / SCALE."""
     flat = [int(Fraction(float(number)) * SCALE) for number in np.ravel(numbers)]
     return np.array(flat, dtype=object).reshape(np.shape(numbers))
 
 
 def exact_predictions(problem, steps):
-    """Return predictions at fractions, as whole numbers in a unit that each step has.
+    """Return predictions at fractional steps, as integers in a unit for each step.
 
-    The same as `oracle_relu.predictions`, faster: numbers are multiples of a power of two.
+    This is a faster `oracle_relu.predictions`: numbers are multiples of a power of two.
     """
     network, moved, direction, rows, _ = problem
     values, unit = whole(rows)[None], SCALE
@@ -128,7 +128,7 @@ class LinesAtStep(NamedTuple):
 
 
 def lines_at(problem, steps, units, max_step):
-    """Yield the lines at each step, as whole numbers in the unit of that step."""
+    """Yield the lines at each step, as integers in the unit of that step."""
     moved = call(MovedLayer.from_network, problem)
     ray = moved.ray(moved.default_max_step if max_step is None else max_step)
     kink = ray.kinks.step
@@ -160,7 +160,7 @@ def checked_steps(best, metric, max_step):
     last = 4.0 if max_step is None else max_step
     grid = {Fraction(k, 24) for k in range(int(24 * last) + 1)}
     grid |= {Fraction(best.step)} | {Fraction(10) ** k for k in range(1, 7) if max_step is None}
-    # A bound on AUC is one for all float64 steps, as that of `best_auc_step`.
+    # A bound on AUC holds for all float64 steps, as in `best_auc_step`.
     return sorted({Fraction(float(step)) for step in grid} if metric == "auc" else grid)
 
 
@@ -197,7 +197,7 @@ def bound_violation(problem, best, metric, max_step):
 
 
 def violations(problem, metric, tol, max_step=None):
-    """Return what is wrong with a certified step, and whether it is certified."""
+    """Return the errors of a certified step, and whether it is certified."""
     best = call(rt.certified_step, problem, metric=metric, tol=tol, max_step=max_step)
     sign = 1 if metric == "auc" else -1
     scores = [Fraction(score) for score in forward(problem, best.step)]

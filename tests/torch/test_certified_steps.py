@@ -239,7 +239,7 @@ def test_layer_path_equals_definitions_at_every_row_and_between_rows():
             assert path.auc_after[row] == float(oracle_relu.auc(scores, y)), number
 
 
-def test_layer_path_has_the_certified_step_as_its_best():
+def test_certified_steps_attain_the_best_values_of_layer_path():
     network, (X, y) = sequential(5, 4, 3, 1), make_rows(60)
     direction = descent_direction(network, network[0], X, y)
     path = rt.layer_path(network, network[0], X, y, direction)
@@ -272,7 +272,7 @@ def test_invalid_input_raises():
             return network(X)
 
     invalid = [
-        ((Custom(), layer, X, y, direction), {}, ValueError, "once in network, an nn.Sequential"),
+        ((Custom(), layer, X, y, direction), {}, ValueError, "once in network, which must be an"),
         ((network, torch.nn.Linear(5, 4), X, y, direction), {}, ValueError, "got 0 times"),
         ((network, network[1], X, y, direction), {}, TypeError, "must be an nn.Linear, got ReLU"),
         ((sigmoid, layer, X, y, direction), {}, ValueError, "got Sigmoid.* where ReLU"),
@@ -285,7 +285,7 @@ def test_invalid_input_raises():
         ((network, layer, X, y, direction[:1]), {}, ValueError, "shapes of layer.parameters"),
         ((network, layer, X, y, [None, None]), {}, TypeError, "a sequence of tensors"),
         ((broken, layer, X, y, direction), {}, ValueError, "parameters of network must be finite"),
-        ((network, layer, X * np.nan, y, direction), {}, ValueError, "X must give finite"),
+        ((network, layer, X * np.nan, y, direction), {}, ValueError, "X must result in finite"),
         ((network, layer, X, y, direction), {"metric": "f1"}, ValueError, "metric must be"),
         ((network, layer, X, y, direction), {"tol": -1.0}, ValueError, "tol must be non-neg"),
         ((network, layer, X, y, direction), {"max_step": -1.0}, ValueError, "max_step must be"),

@@ -1,4 +1,4 @@
-"""The losses in torch programs: compiled, vmapped, in other dtypes, with bad input."""
+"""The losses in torch programs: compiled, with vmap, in other dtypes, with invalid input."""
 
 import math
 

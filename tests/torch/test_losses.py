@@ -68,7 +68,7 @@ def test_aum_of_labels_equals_the_core(batch, margin):
 
 @given(batches(), st.sampled_from([0.0, 0.5, 1e3]))
 def test_aum_of_several_labels_equals_the_core(batch, margin):
-    # Several labels are sorted, while a single one is left to the core.
+    # AUM of several labels is computed by sorting, that of a single label by the core.
     scores, target, weight = batch
     scores = [round(1024 * max(min(score, 1e6), -1e6)) / 1024 for score in scores]
     bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
@@ -86,7 +86,7 @@ def test_aum_of_several_labels_equals_the_core(batch, margin):
 
 
 def test_aum_with_weights_of_very_different_sizes():
-    # By hand: the two heavy rows are in the wrong order, at distance 3; the others are lost.
+    # By hand: the two heavy rows are in the wrong order, at distance 3; the others are negligible.
     scores, target = [0.0, 1.0, 2.0, -1.0], torch.tensor([1, 0, 0, 1])
     weight = torch.tensor([1e-30, 1e-30, 1.0, 1.0], dtype=torch.float64)
     for columns in (1, 2):

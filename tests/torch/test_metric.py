@@ -39,7 +39,7 @@ def test_the_metric_is_the_auc_of_all_batches(seed, size):
     )
 
 
-def test_one_class_is_nan_and_reset_forgets():
+def test_auc_of_one_class_is_nan_and_reset_drops_all_batches():
     metric = rt.BinaryAUC()
     metric.update(torch.tensor([0.5, 1.0]), torch.tensor([1, 1]))
     assert math.isnan(metric.compute())
@@ -54,7 +54,7 @@ def test_calling_the_metric_returns_the_auc_of_the_batch():
     metric = rt.BinaryAUC()
     assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
     assert metric(torch.tensor([0.4, 0.3]), torch.tensor([0, 1])) == 0.0
-    # Of the four pairs, 0.3 of a positive against 0.4 of a negative is wrong.
+    # One of the four pairs is in the wrong order: a positive at 0.3, a negative at 0.4.
     assert metric.compute() == 0.75
 
 
@@ -180,7 +180,7 @@ def test_torchmetrics_collections_accept_the_metric():
         {"ours": rt.BinaryAUC(), "theirs": torchmetrics.AUROC(task="binary")}
     )
     assert isinstance(collection["ours"], torchmetrics.Metric)
-    # Probabilities: theirs applies a sigmoid to batches with other scores only.
+    # Probabilities, because torchmetrics applies a sigmoid to batches with other scores.
     updated(collection, torch.sigmoid(scores), target.int())
     value = collection.compute()
     assert value["ours"].item() == pytest.approx(value["theirs"].item(), abs=1e-6)
@@ -246,7 +246,7 @@ PROGRAM = """
     rng = np.random.default_rng(0)
     target = rng.random(301) < 0.2
     scores = rng.normal(size=301) + target
-    # Processes of different size, in batches of different size.
+    # Processes have different numbers of rows, in batches of different sizes.
     mine = slice(0, 200) if rank == 0 else slice(200, 301)
     for buckets in (False, True):
         metric = rt.BinaryAUC(buckets=buckets)
@@ -263,7 +263,7 @@ WITHOUT_TORCHMETRICS = "sys.modules['torchmetrics'] = None"
 
 
 def run_processes(block):
-    """Run the program in two processes, and return what each of them prints."""
+    """Run the program in two processes, and return the output of each."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

@@ -17,7 +17,7 @@ each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
 
 def make_batch(n=50, n_labels=4, seed=0):
-    """Return labels of which the last one is never positive."""
+    """Return scores and targets; the last label has no positives."""
     rng = np.random.default_rng(seed)
     target = torch.tensor(rng.integers(0, 2, (n, n_labels)))
     target[:, -1] = 0
@@ -77,7 +77,7 @@ def test_row_weights_apply_to_all_labels(loss):
 
 
 @pytest.mark.parametrize("module", [rt.AUMLoss, rt.PairwiseSquaredHinge, rt.SmoothedAUCLoss])
-def test_modules_take_the_same_options(module):
+def test_modules_accept_the_same_options(module):
     scores, target = make_batch()
     function = {
         rt.AUMLoss: rt.aum_loss,
@@ -98,7 +98,7 @@ def test_the_streaming_loss_has_a_threshold_for_each_label():
     each = [rt.AUMLoss(share) for share in (0.5, 0.4, 0.3, 0.2)]
     columns = [one(scores[:, k], target[:, k]) for k, one in enumerate(each)]
     value = loss(scores, target)
-    # Every label counts here, also one without positives.
+    # Every label counts here, including one without positives.
     assert value.item() == pytest.approx(sum(columns).item() / 4)
     value.backward()
     torch.stack(columns).mean().backward()
@@ -148,7 +148,7 @@ def test_soft_labels_raise_with_a_remedy(loss):
 
 
 def test_the_remedy_for_soft_labels_works():
-    # Each row twice with weights p and 1 - p: with p of 0 and 1, the usual loss.
+    # Pass each row twice, with weights p and 1 - p: for p in {0, 1} this is the usual loss.
     scores, target = make_batch(20, 2)
     scores, target = scores[:, 0], target[:, 0].double()
     twice = torch.cat((scores, scores))

@@ -65,7 +65,7 @@ def certified_step(
     y : array-like or Tensor, shape (n_examples,)
         Labels of two classes.
     direction : sequence of Tensor
-        Directions of the parameters, with the shapes of ``layer.parameters()``.
+        Direction of each parameter, with the shapes of ``layer.parameters()``.
     metric : {"auc", "aum"}
         Metric to maximize (AUC) or minimize (AUM).
     tol : float
@@ -74,7 +74,7 @@ def certified_step(
         Largest step. By default it is infinite for the last layer. For other layers it is
         2**20 times the ratio of the largest parameter of the layer to the largest entry of
         the direction: beyond it the parameters are a multiple of the direction, up to
-        a millionth.
+        a relative error of one millionth.
 
     Returns
     -------
@@ -124,13 +124,13 @@ def layer_path(
     """Compute AUM and AUC along a direction of one layer, at every crossing and kink.
 
     Between two kinks predictions are lines, which `sweep` handles exactly, up to the
-    rounding of the predictions at a kink. The number of rows grows with the square of
-    the number of examples, so it is suitable for hundreds of examples.
+    rounding of the predictions at a kink. The number of rows of the path grows with the
+    square of the number of examples, so this is suitable for hundreds of examples.
 
     Parameters
     ----------
     network, layer, X, y, direction, max_step
-        As for :func:`certified_step`.
+        Same as for :func:`certified_step`, but without a default limit on the step.
 
     Returns
     -------
@@ -196,7 +196,7 @@ class _Window(NamedTuple):
         inside = kink[np.searchsorted(kink, self.low, "right") : np.searchsorted(kink, self.high)]
         n_before = np.searchsorted(inside, self.step, "right")
         if inside.size == 0:
-            # A narrow window next to the end that has the kink, up to rounding.
+            # Kinks are only at an end of the window: split off a narrow part at that end.
             is_first = kink[0] == self.low
             step = self.low * (1 + 0.5 * _NARROW) if is_first else self.high * (1 - 0.5 * _NARROW)
         elif 0.1 * inside.size < n_before < 0.9 * inside.size:
@@ -222,7 +222,7 @@ class _Search:
         self._best_objective, self._best_step = -np.inf, 0.0
 
     def run(self) -> BestStep:
-        """Split the window with the best bound until it is attained or final."""
+        """Split the window with the best bound until it is attained or cannot be split."""
         queue: list[tuple[float, int, _Window]] = []
         windows, n_windows = [_Window(0.0, self._max_step, *self._ray[:2])], 0
         while True:
@@ -230,7 +230,7 @@ class _Search:
                 heapq.heappush(queue, (-window.bound, n_windows, window))
                 n_windows += 1
             best, value = queue[0][2], self._best_objective
-            # A forward pass may break ties, and so exceed the bound of exact arithmetic.
+            # A forward pass may break ties, and thereby exceed the bound of exact arithmetic.
             bound = max(best.bound, value)
             is_global, split = bound - value <= self._tol, best.split
             if is_global or split is None:
@@ -287,10 +287,10 @@ class _Search:
     def _inner_tolerance(
         self, window: _Window, intercept: NDArray[np.float64], slope: NDArray[np.float64]
     ) -> float:
-        """Return the tolerance of a search of lines, a fraction of the error of the lines.
+        """Return the tolerance of a search over lines, a fraction of the lines' error.
 
-        It does not depend on the tolerance of the whole search, so that a smaller one only
-        continues the same search.
+        With kinks it does not depend on ``tol``, so that a smaller ``tol`` only continues
+        the same search.
         """
         if not self._has_kinks:
             return self._tol
@@ -304,10 +304,10 @@ class _Search:
     def _relaxed(
         self, window: _Window
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Return lines above positives and below negatives, and which rows have kinks."""
+        """Return lines above positives and below negatives, and whether rows have kinks."""
         low, high, lines, kinks = window[:4]
         kink, bend = np.clip(kinks.step, low, high), kinks.slope_change
-        # The shares of a bend in the slopes of the chord and of the tangent at the middle.
+        # The fractions of a bend in the slopes of the chord and of the tangent at the middle.
         if np.isinf(high):
             chord, tangent = np.ones(kink.size), kink <= low
         else:
@@ -340,7 +340,7 @@ class _Search:
         return intercept, slope, n_kinks > 0
 
     def _halves(self, window: _Window, step: float) -> list[_Window]:
-        """Split a window; a kink at the split, where rounding has put it, is in both halves."""
+        """Split a window; a kink at the split is in both halves, because it is rounded."""
         kinks = window.kinks
         first, last = (np.searchsorted(kinks.step, step, side) for side in ("left", "right"))
         lines = window.lines.after(kinks.take(slice(first)))
@@ -350,7 +350,7 @@ class _Search:
         ]
 
     def _interval(self, window: _Window) -> tuple[float, float]:
-        """Return a range around the best step without kinks and crossings."""
+        """Return a range around the best step without kinks or crossings."""
         step, kinks = self._best_step, self._ray.kinks
         if not self._is_auc:
             return step, step
@@ -373,7 +373,7 @@ class _Search:
 def _tied_pairs(
     source: NDArray[np.intp], is_positive: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return one of each set of equal rows of both classes, with its share of all pairs."""
+    """Return one row of each group of equal rows with both labels, and its share of pairs."""
     _, first, group = np.unique(source, return_index=True, return_inverse=True)
     n_positive = np.bincount(group, is_positive)
     share = n_positive * (np.bincount(group) - n_positive)

@@ -24,7 +24,8 @@ try:
 except ImportError:
     from rocpath.torch.plain_metric import Metric  # type: ignore[assignment]
 
-# Sign, exponent and eleven digits of a float32: all that float16 and bfloat16 have.
+# Keeps the sign, the exponent and eleven mantissa bits of a float32, which is enough to
+# represent float16 and bfloat16.
 _BITS_DROPPED = 12
 _N_BUCKETS = 2 ** (32 - _BITS_DROPPED)
 
@@ -47,9 +48,9 @@ class BinaryAUC(Metric):
         scikit-learn and torchmetrics do.
     buckets : bool
         Whether to count scores in 2²⁰ buckets instead of keeping them: 16 MB for any
-        number of examples, instead of 9 bytes per example (16 with weights). float16
-        and bfloat16 scores have their own buckets, so that the AUC is exact; for other
-        scores it is within ``error_bound()`` of the exact AUC.
+        number of examples, instead of 9 bytes per example (16 with weights). Each
+        float16 or bfloat16 value has its own bucket, so that the AUC is exact; for
+        other scores it is within ``error_bound()`` of the exact AUC.
     **kwargs
         Options of :class:`torchmetrics.Metric`, such as ``dist_sync_on_step``.
 
@@ -94,7 +95,7 @@ class BinaryAUC(Metric):
             self.add_state("n_rounded", count, dist_reduce_fx="sum")
         else:
             self.add_state("score", [], dist_reduce_fx="cat")
-            # The weight, negative for negatives: one byte per example without weights.
+            # The weight, with a minus sign for negatives: one byte per example without weights.
             self.add_state("signed_weight", [], dist_reduce_fx="cat")
 
     def update(self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -134,7 +135,7 @@ class BinaryAUC(Metric):
         # Adding 0 turns -0 into 0, which is the same score.
         single = (score + 0.0).float()
         bits = single.view(torch.int32).long() & 0xFFFFFFFF
-        # Floats rank as their bits do, except that negative ones are reversed.
+        # Floats are ordered like their bits, except that negative floats are reversed.
         key = torch.where(bits >> 31 == 1, ~bits & 0xFFFFFFFF, bits | 0x80000000)
         is_positive = (signed_weight > 0).long()
         index = is_positive * _N_BUCKETS + (key >> _BITS_DROPPED)
@@ -147,16 +148,16 @@ class BinaryAUC(Metric):
 
     @torch.compiler.disable
     def compute(self) -> Tensor:
-        """Compute the AUC of all batches, or NaN without both classes.
+        """Compute the AUC of all batches, or NaN if a class is absent.
 
         Returns
         -------
         Tensor, shape ()
+            AUC in float64, or in float32 on devices that do not support float64.
         """
         score, is_positive, weight = self._rows()
         value = float("nan")
-        # The first batches of an epoch may have one class, where a metric must not
-        # raise.
+        # A metric must not raise if the first batches of an epoch contain only one class.
         if is_positive.any() and not is_positive.all():
             bp = ErrorBreakpoints.from_labels(
                 is_positive, sample_weight=weight, denominator="count" if weight is None else "rate"
@@ -180,7 +181,9 @@ class BinaryAUC(Metric):
             Interval of :func:`rocpath.auc_interval`; ``standardized`` is not applied.
         """
         if self.buckets:
-            raise ValueError("buckets must be False for an interval: counts do not keep the rows.")
+            raise ValueError(
+                "buckets must be False for an interval, which requires the scores of all rows."
+            )
         with self.sync_context(dist_sync_fn=getattr(self, "dist_sync_fn", None)):
             score, is_positive, weight = self._rows()
         return auc_interval(
@@ -188,7 +191,7 @@ class BinaryAUC(Metric):
         )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot one or several values; requires torchmetrics."""
+        """Plot one or several values (requires torchmetrics)."""
         return self._plot(val, ax)
 
     def error_bound(self) -> float:
@@ -200,7 +203,7 @@ class BinaryAUC(Metric):
         if not self.buckets:
             return 0.0
         if self.max_fpr is not None:
-            raise ValueError(f"max_fpr must be None for a bound, got {self.max_fpr}.")
+            raise ValueError(f"max_fpr must be None for an error bound, got {self.max_fpr}.")
         with self.sync_context(dist_sync_fn=getattr(self, "dist_sync_fn", None)):
             negative, positive = self.bucket_weight.cpu().numpy()
             n_rounded = float(self.n_rounded)
@@ -210,7 +213,7 @@ class BinaryAUC(Metric):
         return 0.5 * float(negative @ positive / n_pairs)
 
     def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
-        """Return scores, labels and weights; in buckets, one row for each count."""
+        """Return scores, labels and weights; with buckets, one row for each nonzero count."""
         if self.buckets:
             counts = self.bucket_weight.cpu().numpy()
             label, bucket = np.nonzero(counts)

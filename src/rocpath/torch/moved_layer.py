@@ -25,7 +25,7 @@ _WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evalu
 
 @dataclass(frozen=True, eq=False)
 class MovedLayer:
-    """The inputs of a layer, this layer and all later ones, and the direction of the first."""
+    """Inputs of a layer, the parameters from this layer on, and the direction of the layer."""
 
     features: NDArray[np.float64]
     source: NDArray[np.intp]  # index of the first row with the same features
@@ -42,7 +42,7 @@ class MovedLayer:
         y: ArrayLike | Tensor,
         direction: Sequence[Tensor],
     ) -> MovedLayer:
-        """Split a network at the layer, in float64, or raise."""
+        """Validate the arguments, and split the network at the layer, in float64."""
         before, layers = _split_network(network, layer)
         move = _checked_direction(layer, direction)
         if not isinstance(X, Tensor):
@@ -57,7 +57,7 @@ class MovedLayer:
                 f"{features.shape}."
             )
         if not np.isfinite(features).all():
-            raise ValueError("X must give finite inputs to the layer, got NaN or infinity.")
+            raise ValueError("X must result in finite inputs of layer, got NaN or infinity.")
         _, first, group = np.unique(features, axis=0, return_index=True, return_inverse=True)
         source = first[group.reshape(-1)]
         parameters = [_float64("parameters of network", one.parameters()) for one in layers]
@@ -65,7 +65,7 @@ class MovedLayer:
 
     @property
     def default_max_step(self) -> float:
-        """The step beyond which the layer is a multiple of its direction up to a millionth."""
+        """The step beyond which the layer is nearly a multiple of its direction."""
         if len(self.layers) == 1:
             return np.inf
         largest, change = (
@@ -79,7 +79,7 @@ class MovedLayer:
         return make_ray(self.features, self.source, self.layers, self.direction, max_step)
 
     def scores(self, step: float) -> NDArray[np.float64]:
-        """Return the predictions of a forward pass at a step; equal rows have equal ones."""
+        """Return the predictions of a forward pass at a step, identical for equal rows."""
         moved = Layer(
             *(one + step * move for one, move in zip(self.layers[0], self.direction, strict=True))
         )
@@ -98,7 +98,8 @@ def _split_network(network: nn.Module, layer: nn.Linear) -> tuple[list[nn.Module
     places = [place for place, module in enumerate(modules) if module is layer]
     if len(places) != 1:
         raise ValueError(
-            f"layer must occur once in network, an nn.Sequential, got {len(places)} times."
+            "layer must occur exactly once in network, which must be an nn.Sequential, got "
+            f"{len(places)} times."
         )
     before, after = modules[: places[0]], modules[places[0] :]
     after = [module for module in after if not isinstance(module, _WITHOUT_EFFECT)]
@@ -134,7 +135,7 @@ def _checked_direction(layer: nn.Linear, direction: Sequence[Tensor]) -> Layer:
 
 
 def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
-    """Return a weight and a bias, 0 without one, as finite arrays, or raise."""
+    """Return a weight and a bias (zeros if there is none), or raise if not finite."""
     weight, *bias = (one.detach().cpu().double().numpy() for one in parameters)
     layer = Layer(weight, bias[0] if bias else np.zeros(len(weight)))
     if not all(np.isfinite(one).all() for one in layer):
@@ -143,7 +144,7 @@ def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
 
 
 def _outputs(modules: list[nn.Module], X: Tensor) -> NDArray[np.float64]:
-    """Return the outputs of modules in float64."""
+    """Return the outputs of the modules in float64."""
     # A copy: the modes, buffers and dtypes of the network itself must not change.
     first_part = copy.deepcopy(nn.Sequential(*modules)).cpu().double().eval()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The methods of `torchmetrics.Metric` that a metric needs, without torchmetrics."""
+"""A minimal replacement for `torchmetrics.Metric`, for use without torchmetrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Metric(nn.Module):
     _compute_own: Any
 
     def __init_subclass__(cls) -> None:
-        """Let ``compute`` return the result of all processes, as in torchmetrics."""
+        """Make ``compute`` return the result of all processes, as in torchmetrics."""
         super().__init_subclass__()
         compute = cls.compute
 
@@ -60,7 +60,7 @@ class Metric(nn.Module):
         return devices[0] if devices else torch.device("cpu")
 
     def reset(self) -> None:
-        """Forget all batches."""
+        """Reset all states to their defaults."""
         for name, default in self._defaults.items():
             setattr(self, name, _each(torch.clone, default))
 
@@ -81,7 +81,7 @@ class Metric(nn.Module):
 
     @contextmanager
     def sync_context(self, **_: Any) -> Iterator[None]:
-        """Replace the states by those of all processes in a ``with`` block."""
+        """Combine the states of all processes within a ``with`` block."""
         if not (dist.is_available() and dist.is_initialized()):
             yield
             return
@@ -108,7 +108,7 @@ class Metric(nn.Module):
         raise ImportError("plot requires torchmetrics.")
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        # The device changes, but not the dtype: a score in float16 would be rounded.
+        # Change the device, but not the dtype: scores would be rounded in float16.
         device = fn(torch.empty(0)).device
         for name, state in self.metric_state.items():
             setattr(self, name, _each(lambda tensor: tensor.to(device), state))
@@ -116,5 +116,5 @@ class Metric(nn.Module):
 
 
 def _each(function: Callable[[Tensor], Any], state: Any) -> Any:
-    """Apply a function to a state, or to each tensor of it."""
+    """Apply a function to a state, or to each tensor of a list."""
     return function(state) if isinstance(state, Tensor) else [function(one) for one in state]

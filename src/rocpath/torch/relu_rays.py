@@ -2,9 +2,9 @@
 
 One linear layer moves by ``step * direction``. Its outputs are lines in the step, a ReLU
 bends a line where it crosses zero, and later layers add such functions. A prediction is
-therefore a line at step 0 and a list of kinks, at which the line changes. Kinks that bend
-it upward and kinks that bend it downward make it a difference of two convex functions,
-P - Q, whatever the depth of the network and the signs of its weights.
+therefore a line at step 0 and a list of kinks, at which the line changes. With upward
+bends in P and downward bends in Q, it is a difference P - Q of two convex functions,
+whatever the depth of the network and the signs of its weights.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_CHUNK = 2**20  # lines of inner layers that are in memory at once
+_CHUNK = 2**20  # number of lines of inner layers in memory at once
 
 
 class Layer(NamedTuple):
@@ -37,7 +37,7 @@ class Kinks(NamedTuple):
     slope_change: NDArray[Any]
 
     def take(self, index: NDArray[Any] | slice) -> Kinks:
-        """Return some of the kinks."""
+        """Return a subset of the kinks."""
         return Kinks(*(column[index] for column in self))
 
 
@@ -48,7 +48,7 @@ class RowLines(NamedTuple):
     slope: NDArray[Any]
 
     def after(self, kinks: Kinks) -> RowLines:
-        """Return the lines after some more kinks; the last one of each row counts."""
+        """Return the lines after further kinks, which the last kink of each row defines."""
         intercept, slope = self.intercept.copy(), self.slope.copy()
         intercept[kinks.row], slope[kinks.row] = kinks.intercept, kinks.slope
         return RowLines(intercept, slope)
@@ -74,7 +74,7 @@ class _Segments(NamedTuple):
     slope: NDArray[Any]
 
     def zeros(self) -> NDArray[Any]:
-        """Return the step at which each unit crosses zero; NaN or infinite without one."""
+        """Return the step at which each unit crosses zero; NaN or infinite if it does not."""
         with np.errstate(all="ignore"):
             step = -self.intercept / self.slope
         step[(step == 0) & (self.intercept != 0)] = 5e-324  # underflow is not a kink at 0
@@ -99,9 +99,9 @@ def make_ray(
     direction: Layer,
     max_step: float,
 ) -> Ray:
-    """Return the predictions of layers, the first of which moves along a direction.
+    """Return the predictions of a network whose first layer moves along a direction.
 
-    Rows with the same source, an index of features, have lines that are equal bit by bit.
+    Rows with the same ``source``, an index into ``features``, have bitwise equal lines.
     Time and memory are proportional to the number of kinks.
     """
     moved, n_rows = layers[0], len(source)
@@ -109,7 +109,7 @@ def make_ray(
         (features @ layer.weight.T + layer.bias)[source] for layer in (moved, direction)
     )
     if len(layers) == 1:
-        # These float64 lines are exact by definition, as those of the searches for lines.
+        # As in the searches for lines, these float64 lines are exact by definition.
         kinks = Kinks(np.empty(0), np.empty(0, dtype=np.intp), *np.empty((4, 0)))
         lines = RowLines(intercept[:, 0], slope[:, 0])
         return Ray(lines, kinks, np.zeros(n_rows), np.zeros(n_rows))
@@ -170,7 +170,7 @@ def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
     within, unit = np.nonzero(segments.has_kink(zero))
     order = np.lexsort((zero[within, unit], within))
     within, unit = within[order], unit[order]
-    # A unit that becomes active adds its line, one that becomes inactive takes it away.
+    # A unit that becomes active adds its line; a unit that becomes inactive removes it.
     sign = np.sign(segments.slope[within, unit])
     n_lines = 1 + np.bincount(within, minlength=len(segments.row))
     source = np.repeat(np.arange(n_lines.size), n_lines)
@@ -212,9 +212,9 @@ def _rounding_errors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bound the rounding errors of the intercept and the slope of any line of a row.
 
-    The error of a sum of n products is at most n roundings of the sum of their absolute
-    values, which later layers multiply by at most their absolute weights. A chord adds the
-    changes at up to ``n_kinks`` kinks.
+    The error of a sum of n products is at most n rounding errors of the sum of their
+    absolute values. Later layers multiply it by at most their absolute weights. A chord
+    adds the changes at up to ``n_kinks`` kinks.
     """
     factor, later_bias, n_terms = np.ones(1), 0.0, 64.0 + n_kinks
     for layer in layers[:0:-1]:
