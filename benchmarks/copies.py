@@ -1,14 +1,14 @@
 """Measure how much copies of rows change AUCClassifier and AUCBlender.
 
 Tables of 300 rows are simulated, with linear and interaction effects and noise columns.
-Models are fitted to a table, and to the same table with every row four times, and their
-AUC on 3,000 new rows is compared: copies add no information, so that the difference
-should be zero. For the blender the same is shown for each of its members, which are
-models of scikit-learn whose penalties and leaf sizes depend on the number of rows, and
-for a blend of given scores, in which only the weights can change. Prints means with
-standard errors over tables.
+Models are fitted to a table, and to the same table with every row repeated four times,
+and their AUC on 3,000 new rows is compared. Copies add no information, so the
+difference should be zero. With ``--blend``, AUCBlender is compared too; so is each of
+its members, whose penalties and leaf sizes may depend on the number of rows, and a
+blend of given scores, in which only the weights can change. Prints means with standard
+errors over tables.
 
-Run as ``copies.py [tables] [--blend]``; the default is 24 tables, without the blender.
+Run as ``copies.py [tables] [--blend]``; the default is 24 tables, without AUCBlender.
 """
 
 import sys
@@ -27,7 +27,7 @@ def member_scores(blend, X):
 
 
 def differences(seed, *, has_blend):
-    """Return the changes of AUC by copies, by name."""
+    """Return the changes in AUC that copies cause, by name of the model."""
     X, y, X_test, y_test = simulate(seed, N_ROWS, N_TEST, n_columns=(5, 30), informative_share=0.5)
     copy = np.repeat(np.arange(len(y)), N_COPIES)
     found = {}

@@ -67,7 +67,7 @@ DEFAULT, NO_STEPS, NO_ASCENT, LOGISTIC = "default", "n_rounds=0", "no ascent", "
 
 
 def tuned_logistic(max_fpr=None, C=8):
-    """Return logistic regression, standardized and tuned by the area."""
+    """Return standardized logistic regression, tuned by AUC or partial AUC."""
     scoring = "roc_auc" if max_fpr is None else rp.scorers.partial_auc_scorer(max_fpr=max_fpr)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     search = LogisticRegressionCV(
@@ -77,7 +77,7 @@ def tuned_logistic(max_fpr=None, C=8):
 
 
 def areas(X, y, X_test, y_test, max_fpr=None):
-    """Return the held-out area of every model, by name."""
+    """Return the AUC or partial AUC of every model on held-out rows, by name."""
     models = {
         DEFAULT: rp.AUCClassifier(max_fpr=max_fpr, random_state=0),
         NO_STEPS: rp.AUCClassifier(max_fpr=max_fpr, n_rounds=0, random_state=0),
@@ -93,7 +93,7 @@ def areas(X, y, X_test, y_test, max_fpr=None):
 
 
 def real_tables():
-    """Yield every fourth table that is not large."""
+    """Yield every fourth of the tables with at most 12,000 rows and 100 columns."""
     small = (one for one in data_sets() if len(one[2]) <= 12_000 and one[1].shape[1] <= 100)
     for number, (name, X, y) in enumerate(small):
         if number % 4 == 0:
@@ -159,7 +159,7 @@ def heavy_tails():
             score = np.argsort(np.argsort(Z[:, :3], axis=0), axis=0).sum(axis=1) / 4_000
             y = 4 * (score - 2) + rng.logistic(size=score.size) > 0
             X = rng.standard_cauchy(Z.shape) if kind == "Cauchy" else np.exp(2 * Z)
-            # The same order of rows in every column as that of the normal ones.
+            # Rows have the same order in every column as in the normal columns.
             X = np.take_along_axis(np.sort(X, axis=0), np.argsort(np.argsort(Z, axis=0), axis=0), 0)
             yield f"{kind}, {seed}", halves(X, y)
 
@@ -228,7 +228,7 @@ HYPOTHESES = {
 
 
 def summarize(hypothesis, rows):
-    """Print the differences of our model to the others, from rows of the CSV file."""
+    """Print differences between our model and the others, from rows of the CSV file."""
     area = {(of_set, model): float(value) for _, of_set, model, value in rows}
     sets = dict.fromkeys(of_set for of_set, _ in area)
     models = dict.fromkeys(model for _, model in area)

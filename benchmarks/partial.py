@@ -1,15 +1,17 @@
 """Compare rankings by partial AUC up to a false positive rate, on test folds.
 
-Repeated stratified 5-fold cross-validation, with max_fpr .05 and .1. AUCClassifier is
-fitted by that partial AUC (``max_fpr=``) and by the whole AUC; baselines are standardized,
-and tuned by partial AUC in five folds of the training set. Prints paired differences with
-their standard errors, and saves ``partial.csv`` with every fold: areas are standardized
-(McClish), 1/2 for chance and 1 for a perfect ranking.
+Models are evaluated by repeated stratified 5-fold cross-validation, with a max_fpr of
+.05 and .1. AUCClassifier is fitted for that partial AUC (``max_fpr=``) and for the full
+AUC. Baselines are standardized, and tuned by partial AUC in five folds of the training
+set. Prints paired differences with their standard errors, and saves ``partial.csv``
+with every fold. Areas are standardized (McClish): 1/2 for chance and 1 for a perfect
+ranking.
 
-Tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows, which take a
-quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by default), and
-ROCPATH_SETS restricts the tables to names that contain it. ``--ours`` fits AUCClassifier
-only, on the tables in ``partial.csv``, from which the baselines are read.
+The tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows; they
+take a quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by
+default), and ROCPATH_SETS restricts the tables to names that contain it. ``--ours``
+fits only AUCClassifier, on the tables in ``partial.csv``, and reads the baselines from
+that file.
 """
 
 import csv
@@ -40,7 +42,7 @@ MOST_COLUMNS = 30
 
 
 def fitted_baselines(name, X, y):
-    """Standardize, tune by the partial AUC of each rate, and fit a model for each."""
+    """Yield a standardized model for each rate, tuned by the partial AUC up to it."""
     if name == "balanced SVM":
         model = LinearSVC(class_weight="balanced", dual=False, max_iter=1000)
         grid = C_SVM
@@ -65,7 +67,7 @@ def fitted_baselines(name, X, y):
 def fitted(name, X, y):
     """Return a model for each rate."""
     if name == BY_AUC:
-        # All of AUC does not depend on the rate.
+        # The full AUC does not depend on the rate.
         model = AUCClassifier(random_state=0).fit(X, y)
         return [model for _ in RATES]
     if name == BY_AREA:
@@ -87,7 +89,7 @@ def cross_validate(name, X, y, repeats, names, writer):
 
 
 def areas(rows):
-    """Return the areas by rate, set and model, fold by fold."""
+    """Return the areas on every fold, by rate, set and model."""
     found = {}
     for row in rows:
         key = float(row["max_fpr"]), row["set"], row["model"]
@@ -96,7 +98,7 @@ def areas(rows):
 
 
 def summarize(rows):
-    """Print, for each rate, the difference to each baseline, with standard errors."""
+    """Print the difference from each baseline for each rate, with standard errors."""
     found = areas(rows)
     for rate in RATES:
         names = list(dict.fromkeys(name for r, name, _ in found if r == rate))
@@ -123,7 +125,7 @@ def summarize(rows):
 
 def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
-    # scikit-learn announces other defaults than those used here.
+    # scikit-learn warns that its defaults will change.
     warnings.simplefilter("ignore", FutureWarning)
     repeats = int(os.environ.get("ROCPATH_REPEATS", "1"))
     path = HERE / "partial.csv"

@@ -1,13 +1,15 @@
 """Compare AUCClassifier with logistic regression on the words of package descriptions.
 
-Each task predicts one section of Debian from the log counts of the words of a package's
-description (``apt-cache dumpavail``, about 60,000 short documents), with 2,000 training
-rows and 8,000 test rows. Baselines are logistic regression on log counts and on columns
-with unit variance, tuned by AUC in five folds. The rule of `common_scale` was chosen on
-the sections of CHOSEN; the others are for evaluation. Prints AUC, CPU seconds, and
-differences to the better of the two baselines with standard errors over sections.
+Each task predicts whether a package is in one section of Debian, from the log counts of
+the words in its description (``apt-cache dumpavail``, about 60,000 short documents),
+with 2,000 training rows and 8,000 test rows. Baselines are logistic regression on log
+counts and on columns with unit variance, tuned by AUC in five folds. The rule of
+`common_scale` was chosen on the sections in CHOSEN; those in SECTIONS are for
+evaluation. Prints AUC, CPU seconds, and differences from the better of the two
+baselines with standard errors over sections.
 
-Run as ``text.py`` for the sections for evaluation, or ``text.py --choose``.
+Run as ``text.py`` for the evaluation sections, or as ``text.py --choose`` for the
+others.
 """
 
 import re
@@ -36,7 +38,7 @@ BOTH_SCALES = fit.common_scale
 
 
 def read_packages():
-    """Return descriptions and sections, one for each package name."""
+    """Return the description and the section of each package."""
     listing = subprocess.run(
         ["apt-cache", "dumpavail"], capture_output=True, text=True, check=True
     ).stdout
@@ -96,7 +98,7 @@ def main():
     results = np.array([evaluate(X, section == one) for one in sections])
     auc, seconds = results[..., 0], results[..., 1]
     behind = auc - auc[:, :2].max(axis=1, keepdims=True)
-    print("| model | AUC | difference to the better baseline | worst | CPU s |")
+    print("| model | AUC | difference from the better baseline | worst | CPU s |")
     print("|---|---|---|---|---|")
     for k, name in enumerate(MODELS):
         error = behind[:, k].std(ddof=1) / np.sqrt(len(sections))
