@@ -80,7 +80,7 @@ def test_repeating_every_row_does_not_narrow_the_interval():
     assert four.high - four.low == pytest.approx(alone.high - alone.low, rel=0.05)
 
 
-def test_groups_of_any_type_give_equal_results():
+def test_group_labels_of_any_type_are_encoded():
     expected = np.array([0, 0, 1, 2, 1])
     for labels in (
         [5, 5, 7, 9, 7],

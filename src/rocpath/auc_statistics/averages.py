@@ -146,7 +146,7 @@ def _within_variance(
         return unit_variance(influence, sample.groups)
     n_rows = total**2 / np.maximum(square, 1e-300)
     variance = np.bincount(key, influence**2, total.size) * n_rows / np.maximum(n_rows - 1.0, 1.0)
-    # The sample variance of a single row is undefined: the normal model provides it.
+    # The sample variance of a single row is undefined, so that of the normal model is used.
     of_positive, of_negative, _ = binormal_table(1.0).at(area)
     shares, model = np.tile(share, 2), np.concatenate((of_negative, of_positive))
     variance = np.where(n_rows < 2.0, shares**2 * model, variance)

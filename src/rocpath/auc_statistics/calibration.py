@@ -74,7 +74,7 @@ def calibration_curve(
 
     Rows are sorted by probability and divided into at most ten bins with equal
     expected numbers of positives, at least ten in each bin if possible. The intervals
-    are those of Clopper and Pearson.
+    are Clopper-Pearson intervals.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def calibration_curve(
     confidence : float
         Nominal coverage of each interval.
     positive : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
 
     Returns
     -------

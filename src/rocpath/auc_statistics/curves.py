@@ -50,7 +50,7 @@ class ScoreCurve:
         max_fpr: float | None = None,
         confidence: float,
     ) -> ScoreCurve:
-        """Check and sort the scores."""
+        """Validate and sort the scores."""
         score, limit = sample.scores(name, scores), rate_up_to_one("max_fpr", max_fpr)
         blocks = place_rows(score, sample.is_positive, sample.weight, limit)
         return cls(sample, score, limit, share_between("confidence", confidence), blocks)

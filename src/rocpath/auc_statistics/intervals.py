@@ -73,7 +73,7 @@ def auc_interval(
     average : {"macro", "weighted"}
         Weights of these AUCs: equal, or proportional to the number of rows.
     positive : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
 
     Returns
     -------

@@ -106,8 +106,8 @@ class DesignEffect(NamedTuple):
     """Effect of clustered rows on an interval.
 
     ``factor`` is the ratio of the variance to that of independent rows, ``freedom`` the
-    degrees of freedom of the clusters, and ``center`` the AUC of pairs of rows of
-    different groups: pairs within a group are overrepresented in a sample.
+    degrees of freedom of the clusters, and ``center`` the AUC over pairs from different
+    groups, because pairs within a group are overrepresented in a sample.
     """
 
     factor: float

@@ -82,7 +82,7 @@ def target_point(
 ) -> OperatingPoint:
     """Choose a threshold that meets all targets; raise if there is none.
 
-    With groups, a guarantee is for a random row of a new group.
+    With groups, guarantees are for a random row of a new group.
     """
     return choose_threshold(
         is_positive,

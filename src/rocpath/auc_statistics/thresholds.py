@@ -1,4 +1,4 @@
-"""Choose a threshold of scores that satisfies constraints on its error rates."""
+"""Choose a score threshold that satisfies constraints on its error rates."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def choose_threshold(
     groups: ArrayLike | None = None,
     positive: Any = None,
 ) -> OperatingPoint:
-    """Choose a threshold of scores that satisfies constraints on its error rates.
+    """Choose a score threshold that satisfies constraints on its error rates.
 
     Among the thresholds that satisfy all constraints, the one with the smallest cost is
     chosen. Without ``cost``, as many rows as possible are predicted positive, or as few
@@ -73,11 +73,12 @@ def choose_threshold(
         Non-negative weight of each row. With unequal weights, ``confidence`` must be
         None.
     groups : array-like, shape (n_rows,), optional
-        Group of each row; groups are independent. Rates are then means of the rates of
-        the groups, and the guarantee is for a random row of a new group. With groups,
-        ``cost`` must be None; with ``confidence``, ``min_precision`` must also be None.
+        Group of each row; groups are independent. Each rate is then the mean of the
+        rates of the groups, and the guarantee is for a random row of a new group. With
+        groups, ``cost`` must be None; with ``confidence``, ``min_precision`` must also
+        be None.
     positive : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def evaluation_report(
     confidence : float
         Nominal coverage of intervals and bands.
     positive : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
     title : str
         Title of the page.
 

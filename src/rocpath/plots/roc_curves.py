@@ -59,7 +59,7 @@ def plot_roc(
     name : str, optional
         Name in the legend, for a single score.
     positive : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def partial_auc_score(
     sample_weight : array-like, shape (n_samples,), optional
         Non-negative weight of each row.
     pos_label : label, optional
-        Positive class. By default it is the larger of the two labels.
+        Positive class; by default, the larger of the two labels.
 
     Returns
     -------
