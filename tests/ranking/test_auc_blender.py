@@ -70,19 +70,19 @@ def test_held_out_scores_are_added_with_non_negative_weights(rows):
     np.testing.assert_allclose(given.decision_function(fitted), blend.decision_function(X))
 
 
-def test_probabilities_fit_new_rows():
+def test_probabilities_are_calibrated_on_new_rows():
     X, y = make_classification(3000, 8, flip_y=0.3, weights=[0.8], random_state=1)
     blend = rp.AUCBlender(models(), random_state=0).fit(X[:1500], y[:1500])
     probability = blend.predict_proba(X[1500:])
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     odds = np.log(probability[:, 1] / probability[:, 0])
     np.testing.assert_allclose(odds, blend.decision_function(X[1500:]))
-    # Three standard errors of a share of 1,500 rows are .03 at most.
+    # Three standard errors of a proportion of 1,500 rows are at most .04.
     assert abs(probability[:, 1].mean() - y[1500:].mean()) < 0.04
     np.testing.assert_array_equal(blend.predict(X[1500:]), odds > 0)
 
 
-def test_more_than_two_classes_have_a_blend_each():
+def test_each_of_several_classes_has_a_blend():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
     blend = rp.AUCBlender(models(), random_state=0).fit(X, names)
@@ -110,7 +110,7 @@ def test_fitted_models_are_not_refitted(rows):
 
 def test_weights_are_passed_to_models_and_blend(rows):
     X, y = rows
-    # A row of weight 0 does not count, whatever its label.
+    # The label of a row of weight 0 does not matter.
     weight = np.where(np.arange(y.size) % 4, 1.0, 0.0)
     estimators = [("bayes", make_pipeline(StandardScaler(), GaussianNB()))]
     blend = rp.AUCBlender(estimators, cv=StratifiedKFold(4)).fit(X, y, weight)
@@ -125,7 +125,7 @@ def test_weights_are_passed_to_models_and_blend(rows):
     np.testing.assert_array_equal(one.weights_, two.weights_)
 
 
-def test_weights_need_no_request_with_metadata_routing(rows):
+def test_metadata_routing_needs_no_request_for_weights(rows):
     X, y = rows
     weight = np.where(np.arange(y.size) % 3, 1.0, 0.5)
     expected = rp.AUCBlender(models(), random_state=0).fit(X, y, weight)
@@ -134,7 +134,7 @@ def test_weights_need_no_request_with_metadata_routing(rows):
     np.testing.assert_array_equal(routed.decision_function(X), expected.decision_function(X))
 
 
-def test_default_models_report_that_they_require_numbers(rows):
+def test_default_models_require_numeric_columns(rows):
     pandas = pytest.importorskip("pandas")
     X, y = rows
     frame = pandas.DataFrame({"number": X[:, 0], "kind": np.where(X[:, 1] > 0, "u", "v")})
@@ -243,7 +243,7 @@ def test_a_data_frame_is_passed_to_the_models_unchanged(rows):
 @pytest.mark.parametrize(
     ("library", "name"), [("lightgbm", "LGBMClassifier"), ("xgboost", "XGBClassifier")]
 )
-def test_boosting_of_other_libraries_is_blended(rows, library, name):
+def test_boosting_from_other_libraries_is_blended(rows, library, name):
     X, y = rows
     boosting = getattr(pytest.importorskip(library), name)
     small = boosting(n_estimators=20, max_depth=2, n_jobs=1, random_state=0)
@@ -256,7 +256,7 @@ def test_boosting_of_other_libraries_is_blended(rows, library, name):
     assert blend.excluded_ == {}
     alone = blend.estimators_[2].predict_proba(X[1::2])[:, 1]
     area = roc_auc_score(y[1::2], blend.decision_function(X[1::2]))
-    # Boosting is the best of the three; a standard error of the difference is .01.
+    # Boosting is the best of the three; the standard error of the difference is .01.
     assert area > roc_auc_score(y[1::2], alone) - 0.03
 
 
@@ -293,7 +293,7 @@ def test_training_sets_must_have_every_class(rows):
         rp.AUCBlender(models()).fit(X, np.where(np.arange(y.size) > 0, y.astype(object), None))
     with pytest.raises(ValueError, match=r"at least two rows of every class .* of class 2"):
         rp.AUCBlender(models()).fit(X, np.append(y[:-1], 2))
-    # Fewer rows of a class than folds: fewer folds.
+    # If a class has fewer rows than there are folds, fewer folds are used.
     few = np.flatnonzero(y)[3:]
     kept = np.setdiff1d(np.arange(y.size), few)
     blend = rp.AUCBlender(models(), random_state=0).fit(X[kept], y[kept])
@@ -320,7 +320,7 @@ def test_copies_of_a_row_are_in_the_same_fold(rows, kind):
     rp.AUCBlender([("a", Recorder())], random_state=0).fit(given, y)
     assert len(seen) == 6
     for column in seen:
-        # Every row that is fitted at all is fitted with all of its copies.
+        # A training set contains either all copies of a row or none.
         assert set(np.unique(column, return_counts=True)[1]) == {4}
 
 

@@ -22,7 +22,7 @@ import rocpath as rp
 
 
 def unbalanced(n=600, seed=0):
-    """One in ten positive, one heavy-tailed column, one constant, one rare."""
+    """Simulate 10% positives, with heavy-tailed, constant and rare binary columns."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 10 == 0
     X = rng.normal(size=(n, 6)) + np.outer(y, [1.0, 0.5, 0, 0, 0, 0])
@@ -38,7 +38,7 @@ def fitted():
     return X, y, rp.AUCClassifier(random_state=0).fit(X, y)
 
 
-def test_decision_is_linear_in_the_columns_as_given(fitted):
+def test_decision_function_is_linear_in_the_original_columns(fitted):
     X, _, model = fitted
     expected = X @ model.coef_[0] + model.intercept_[0]
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
@@ -47,7 +47,7 @@ def test_decision_is_linear_in_the_columns_as_given(fitted):
     assert np.isfinite(model.coef_).all()
 
 
-def test_probabilities_are_the_logistic_function_of_the_decision(fitted):
+def test_probabilities_are_the_logistic_function_of_the_log_odds(fitted):
     X, y, model = fitted
     score = model.decision_function(X)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(score))
@@ -70,8 +70,8 @@ def test_an_outlier_does_not_spoil_the_ranking():
 
 
 def test_ascent_helps_where_outliers_mislead_a_convex_loss():
-    # A tenth of the negatives are far outliers on the side of the positives: they
-    # dominate every convex loss, but only few pairs of the AUC.
+    # A tenth of the negatives are extreme outliers on the side of the positives. They
+    # dominate every convex loss, but are in only a tenth of the pairs that AUC counts.
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.25
     X = rng.normal(size=(4000, 2)) + np.outer(y, [1.5, 0.0])
@@ -88,12 +88,12 @@ def test_ascent_helps_where_outliers_mislead_a_convex_loss():
     assert area(model) > area(initial) + 0.002
 
 
-def test_history_lists_what_was_tried(fitted):
+def test_history_lists_the_models_and_stages_that_were_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.initial_models) == history.initial_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
-    # The average, and halfway and all the way with the first bandwidth; no coordinate
-    # ascent, which gains nothing on few rows.
+    # The average, and the first bandwidth halfway and all the way. Coordinate ascent is
+    # not tried, because it does not help on a few rows.
     assert history.stage_auc.size == 1 + 2
     assert history.stage_error[0] == 0
 
@@ -105,7 +105,7 @@ def test_string_labels_and_class_weights():
     assert model.classes_.tolist() == ["common", "rare"]
     balanced = rp.AUCClassifier(random_state=0, class_weight="balanced").fit(X, label)
     assert (balanced.predict(X) == "rare").sum() > (model.predict(X) == "rare").sum()
-    # The ranking is the same, only the log-odds change.
+    # The ranking is the same; only the log-odds change.
     area = roc_auc_score(y, model.decision_function(X))
     assert roc_auc_score(y, balanced.decision_function(X)) == pytest.approx(area)
 
@@ -142,7 +142,7 @@ def test_warm_start_continues_from_the_previous_fit(fitted):
     before = model.coef_[0] / np.linalg.norm(model.coef_)
     model.fit(X, y)
     assert model.history_[0].initial_models == []
-    # No ascent improves on these rows, so that the ranking stays the same.
+    # No ascent helps on these rows, so the ranking stays the same.
     assert model.n_iter_ == 0
     after = model.coef_[0] / np.linalg.norm(model.coef_)
     np.testing.assert_allclose(after, before)
@@ -158,7 +158,7 @@ def test_verbose_shows_progress(capsys):
     assert captured.out == ""
 
 
-def test_folds_are_at_most_the_rows_of_the_smaller_class():
+def test_there_are_at_most_as_many_folds_as_minority_rows():
     X, y = unbalanced(200)  # twenty positives
     model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
     same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
@@ -166,7 +166,7 @@ def test_folds_are_at_most_the_rows_of_the_smaller_class():
     assert (model.coef_ == same.coef_).all()
 
 
-def test_many_rows_are_subsampled_and_the_model_fits_all():
+def test_many_rows_are_subsampled_and_the_model_is_refitted_to_all():
     rng = np.random.default_rng(0)
     y = rng.random(60_000) < 0.05
     X = rng.normal(size=(60_000, 3)).astype(np.float32) + y[:, None]
@@ -179,7 +179,7 @@ def test_many_rows_are_subsampled_and_the_model_fits_all():
 
 
 def noisy_groups(seed, n_groups=150):
-    """Groups of eight rows with one label; a column identifies each group."""
+    """Simulate groups of eight rows with one label; 40 columns identify the group."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(n_groups), 8)
     y = (rng.random(n_groups) < 0.4)[group]
@@ -209,7 +209,7 @@ def test_copies_change_neither_the_model_nor_its_standard_errors():
     numbered.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=np.repeat(np.arange(300), 4))
     np.testing.assert_allclose(copied.coef_, numbered.coef_)
     scores = [model.decision_function(X) for model in (once, copied)]
-    # Folds differ, but the penalty is chosen as without copies.
+    # Folds differ, but the penalty is chosen as it is without copies.
     assert np.corrcoef(*scores)[0, 1] > 0.98
 
 
@@ -223,7 +223,7 @@ def test_groups_are_routed_by_metadata():
     np.testing.assert_allclose(pipeline[-1].coef_, expected.coef_)
 
 
-def test_the_files_of_a_fit_are_those_of_the_documentation(fitted):
+def test_the_documentation_lists_the_files_of_a_fit(fitted):
     X, y, _ = fitted
     package = Path(rp.__file__).parent
     page = package.parents[1] / "docs" / "architecture.md"

@@ -16,7 +16,7 @@ from tests.ranking.test_auc_classifier import unbalanced
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "float32", "pandas", "polars"])
-def test_types_of_input_agree(kind):
+def test_input_types_give_nearly_the_same_model(kind):
     X, y = unbalanced()
     model = rp.AUCClassifier(random_state=0).fit(X, y)
     names = [f"column {k}" for k in range(6)]
@@ -32,7 +32,7 @@ def test_types_of_input_agree(kind):
         given = make(X)
     other = rp.AUCClassifier(random_state=0).fit(given, y)
     difference = other.decision_function(given) - model.decision_function(X)
-    # Rounding may lead to another of two nearly equal steps.
+    # Due to rounding, another of two nearly equal steps may be chosen.
     assert np.abs(difference).max() < 0.2 * model.decision_function(X).std()
     if kind in ("pandas", "polars"):
         assert other.feature_names_in_.tolist() == names
@@ -92,7 +92,7 @@ def test_the_scale_of_columns_does_not_matter(power, kind):
 
 
 @pytest.mark.parametrize("size", [1e-308, 1e300])
-def test_columns_of_extreme_scale_rank_as_on_an_ordinary_one(size):
+def test_the_scale_of_single_columns_may_be_extreme(size):
     X, y = unbalanced()
     X = np.delete(X, 3, axis=1)
     small = X * [size, 1, 1, 1, size]
@@ -101,13 +101,13 @@ def test_columns_of_extreme_scale_rank_as_on_an_ordinary_one(size):
         model = rp.AUCClassifier(random_state=0).fit(small, y)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
     assert np.isfinite(model.coef_).all()
-    # A coefficient above 1e308 is clipped, so that its column counts a little less.
+    # A coefficient above 1e308 is clipped, so that its column has a little less weight.
     assert np.corrcoef(model.decision_function(small), expected)[0, 1] > 0.99
 
 
 def test_rare_categories_are_not_overweighted():
-    # One numeric column is informative; of 60 levels that are not, most occur in a few
-    # rows. Scaling columns by class-balanced weights would magnify them.
+    # One numeric column is informative. The 60 levels of a category are not, and most of
+    # them are in a few rows. Scaling by class-balanced weights would magnify them.
     rng = np.random.default_rng(0)
     X, y = [], []
     for _ in range(2):
@@ -176,7 +176,7 @@ def test_invalid_class_weights_raise(weight):
         rp.AUCClassifier(class_weight={0: weight, 1: 1}).fit(X, y)
 
 
-def test_weights_of_a_large_dynamic_range_give_a_finite_model():
+def test_weights_with_a_large_dynamic_range_give_a_finite_model():
     X, y = unbalanced()
     weight = np.exp(10 * np.random.default_rng(0).normal(size=y.size))
     assert weight.min() < 1e-13 * weight.max()
@@ -185,7 +185,7 @@ def test_weights_of_a_large_dynamic_range_give_a_finite_model():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_tails_of_a_hundred_orders_of_magnitude_give_a_finite_model(seed):
+def test_columns_with_extremely_heavy_tails_give_a_finite_model(seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(200, 5))
     y = Z[:, 0] + rng.normal(size=200) > 0

@@ -51,7 +51,7 @@ def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
     weights = best_weights(rows, np.array([0.5, 0.5]))
     grid = np.linspace(0, 1, 2001)
     best = max(rp.auc(rows.breakpoints, scores @ [1 - w, w]) for w in grid)
-    # A search stops a fifth of the standard error before the best.
+    # The tolerance of a search is a quarter of the standard error.
     error = rp.auc_interval(y, scores.mean(axis=1)).standard_error
     assert auc_of(rows, weights) >= best - 0.25 * error
     assert (weights >= 0).all()
@@ -66,7 +66,7 @@ def test_ascent_never_decreases_auc():
         assert auc_of(rows, best_weights(rows, start)) >= auc_of(rows, start)
 
 
-def test_stacking_is_logistic_regression_where_no_weight_is_negative():
+def test_stacking_matches_logistic_regression_if_no_weight_is_negative():
     scores, y = drawn(500, 3)
     rows = labeled(scores, y, np.arange(500) % 3 + 1)
     free = LogisticRegression(C=0.1, tol=1e-8).fit(scores, y, np.arange(500) % 3 + 1)
@@ -80,17 +80,17 @@ def test_copies_of_rows_do_not_change_the_weights():
     group = np.repeat(np.arange(150), 4)
     once, copied = labeled(scores, y), replace(labeled(scores[group], y[group]), group=group)
     for name, weights in candidates(once).items():
-        # The searches stop within a tolerance in standard errors, which are equal too.
+        # The tolerance of the searches is in standard errors, which are the same too.
         np.testing.assert_allclose(candidates(copied)[name], weights, atol=1e-5)
 
 
-def test_a_model_that_ranks_backwards_has_no_weight():
+def test_a_model_that_is_worse_than_chance_has_zero_weight():
     scores, y = drawn(300, 3)
     scores[:, 1] *= -1
     weights = stacked_weights(labeled(scores, y), 10.0)
     assert weights[1] == 0
     assert weights.sum() == pytest.approx(1.0)
-    # If all do, no score helps, and weights are equal.
+    # If all models are worse than chance, weights are equal.
     weights = stacked_weights(labeled(-np.abs(scores) * y[:, None], y), 10.0)
     np.testing.assert_allclose(weights, 1 / 3)
 
@@ -98,7 +98,8 @@ def test_a_model_that_ranks_backwards_has_no_weight():
 def test_scales_by_hand():
     scores = np.array([[0.1, 10.0], [0.5, 20.0], [0.5, 20.0], [0.9, 40.0]])
     scale = Scale.from_scores(scores, np.ones(4))
-    # Shares below, ties half: 1/8, 4/8, 4/8, 7/8; deviation sqrt(2) * 3/8 / 2.
+    # Shares of lower scores, with ties counted half, are 1/8, 4/8, 4/8 and 7/8; their
+    # standard deviation is sqrt(2) * 3/8 / 2.
     expected = np.array([-1.0, 0.0, 0.0, 1.0]) * np.sqrt(2)
     np.testing.assert_allclose(scale.ranks_of(scores)[:, 0], expected, atol=1e-12)
     np.testing.assert_allclose(scale.ranks_of(scores)[:, 1], expected, atol=1e-12)
@@ -110,8 +111,8 @@ def test_scales_by_hand():
     np.testing.assert_allclose(scale.odds_of(scores)[:, 0], expected, atol=1e-12)
     wild = scale.odds_of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
     np.testing.assert_allclose(wild, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
-    # The second scores are not probabilities: mean 22.5, squared deviations 156.25,
-    # 6.25, 6.25 and 306.25 of mean 118.75.
+    # The second scores are not probabilities. Their mean is 22.5, and their squared
+    # deviations 156.25, 6.25, 6.25 and 306.25 have a mean of 118.75.
     odds = np.array([-12.5, -2.5, -2.5, 17.5]) / np.sqrt(118.75)
     np.testing.assert_allclose(scale.transform(scores)[:, 1], (odds + expected) / 2)
 
@@ -128,8 +129,8 @@ def test_scores_with_a_fold_of_one_class_are_blended():
 
 
 def test_a_blend_is_better_than_the_best_model():
-    # Each of six models adds its own error to a shared one, so that their mean, with
-    # a sixth of the variance of the first, is the best ranking.
+    # Each of six models adds its own error to a shared one. The mean of the models is the
+    # best ranking, because the variance of their own errors is divided by six.
     scores, y = drawn(2000, 6)
     others, z = drawn(2000, 6, seed=1)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
@@ -139,7 +140,7 @@ def test_a_blend_is_better_than_the_best_model():
     assert ahead == pytest.approx(best, abs=0.003)
 
 
-def test_scores_of_any_size_give_the_same_blend():
+def test_the_blend_does_not_depend_on_the_scale_of_scores():
     scores, y = drawn(200, 3)
     fold = np.arange(200) % 4
     plain = fit_blend(labeled(scores, y), fold)
@@ -179,17 +180,17 @@ def test_scores_that_are_not_finite_raise():
         blend.predict(pandas.DataFrame({"a": [0.0], "b": [np.inf], "c": [0.0]}))
 
 
-def test_a_perfect_model_among_others_is_reported():
+def test_a_perfect_model_among_others_causes_a_warning():
     scores, y = drawn(200, 2)
     with pytest.warns(UserWarning, match="'2' ranks all held-out rows correctly"):
         rp.AUCBlender().fit_scores(np.column_stack((scores, y)), y)
-    # Where all models are perfect the task is easy.
+    # If all models are perfect, the task is easy, and there is no warning.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rp.AUCBlender().fit_scores(np.column_stack((y, 2 * y)), y)
 
 
-def test_many_rows_are_subsampled_but_probabilities_are_those_of_all():
+def test_many_rows_are_subsampled_but_probabilities_are_for_all_rows():
     scores, y = drawn(30_000, 2, share=0.1)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     mean = blend.predict_proba(scores)[:, 1].mean()

@@ -27,13 +27,13 @@ def labeled(X, y, weight=None, **more):
 
 
 def evaluated_scores(score, rows, fold):
-    """Evaluate columns of scores: every model is one column of the rows."""
+    """Evaluate columns of scores as the held-out scores of as many models."""
     folds = Folds(replace(rows, X=score), fold, [])
     return folds.evaluate([np.eye(score.shape[1])] * np.unique(fold).size)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_too_few_distinct_rows_of_a_class_are_not_cross_validated(kind):
+def test_models_with_too_few_distinct_rows_are_not_cross_validated(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) * (rng.random((60, 3)) < 0.7)
     y = np.arange(60) % 2 == 0
@@ -45,7 +45,7 @@ def test_too_few_distinct_rows_of_a_class_are_not_cross_validated(kind):
     assert model.history_[0].initial_auc.size == 0
 
 
-def test_columns_of_many_values_are_clipped():
+def test_columns_with_many_values_are_clipped():
     X = np.column_stack((np.arange(60) % 10, np.arange(60), np.zeros(60))).astype(float)
     np.testing.assert_array_equal(clipping(X), [np.inf, 2.0, np.inf])
     np.testing.assert_array_equal(clipping(np.tile(X, 67)), np.full(201, np.inf))
@@ -68,7 +68,7 @@ def test_an_outlier_does_not_determine_the_scale_of_a_model():
     X = rng.normal(size=(300, 1)) + y[:, None]
     X[0] = 1e15
     rows = labeled(X, y)
-    # Variance 1 + 1/4, and one row of 300 about 16 away, where it is cut off.
+    # The variance is 1 + 1/4, plus that of one row in 300, clipped at a distance of 16.
     expected = (1.25 + 16**2 / 300) ** -0.5
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
 
@@ -90,10 +90,10 @@ def test_smoothed_auc_is_the_mean_over_pairs(width):
     assert slope[~is_positive] == pytest.approx(-density.sum(axis=0), abs=2e-3 / width)
 
 
-def test_derivative_of_smoothed_auc_is_that_of_its_value():
+def test_derivative_of_smoothed_auc_matches_finite_differences():
     rng = np.random.default_rng(0)
     score, change = rng.normal(size=(2, 300))
-    score[0] = 25.0  # so far away that it does not count
+    score[0] = 25.0  # beyond the grid, where the derivative is zero
     is_positive = np.arange(300) % 3 == 0
     share = np.where(is_positive, 1 / 100, 1 / 200)
 
@@ -121,8 +121,8 @@ def test_smoothed_ascent_finds_the_direction_of_the_means():
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 @pytest.mark.parametrize("n_features", [4, 1200])
 def test_initial_models_are_optimal(loss, n_features):
-    # The gradient of the objective, written out, vanishes; few columns are solved by
-    # Newton's method, many by L-BFGS.
+    # The gradient of the objective is zero. Few columns are solved by Newton's method, and
+    # many columns by L-BFGS.
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3 == 0
     X = rng.normal(size=(120, n_features))
@@ -144,7 +144,7 @@ def test_initial_models_are_optimal(loss, n_features):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_models_of_many_columns_are_found_in_the_row_space(form):
+def test_models_with_many_columns_are_solved_in_the_row_space(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
     X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept absorbs it
@@ -152,14 +152,14 @@ def test_models_of_many_columns_are_found_in_the_row_space(form):
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     bound, scale = np.full(250, np.inf), np.ones(250)
     (coef,) = fit_initial_models(rows, models, bound, scale)
-    # Solved in all columns by scikit-learn: C is one over the sum of l2 over rows.
+    # scikit-learn solves for all columns; its C is one over l2 times the number of rows.
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
 
 
-def test_influence_is_delongs():
-    # By hand: the variance of the AUC of independent rows is estimated from how often
-    # each row wins against the other class.
+def test_influence_matches_delong():
+    # By hand: the variance of AUC is estimated from the share of rows of the other class
+    # that each row is ranked correctly against.
     rng = np.random.default_rng(0)
     y = np.arange(40) % 4 == 0
     score = rng.integers(0, 5, size=40) + y.astype(float)
@@ -206,7 +206,7 @@ def test_weighted_columns_are_scaled_like_repeated_rows():
 
 
 @pytest.mark.parametrize("size", [1e-308, 1e-320])
-def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
+def test_the_coef_of_a_column_with_tiny_values_is_finite(size):
     X = size * np.linspace(-3, 3, 100)[:, None]
     model = Columns.from_matrix(X).unscaled(np.array([100.0]))
     assert np.isfinite(model.coef).all()
@@ -214,8 +214,8 @@ def test_the_coef_of_a_column_too_small_for_it_is_finite(size):
 
 
 def test_models_are_evaluated_within_folds():
-    # By hand: the scores of fold 1 are above all of fold 0, and rank one pair of four
-    # incorrectly; model 1 ranks every pair of both folds incorrectly.
+    # By hand: model 0 ranks the only pair of fold 0 correctly, and one of four pairs of
+    # fold 1 incorrectly; model 1 ranks every pair incorrectly. Fold 1 has higher scores.
     y = np.array([False, True, False, True, False, True])
     fold = np.array([0, 0, 1, 1, 1, 1])
     score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])
@@ -230,7 +230,7 @@ def test_models_are_evaluated_within_folds():
     np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [1, 0])
 
 
-def test_models_that_rank_alike_have_equal_shares():
+def test_models_with_the_same_ranking_have_equal_shares():
     y = np.arange(40) % 2 == 0
     score = np.random.default_rng(0).normal(size=(40, 1)) + y[:, None]
     evaluated = evaluated_scores(
@@ -239,7 +239,7 @@ def test_models_that_rank_alike_have_equal_shares():
     np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [0.5, 0.5])
 
 
-def test_subsampled_rows_have_the_weight_of_their_class():
+def test_subsampling_preserves_the_total_weight_of_each_class():
     rng = np.random.RandomState(0)
     y = np.arange(1000) % 10 == 0
     rows = labeled(np.zeros((1000, 1)), y, rng.rand(1000))
@@ -257,11 +257,11 @@ def test_equal_rows_share_a_number(kind):
     X[X == 0] = -0.0
     number = equal_rows(kind(X))
     _, expected = np.unique(X + 0.0, axis=0, return_inverse=True)
-    # The same partition: pairs of numbers are as many as numbers.
+    # Both partitions are the same: there are as many pairs of numbers as numbers.
     assert len(set(zip(number, expected, strict=True))) == np.unique(expected).size
     assert np.unique(number).size == np.unique(expected).size
     np.testing.assert_array_equal(copied_rows(number), number)
-    # A combination of values in half of the rows is not copied.
+    # A combination of values in half of the rows is not treated as copies.
     X[:150] = 1.0
     assert np.unique(equal_rows(kind(X))).size < 160
     assert np.unique(copied_rows(equal_rows(kind(X)))).size == 300
@@ -277,10 +277,10 @@ def test_folds_keep_clusters_together_and_are_stratified(n_folds):
     assert all(np.unique(fold[group == one]).size == 1 for one in range(60))
     for label in (False, True):
         counts = np.bincount(fold[y == label], minlength=n_folds)
-        # No fold differs from the mean by more than two of the largest groups.
+        # No fold differs from the mean by more than twice the size of the largest group.
         largest = max(np.sum((group == one) & (y == label)) for one in range(60))
         assert np.abs(counts - counts.mean()).max() <= 2 * largest
-    # Without clusters every fold has the same number of rows of each class.
+    # Without clusters, numbers of rows of a class differ by at most one between folds.
     alone = labeled(rng.normal(size=(400, 2)), np.arange(400) % 4 == 0)
     fold = stratified_folds(alone.is_positive, alone.clusters, alone.rank, n_folds)
     counts = np.bincount(fold[alone.is_positive], minlength=n_folds)
@@ -297,7 +297,7 @@ def test_folds_of_one_class_are_joined():
         assert set(y[joined == k]) == {0, 1}
 
 
-def test_standard_errors_of_copies_are_those_of_single_rows():
+def test_copies_of_rows_do_not_change_standard_errors():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3 == 0
     X = rng.normal(size=(60, 2)) + y[:, None]
@@ -329,7 +329,7 @@ def test_the_common_scale_of_columns_equals_its_definition(factor):
     assert expected > 1.5
     np.testing.assert_allclose(dense, [1, expected, 1, 1])
     np.testing.assert_allclose(common_scale(sparse.csr_array(X), Columns.from_matrix(X)), dense)
-    # Wide sparse tables: one scale for all columns that vary, whose square is the mean
+    # In wide sparse tables, all columns that vary have one scale, whose square is the mean
     # of the variances.
     wide = rng.random((60, 300)) * (rng.random((60, 300)) < 0.1)
     wide[:, 7] = 0
@@ -343,9 +343,9 @@ def test_the_common_scale_of_columns_equals_its_definition(factor):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_models_on_the_common_scale_have_its_penalty(form):
-    # The penalty l2 / 2 · Σ (scale · coef)² of scikit-learn's model is that of columns
-    # divided by the scale.
+def test_penalties_apply_to_the_common_scale(form):
+    # The penalty l2 / 2 · Σ (scale · coef)² is that of a scikit-learn model fitted to
+    # columns divided by the scale.
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3 == 0
     X = rng.normal(size=(90, 250)) * (rng.random((90, 250)) < 0.2)

@@ -11,7 +11,7 @@ from tests.ranking.test_fit import labeled
 
 
 def odds_of(score, y, weight=None):
-    """Fit log-odds to scores; return their slope and their constant."""
+    """Fit log-odds to scores; return the slope and the intercept."""
     rows = labeled(np.asarray(score, float)[:, None], y, weight)
     totals = np.bincount(rows.is_positive, rows.sample_weight)
     model = log_odds(rows, LinearModel(np.ones(1), 0.0), *totals)
@@ -19,14 +19,14 @@ def odds_of(score, y, weight=None):
 
 
 def test_log_odds_of_two_rows_by_hand():
-    # By symmetry the constant is 0, and both rows have the same error 1 - p and the
-    # leverage 1. Firth's equation 2 (1 - p) + 2 (1/2 - p) = 0 has the solution p = 3/4.
+    # By symmetry the intercept is 0, and both rows have the same error 1 - p and a
+    # leverage of 1. Firth's equation 2 (1 - p) + 2 (1/2 - p) = 0 has the solution p = 3/4.
     slope, constant = odds_of([-1.0, 1.0], [0, 1])
     assert slope == pytest.approx(np.log(3))
     assert constant == pytest.approx(0)
 
 
-def test_log_odds_of_many_rows_are_those_of_logistic_regression():
+def test_log_odds_of_many_rows_match_logistic_regression():
     rng = np.random.default_rng(0)
     y = rng.random(100_000) < 0.2
     score = rng.normal(size=y.size) + y
@@ -39,7 +39,7 @@ def test_log_odds_of_many_rows_are_those_of_logistic_regression():
 
 @pytest.mark.parametrize("gap", [0.0, 3.0, 10.0])
 def test_mean_probability_is_the_class_frequency(gap):
-    # A gap of 10 separates the classes, for which maximum likelihood has no finite slope.
+    # A gap of 10 separates the classes, so that maximum likelihood has no finite slope.
     y = np.arange(200) % 10 == 0
     score = np.random.default_rng(0).normal(size=200) + gap * y
     score = (score - score.mean()) / score.std()

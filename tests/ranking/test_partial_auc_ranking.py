@@ -15,8 +15,8 @@ from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 def two_columns(seed, n=1500):
     """Return one column that ranks most rows well, and one for the top of the ranking.
 
-    One negative in ten is large in the first column, so that AUC is larger for the
-    first and partial AUC for the second.
+    One negative in ten is large in the first column, so that the first column has the
+    larger AUC and the second the larger partial AUC.
     """
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.3
@@ -51,7 +51,7 @@ def test_smoothed_partial_auc_equals_its_definition():
     assert slope @ change == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-3)
 
 
-def test_cross_validated_areas_are_partial():
+def test_cross_validation_uses_partial_auc():
     X, y = two_columns(0, 400)
     fold = np.arange(400) % 2
     evaluated = Folds(labeled(X, y, 0.05), fold, []).evaluate([np.eye(2)] * 2)
@@ -105,7 +105,7 @@ def test_a_blend_for_partial_auc_has_a_larger_partial_auc():
     assert left.weights_[1] > whole.weights_[1]
 
 
-def test_a_rate_of_one_is_the_whole_auc():
+def test_a_maximum_rate_of_one_means_the_full_auc():
     X, y = two_columns(7, 300)
     models = [rp.AUCClassifier(max_fpr=rate, random_state=0) for rate in (None, 1.0)]
     first, second = (model.fit(X, y).coef_ for model in models)

@@ -1,4 +1,4 @@
-"""Scorers against scikit-learn's own metric, and in a search."""
+"""Scorers, compared with the metric of scikit-learn and in cross-validation."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import rocpath as rp
 
 
 @pytest.mark.parametrize("max_fpr", [None, 0.1, 0.5])
-def test_the_score_is_scikit_learns(max_fpr):
+def test_partial_auc_score_matches_scikit_learn(max_fpr):
     rng = np.random.default_rng(0)
     y = rng.random(200) < 0.3
     score = np.round(rng.normal(size=200) + y, 1)
