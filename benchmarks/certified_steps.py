@@ -1,8 +1,8 @@
 """Measure certified steps for ReLU layers: time, windows, kinks, and training with them.
 
 Prints the tables of docs/certified_steps.md: CPU milliseconds of a step along the AUM
-gradient of a network after 20 steps of Adam, and test AUC on six tables of networks trained
-by Adam, by certified AUC steps, and by both. Takes about three CPU minutes and one thread.
+gradient of a network after 20 steps of Adam, and the test AUC on six tables of networks trained
+by Adam, by certified AUC steps, and by both. Takes about three CPU minutes on one thread.
 Needs ROCPATH_DATA and torch.
 """
 
@@ -23,7 +23,7 @@ from rocpath.torch import certified_steps, moved_layer
 
 TABLES = ("abalone19", "page_blocks0", "mammography", "spambase", "a9a", "covtype")
 SEEDS = range(3)
-N_ROUNDS = 20  # of certified steps, one for each layer
+N_ROUNDS = 20  # number of rounds of certified steps, one step for each layer
 RATES = (0.003, 0.01, 0.03)
 
 
@@ -59,7 +59,7 @@ def adam(network, X, y, rate, n_steps):
 
 
 def certified(network, X, y, n_rounds):
-    """Move each layer in turn along its gradient, to the best AUC; yield the network."""
+    """Take the step with the best AUC along the gradient of each layer; yield the network."""
     for _ in range(n_rounds):
         for layer in (module for module in network if isinstance(module, nn.Linear)):
             direction = gradient(network, layer, X, y, bce)
@@ -106,7 +106,8 @@ def print_training():
     difference = means[:, 1:] - means[:, :1]
     error = difference.std(axis=0, ddof=1) / len(TABLES) ** 0.5
     pairs = zip(difference.mean(axis=0), error, strict=True)
-    print("| difference to Adam | | " + " | ".join(f"{d:+.4f} ± {e:.4f}" for d, e in pairs) + " |")
+    cells = " | ".join(f"{d:+.4f} ± {e:.4f}" for d, e in pairs)
+    print(f"| difference from Adam | | {cells} |")
 
 
 def make_problem(n_rows, widths):
@@ -122,7 +123,7 @@ def make_problem(n_rows, widths):
 
 
 def print_speed():
-    print("| rows | layers | metric | CPU ms | windows | kinks of a row | before the step |")
+    print("| rows | layers | metric | CPU ms | windows | kinks per row | kinks before the step |")
     print("|---|---|---|---|---|---|---|")
     shapes = [(500, (10, 16, 1)), (2000, (10, 16, 1)), (2000, (10, 64, 1))]
     shapes += [(2000, (10, 32, 32, 1)), (100_000, (10, 64, 1))]

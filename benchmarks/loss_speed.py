@@ -1,9 +1,9 @@
 """Time the torch losses on a million scores, against the core and against a sort.
 
-A forward and a backward pass of each loss, on one thread: processor time, the median of
-nine. Half of what a loss takes can be the system's work of giving it new memory, which
-ends once larger tensors have been freed; so the AUM loss is timed before and after.
-Prints a table with ratios and saves ``loss_speed.csv``. Needs torch.
+Measures the CPU time of a forward and a backward pass of each loss on one thread (median of
+nine). Up to half of this time can be spent by the operating system on allocating memory, until
+larger tensors have been freed, so the AUM loss is timed before and after that. Prints a table
+with ratios and saves ``loss_speed.csv``. Needs torch.
 """
 
 import csv
@@ -47,7 +47,7 @@ def main():
         rp.aum_gradient(bp, prediction)
 
     first = milliseconds(lambda: pass_of(aum_loss))
-    # From now on the allocator keeps what is freed, as after a step of any training.
+    # From now on the allocator keeps freed memory, as after any training step.
     held = [torch.empty(4 * N_ROWS) for _ in range(3)]
     del held
     core = milliseconds(of_core)

@@ -1,8 +1,8 @@
 """Time one training step with each loss of `networks.py`, in a plain loop.
 
-The network with one hidden layer on mammography, trained by Adam, and with LibAUC's loss by
-its own optimizer: median CPU milliseconds of 100 steps on one thread. Prints a table and
-saves ``network_speed.csv``. Needs ROCPATH_DATA, torch and libauc.
+Trains the network with one hidden layer on mammography by Adam, or by LibAUC's own optimizer
+for its loss, and measures the median CPU milliseconds of 100 steps on one thread. Prints a
+table and saves ``network_speed.csv``. Needs ROCPATH_DATA, torch and libauc.
 """
 
 import csv

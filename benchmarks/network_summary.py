@@ -1,10 +1,10 @@
 """Print the tables of docs/losses.md from ``networks.csv``, and write them there.
 
-Differences are means over tasks of the test AUC with a loss minus that with cross-entropy,
-each task being a mean over seeds; their standard errors are over tasks. The next column has
-the same differences to cross-entropy with positives repeated. The last row estimates the gain
-of a recommendation: for each family of tasks, it uses the loss with the largest mean on all
-other families. Tasks that not all seeds have are used with the seeds that they have.
+The test AUC of a task is averaged over seeds. Differences are means over tasks of the test AUC
+of a loss minus that of cross-entropy, with standard errors over tasks. The next column has the
+differences from cross-entropy with positives repeated. The last row estimates the gain of a
+recommendation: for each family of tasks, it uses the loss with the largest mean on all other
+families. Tasks without results for all seeds are averaged over the available seeds.
 """
 
 import csv
@@ -18,7 +18,7 @@ PAGE = HERE.parent / "docs" / "losses.md"
 BASE = "BCE"
 REPEATED = "BCE, repeated"
 RARE = 0.2  # share of positives
-# By the names of `network_training.py`: what a reader of the page types.
+# Labels in the tables, by the names in `network_training.py`.
 NAMES = {
     "BCE": "cross-entropy",
     "weighted BCE": "weighted cross-entropy",
@@ -35,7 +35,7 @@ NAMES = {
 
 
 def read():
-    """Return rows of each batch size: test AUC by task and loss, and the chosen rates."""
+    """Return the rows of networks.csv by batch size, task and loss."""
     with (HERE / "networks.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     sizes = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
@@ -45,7 +45,7 @@ def read():
 
 
 def differences(tasks):
-    """Return the difference to cross-entropy: a row for each task, a column for each loss."""
+    """Return differences from cross-entropy and AUC: rows are tasks, columns are losses."""
     auc = np.array(
         [
             [np.mean([float(row["test_auc"]) for row in losses[name]]) for name in NAMES]
@@ -60,7 +60,7 @@ def mean_with_error(column):
 
 
 def chosen_elsewhere(difference, families):
-    """Return the difference of each task with the loss that is best on other families."""
+    """Return each task's difference for the loss that is best on other families."""
     values, chosen = [], []
     for row, family in zip(difference, families, strict=True):
         best = int(difference[families != family].mean(axis=0).argmax())
@@ -105,7 +105,7 @@ def table(tasks):
 
 
 def page_part():
-    """Yield the lines that docs/losses.md has between its two marks."""
+    """Yield the lines between the two markers in docs/losses.md."""
     for size, tasks in read().items():
         n_fits = Counter(len(losses[BASE]) for losses in tasks.values())
         seeds = ", ".join(f"{n} tasks with {k} seed{'s' * (k > 1)}" for k, n in n_fits.items())

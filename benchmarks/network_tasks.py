@@ -1,6 +1,6 @@
-"""Unbalanced tasks for small networks: images and tables, and batches of their rows.
+"""Imbalanced tasks for small networks: images and tables, and batches of their rows.
 
-Each task has at most 2,000 training rows and 10,000 test rows, drawn anew for each seed.
+Each task has at most 2,000 training rows and 10,000 test rows, sampled for each seed.
 Needs ROCPATH_DATA and torch.
 """
 
@@ -32,14 +32,14 @@ class Task(NamedTuple):
 
 
 class Source(NamedTuple):
-    """How to load a task for a seed; tasks of one family share their data."""
+    """Family of a task, and its loader by seed; tasks of one family share data."""
 
     family: str
     load: Callable[[int], Task]
 
 
 def load_images(name, positive_class, share, seed):
-    """Pool images to 14 x 14 or 16 x 16, and drop positives until a share remains.
+    """Pool images to 14 x 14 or 16 x 16, and subsample positives to a given share.
 
     AUC does not depend on the number of positives, so all rows that are not used for
     training can be test rows.
@@ -132,7 +132,7 @@ def _tables():
 
 
 def _images():
-    # Airplanes, and the classes of the two easy sets that are hardest to recognize.
+    # Airplanes and, for the two easy data sets, the class that is hardest to recognize.
     for share in (0.01, 0.05):
         for name, k in (("mnist", 8), ("fashion_mnist", 6), ("cifar10_part", 0), ("stl10_part", 0)):
             load = functools.partial(load_images, name, k, share)

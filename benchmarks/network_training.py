@@ -30,11 +30,11 @@ from libauc.sampler import DualSampler  # noqa: E402
 LIBAUC = "AUCM (LibAUC)"
 N_FOLDS = 3
 N_STEPS = {64: 400, 512: 80}
-PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # of the steps, after which to evaluate
+PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # fractions of the steps after which to evaluate
 # The smallest learning rate. Large batches have fewer steps, which may be longer.
 SMALLEST_RATE = {"Adam": {64: 6e-4, 512: 1.2e-3}, "PESG": {64: 0.06, 512: 0.12}}
 RATE_FACTORS = (1, 3.3, 10, 33, 100, 330)
-EVALUATED_ROWS = 1000  # at once
+EVALUATED_ROWS = 1000  # number of rows per forward pass
 
 
 def bce(scores, target, weight=None):
@@ -72,7 +72,7 @@ def bce_and_pairwise(scores, target):
 
 
 class Way(NamedTuple):
-    """How to train: a loss for a share of positives, and how batches are drawn."""
+    """A loss, as a function of the share of positives, and a sampler of batches."""
 
     loss: Callable
     draw: Callable = shuffled
@@ -124,12 +124,12 @@ class Stack:
     def evaluated(self, rows, X):
         with torch.no_grad():
             parts = [self.scores(rows, part) for part in X.split(EVALUATED_ROWS)]
-        # A network that has diverged ranks nothing.
+        # Non-finite scores of a diverged network are replaced by 0, so that they are tied.
         return torch.cat(parts, dim=1).double().nan_to_num(0.0, 0.0, 0.0)
 
 
 class Adam:
-    """Make the steps of `torch.optim.Adam`, with one learning rate for each row."""
+    """The steps of `torch.optim.Adam`, with one learning rate for each row."""
 
     def __init__(self, like, rate):
         self.rate, self.n_steps = rate, 0
@@ -164,7 +164,7 @@ def make_plan(y, size, draw, seed):
 
 
 def train(task, stack, plan, losses, rates):
-    """Return the networks at each check: check, fold, loss, rate, parameter."""
+    """Return the networks at each check, with axes (check, fold, loss, rate, parameter)."""
     rate = torch.tensor(rates)
     rows = stack.initial[:, None, None].repeat(1, len(losses), len(rate), 1)
     optimizer = Adam(rows, rate[:, None])
@@ -181,7 +181,7 @@ def train(task, stack, plan, losses, rates):
     kept, gradient = [], None
     for step, taken in enumerate(plan.taken):
         batch = task.X[taken], task.y[taken]
-        # Traced once: a list of operations, without the overhead of transforms.
+        # Trace the gradient once, to avoid the overhead of function transforms in each step.
         gradient = gradient or make_fx(grad(total))(rows, *batch)
         optimizer.step(rows, gradient(rows, *batch))
         if step + 1 in plan.checked:
@@ -250,7 +250,7 @@ def auc_of(scores, y):
 
 
 def choose(task, stack, kept, held_out):
-    """Yield the check and rate with the best held-out AUC for each loss, with networks."""
+    """Yield, for each loss, the check and rate with the best held-out AUC, and networks."""
     auc = np.empty(kept.shape[:-1])
     for check, fold in np.ndindex(*auc.shape[:2]):
         rows, out = kept[check, fold], held_out[fold]
@@ -263,7 +263,7 @@ def choose(task, stack, kept, held_out):
 
 
 def evaluate_task(task, size, seed):
-    """Yield loss, rate, part of the steps, and mean held-out and test AUC of the folds."""
+    """Yield loss, rate, fraction of steps, and mean held-out and test AUC over the folds."""
     stack, y, share = Stack(task.X, seed), task.y.numpy(), float(task.y.float().mean())
     chosen = {}
     adam_rates, pesg_rates = rates("Adam", size), rates("PESG", size)

@@ -3,8 +3,8 @@
 22 tasks (`network_tasks.py`): a convolutional network on four image sets with 1% and 5%
 positives, and a network with one hidden layer on 14 tables. Batches of 64 and 512 rows,
 trained by Adam; LibAUC's AUCMLoss by its own optimizer and sampler. The sampler balances
-the classes, so three losses also run with rare positives repeated. Each seed draws rows,
-initial weights and batches anew.
+the classes, so three losses are also trained with rare positives repeated. Each seed
+determines new rows, initial weights and batches.
 
 For each loss and each of its six learning rates three networks are trained, each without
 one third of the rows. Their mean AUC on those thirds selects the rate and the number of
@@ -28,7 +28,8 @@ FIELDS = (
     *("seed", "batch", "task", "family", "positives", "loss", "rate", "part"),
     *("valid_auc", "test_auc", "cpu_seconds"),
 )
-# glibc returns large blocks at once, and allocating them again would dominate the time.
+# By default glibc returns large blocks to the system immediately, and allocating them again would
+# dominate the time.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
 
@@ -64,7 +65,7 @@ def main():
     if not PATH.exists():
         PATH.write_text(",".join(FIELDS) + "\n")
     is_done = {(row["seed"], row["batch"], row["task"]) for row in saved_rows()}
-    # All tasks of one seed first, so that an interrupted run has whole seeds.
+    # All tasks of one seed run first, so that an interrupted run has complete seeds.
     for seed, size, name in itertools.product(range(options.seeds), (64, 512), TASKS):
         if time.process_time() > options.seconds:
             break
