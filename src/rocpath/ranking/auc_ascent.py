@@ -134,7 +134,7 @@ def tried_stages(
 def _gains_on_few_rows(
     folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
 ) -> bool:
-    """Return whether coordinate ascent on a few rows gains over one standard error."""
+    """Return whether ascent on a few rows gains more than one standard error."""
     if ascent.n_rounds == 0:
         return False
     rows = folds.train[0].subsampled(_SCREENING_ROWS)
@@ -236,7 +236,7 @@ def smoothed_auc(
     width: float,
     max_fpr: float = 1.0,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the smoothed AUC up to ``max_fpr`` and its derivative in the predictions.
+    """Return smoothed AUC up to ``max_fpr``, and its gradient for the predictions.
 
     A pair of rows is weighted by the normal distribution function of the difference
     between its predictions, divided by the bandwidth. A positive row is therefore

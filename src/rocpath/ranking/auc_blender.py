@@ -1,4 +1,4 @@
-"""AUCBlender: a blend of any models, as a scikit-learn classifier."""
+"""AUCBlender: blends of models as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         Cross-validation folds, as in scikit-learn. An integer means shuffled,
         stratified folds, at most as many as the rarest class has rows; rows with the
         same features, or of the same group, are in the same fold. With "prefit", the
-        estimators must already be fitted, to other rows than those passed to ``fit``.
+        estimators must already be fitted, to rows other than those passed to ``fit``.
     max_fpr : float, optional
         Maximum false positive rate. If given, the partial AUC up to this rate replaces
         AUC.
     timeout : float, optional
         Maximum number of seconds for each model. A model that takes longer is stopped
-        and excluded with a warning. If given, each model runs in its own process.
+        and excluded with a warning. With a timeout, each model runs in its own process.
     n_jobs : int, optional
         Number of processes that fit the folds of a model in parallel.
     random_state : int, RandomState or None

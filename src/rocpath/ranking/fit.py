@@ -68,12 +68,11 @@ class History(NamedTuple):
     share : array, shape (n_models,)
         Weight of each model in the average.
     stage_auc : array, shape (n_stages,)
-        Mean AUC over the folds: first of the average, then halfway and all the way to
-        the end of each ascent. Ascents are on smoothed AUC, after each bandwidth, and
-        on AUC itself, after each pass, up to the first that did not improve AUC. An
-        ascent without a clear gain on two folds was not evaluated on the others.
-        Coordinate ascent was tried only if a pass over a small subsample gained more
-        than a standard error.
+        Mean AUC over the folds: first of the average, then of two stages, halfway and
+        all the way, for each bandwidth of the smoothed ascent and for each pass of
+        coordinate ascent, up to the first that did not improve AUC. An ascent without a
+        clear gain on two folds was not evaluated on the others. Coordinate ascent was
+        tried only if a pass over a small subsample gained more than a standard error.
     stage_error : array, shape (n_stages,)
         Standard error of the difference from the average.
     chosen : int

@@ -73,9 +73,10 @@ def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
 
     With unit variance, a rare word has the same penalty as a frequent one, and a few
     rows may give it a large coefficient. Neither scale is better for all tables, so
-    models on both are averaged according to their cross-validated AUC. Sparse columns
-    all have the same scale. The scale of a dense column that is mostly zero is at least
-    half of the root mean square of its nonzero values.
+    models on both are averaged according to their cross-validated AUC. In sparse tables
+    with many columns, all columns have the same scale. In other tables, the scale of a
+    column that is mostly zero is at least half of the root mean square of its nonzero
+    values.
     """
     is_varying = np.isfinite(columns.scale)
     deviation = np.where(is_varying, columns.scale, 1.0)
