@@ -2,8 +2,8 @@
 Exact line search on handwritten digits
 =======================================
 
-Class 0 against the rest, as in the paper: one gradient step from random weights, with
-an exact choice of the step size.
+As in the paper, class 0 is compared with all other classes. This example takes one
+gradient step from random weights, with an exact choice of the step size.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
 lines = rp.Lines.from_predictions(bp, predictions, direction)
 
 # %%
-# The steps with the smallest AUM and with the largest AUC, each with a certificate.
+# Find the step with the smallest AUM and the step with the largest AUC. Both are certified.
 best_aum = rp.best_aum_step(lines)
 best_auc = rp.best_auc_step(lines)
 for name, step in (("start", 0.0), ("smallest AUM", best_aum.step), ("largest AUC", best_auc.step)):

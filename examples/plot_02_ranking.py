@@ -33,8 +33,9 @@ logistic = GridSearchCV(
 models = {"logistic": logistic, "AUCClassifier": AUCClassifier(random_state=0)}
 
 # %%
-# Six random splits into halves for training and testing. Tuned logistic regression is a
-# strong baseline here: the gain is small, and the probabilities are equally good.
+# Both models are evaluated on six random splits into halves for training and testing. Tuned
+# logistic regression is a strong baseline here: the gain is small, and the probabilities are
+# equally good.
 auc = {name: [] for name in models}
 probability = {name: np.empty(0) for name in models}
 label = np.empty(0)
@@ -53,8 +54,8 @@ error = gain.std(ddof=1) / len(gain) ** 0.5
 print(f"gain in AUC    {gain.mean():.4f}, standard error {error:.4f}")
 
 # %%
-# Left: AUC, with one gray line per split. Right: calibration. Of the rows with a
-# predicted probability near p, a fraction near p should be eights.
+# The left panel shows AUC, with one gray line per split. The right panel shows calibration:
+# of the rows with a predicted probability near p, a fraction near p should be eights.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(list(auc.values()), "o-", color="0.6", lw=1)
 left.plot([np.mean(values) for values in auc.values()], "s-", color="k", lw=3)

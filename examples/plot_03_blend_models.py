@@ -3,10 +3,10 @@ Blend models by AUC
 ===================
 
 Logistic regression, a random forest and nearest neighbors make different mistakes, so a
-weighted sum of their scores can rank better than each of them. ``AUCBlender`` learns the
+weighted sum of their scores can rank better than any of them. ``AUCBlender`` learns the
 weights from held-out scores. The task is to recognize handwritten eights, the hardest
-digit, in images of half the resolution. (At full resolution, neighbors alone are nearly
-as good as any blend.)
+digit, in images of half the resolution. (At full resolution, nearest neighbors alone are
+nearly as good as any blend.)
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ models = [
 ]
 
 # %%
-# Six random splits into 900 training rows and 897 test rows. The baselines are the models
-# themselves, the mean of their probabilities, and scikit-learn's logistic stacking.
+# There are six random splits into 900 training rows and 897 test rows. The baselines are the
+# models themselves, the mean of their probabilities, and scikit-learn's logistic stacking.
 table = []
 splits = StratifiedShuffleSplit(6, train_size=900, random_state=0)
 for train, test in splits.split(X, y):

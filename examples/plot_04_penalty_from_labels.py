@@ -2,8 +2,8 @@
 Learn a changepoint penalty from labels
 =======================================
 
-ruptures detects changes for a given penalty. Here rocpath learns from labeled regions
-which penalty ruptures should use for each sequence.
+ruptures detects changes for a given penalty. Here rocpath learns the penalty of each
+sequence from labeled regions.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ rng = np.random.default_rng(0)
 
 
 # %%
-# Sequences of 200 observations with up to three changes and very different noise. In
-# each, an expert has labeled nine regions: with or without a change.
+# Each sequence has 200 observations and up to three changes; the noise levels are very
+# different. In each sequence, nine regions are labeled as with or without a change.
 def simulate():
     noise = 10 ** rng.uniform(-0.5, 0.5)
     n_changes = rng.integers(0, 4)
@@ -32,8 +32,8 @@ def simulate():
 
 
 # %%
-# The optimal segmentations with 0 to 12 changes. The lists that ruptures returns end with
-# the length of the sequence.
+# Compute the label errors of the optimal segmentations with 0 to 12 changes, as a function
+# of the penalty. The lists that ruptures returns end with the length of the sequence.
 def errors_by_penalty(x, labels):
     search = ruptures.KernelCPD(kernel="linear").fit(x)
     models = [[], *(search.predict(n_bkps=k)[:-1] for k in range(1, 13))]
@@ -46,12 +46,14 @@ sequences, labels, changes = zip(*(simulate() for _ in range(200)), strict=True)
 y = [errors_by_penalty(*pair) for pair in zip(sequences, labels, strict=True)]
 
 # %%
-# The differences of neighboring values measure the noise.
+# The features are statistics of the differences of neighboring values, which measure the
+# noise.
 features = cp.sequence_features(list(sequences))
 X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]
 
 # %%
-# One half for training. The baseline is the best constant penalty on that half.
+# One half of the sequences is used for training. The baseline is the best constant penalty on
+# that half.
 model = rp.PenaltyRegressor(random_state=0).fit(X[::2], y[::2])
 grid = np.linspace(-3, 7, 500)
 constant = grid[sum(errors.at(grid) for errors in y[::2]).argmin()]
@@ -61,7 +63,7 @@ for name, log_penalty in (("constant", np.full(100, constant)), ("learned", lear
     print(f"{name} penalty: {sum(wrong)} of 900 test labels are wrong")
 
 # %%
-# ruptures segments two of the test sequences with the learned penalty.
+# ruptures segments two of the test sequences with both penalties.
 style = {"learned": "C1-", "constant": "C0--"}
 figure, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
 for ax, k in zip(axes, np.argsort(learned)[[8, -8]], strict=True):

@@ -2,10 +2,10 @@
 Find rare images with torch
 ===========================
 
-A network that is evaluated by AUC need not be trained by cross-entropy. This one
+A network that is evaluated by AUC need not be trained with cross-entropy. This one
 detects handwritten nines, 40 of them among 1,100 digits, with an ordinary
-``DataLoader`` of small shuffled batches. Half of the batches contain no nine: a loss
-over pairs is then 0, but ``AUMLoss``, whose threshold is a parameter, still learns.
+``DataLoader`` of small shuffled batches. Half of the batches contain no nine. For these,
+a loss over pairs is 0, but ``AUMLoss`` with a learned threshold still has a gradient.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ y = torch.tensor(digits.target == 9)
 
 
 # %%
-# A third of the rows are test rows. Of the other nines, 40 are kept.
+# A third of the rows are test rows. Only 40 of the nines in the training rows are kept.
 def split(seed):
     rows = torch.tensor(np.random.default_rng(seed).permutation(len(y)))
     train, test = rows[:1200], rows[1200:]
@@ -33,7 +33,7 @@ def split(seed):
 
 
 # %%
-# The usual training loop; the loss may have parameters, too.
+# This is the usual training loop, except that the loss may also have parameters.
 def train(loss, rows, seed):
     torch.manual_seed(seed)
     network = nn.Sequential(
@@ -51,7 +51,7 @@ def train(loss, rows, seed):
 
 
 # %%
-# Five random splits.
+# Compare three losses on five random splits.
 aucs = {}
 for seed in range(5):
     rows, test = split(seed)

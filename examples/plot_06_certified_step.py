@@ -2,7 +2,7 @@
 A certified step for a layer of a ReLU network
 ==============================================
 
-The line search of the paper needs predictions that are linear in the step. Those of a ReLU
+The line search of the paper requires predictions that are linear in the step. Those of a ReLU
 network are piecewise linear. ``certified_step`` finds the globally best step along a
 direction of one layer, with a bound that no other step exceeds, and ``layer_path`` computes
 AUC and AUM along the whole ray.
@@ -31,7 +31,7 @@ loss = rt.aum_loss(network(X).squeeze(1), y, margin=0.0)
 direction = [-one for one in torch.autograd.grad(loss, list(layer.parameters()))]
 
 # %%
-# The steps with the largest AUC and the smallest AUM. No step is better than the bound.
+# Find the steps with the largest AUC and the smallest AUM. No step is better than the bound.
 best = {}
 for metric in ("auc", "aum"):
     one = rt.certified_step(network, layer, X, y, direction, metric=metric, tol=1e-4)
@@ -39,8 +39,8 @@ for metric in ("auc", "aum"):
     print(f"{metric.upper()}: step {one.step:.3f}, value {one.value:.5f}, bound {one.bound:.5f}")
 
 # %%
-# Unlike that of a linear model, AUM along the ray need not be convex: each prediction has
-# kinks, where a hidden unit becomes active or inactive.
+# Unlike for a linear model, AUM along the ray need not be convex: each prediction has kinks,
+# where a hidden unit becomes active or inactive.
 path = rt.layer_path(network, layer, X, y, direction, max_step=8.0)
 print(f"{len(path):,} crossings and kinks up to step {path.end}")
 plots.plot_step_path(path, best, max_step=8.0)

@@ -1,11 +1,11 @@
 """
-Changes of a distribution, by ranks
-===================================
+Detect changes of a distribution
+================================
 
-Not every change is a change of the mean. Here the level changes twice and the spread once, under
-noise so heavy-tailed that its mean does not exist. Each of a few indicator columns records whether
-an observation is below a quantile. They turn every change of the distribution into a change of
-means, which the cost of several columns finds exactly.
+Not every change is a change of the mean. Here the level changes twice and the spread once, with
+noise so heavy-tailed that its mean does not exist. Indicator columns record whether an observation
+is below each of five quantiles. They turn a change of the distribution into a change of means, and
+the cost for several columns finds the optimal segmentation exactly.
 """
 
 # %%
@@ -22,8 +22,8 @@ spread = np.repeat([1.0, 1.0, 1.0, 5.0], 300)
 x = level + spread * rng.standard_cauchy(size=1200)
 
 # %%
-# The squared-error cost follows the outliers. A robust cost finds the changes of the level, but not
-# that of the spread.
+# The squared-error cost detects outliers as changes. A robust cost finds the changes of the level,
+# but not the change of the spread.
 
 for cost in ("normal", "biweight"):
     (found,) = cp.detect_changes([x], cost=cost)
@@ -43,8 +43,8 @@ other_columns = (other[:, None] <= np.arctan(quantile)).astype(float)
 print(f"of arctan(x): {cp.detect_changes([other_columns])[0].changes.tolist()}")
 
 # %%
-# The means of the columns are the fractions of observations below each quantile: the distribution
-# of every segment.
+# The means of the columns are the fractions of observations below each quantile. They describe the
+# distribution of every segment.
 
 print(found.mean.round(2))
 
