@@ -26,9 +26,9 @@ struct FunctionPiece {
   double best_mean() const { return std::clamp(cost.mean, low, high); }
 };
 
-// Pieces in order of the mean. A function has no gaps, an offer to lower it may have some; it is
-// empty if no segmentation is possible. A vector with free space at both ends, where functions
-// change most.
+// Pieces in order of the mean. A function has no gaps, but an offer to lower it may have some; it
+// is empty if no segmentation is possible. Pieces are stored in a vector with free space at both
+// ends, where most changes occur.
 class CostFunction {
  public:
   CostFunction() = default;

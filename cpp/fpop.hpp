@@ -4,7 +4,7 @@
 // The smallest cost of the data so far is a function of the mean mu of the last segment, in pieces
 // (cost_function.hpp). A change before the next observation offers the constant
 // min over mu + penalty; the function becomes the smaller of both, and the observation is added to
-// every piece. Two facts make this faster than the general search (segmentation.hpp):
+// every piece. This is faster than the general search (segmentation.hpp) for two reasons:
 //
 // - Where a change improves a segmentation, no observation next to it fits better into the other
 //   segment. So the mean increases only where the observations do, and a new last segment competes
@@ -105,7 +105,7 @@ class FPOPFunction {
     return k;
   }
 
-  // Does a pending segment keep some means when another one is offered for `cost`?
+  // Whether a pending segment keeps some means when another one is offered for `cost`.
   template <bool is_above>
   bool survives(const CostPiece& pending, double cost) const {
     const double gap = cost - pending.base;
@@ -170,8 +170,8 @@ class FPOPFunction {
     return true;
   }
 
-  // Give a new segment every mean beyond the best one where it is smaller. Rare and long: inlined,
-  // it would slow down the rest by a quarter.
+  // Give a new segment every mean beyond the best one where it is smaller. Not inlined: it is rare
+  // and long, and would slow down the rest by a quarter.
   template <bool is_above>
   [[gnu::noinline]] void lower_everywhere(double best_mean, double cost, std::int32_t node) {
     FunctionPiece offered{{.base = cost}, means_.low, means_.high, node, true};

@@ -1,6 +1,6 @@
 // Minus twice the normal log-likelihood with a mean and a variance of every segment, without its
 // constants: weight * log(variance), if the variance is the mean square. A variance below the floor
-// is set to the floor; that is still a smallest value over parameters, which pruning requires.
+// is set to the floor; that is still a minimum over parameters, which pruning requires.
 #pragma once
 
 #include "cost_pieces.hpp"

@@ -4,10 +4,10 @@
 // Optimal partitioning over the last change, with the pruning of PELT (Killick et al. 2012): a last
 // change at s that costs more up to t than a change at t itself is never the best again, as adding
 // a change never increases a cost. With 0..K changes the same holds within each number of changes.
-// Time: the candidates that are left, summed over the data; a few segments' lengths if changes keep
-// coming, but quadratic without changes. Data are not kept; memory: the candidates and the changes
-// they share. Labels are obeyed as in `segmentation.hpp`, by two layers of candidates inside of
-// regions that require a change.
+// Time: the number of remaining candidates, summed over the data. There are as many as a few
+// segments are long if changes are frequent, but without changes the time is quadratic. Data are
+// not kept; memory: the candidates and the changes they share. Labels are enforced as in
+// `segmentation.hpp`, by two layers of candidates inside of regions that require a change.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ concept ColumnCost = requires(std::span<const double> floor, double weight, doub
 };
 
 // Starts of the last segment that may still be best, and that segment's means and sums of squares
-// (Welford's update, which cancels nothing).
+// (Welford's update, which avoids cancellation).
 template <ColumnCost Cost>
 class Candidates {
  public:
@@ -188,7 +188,7 @@ class PeltSearch final : public Segmenter {
         best_[layer][k] = candidates_[layer][k].best(position_);
   }
 
-  // A lower bound for the cost of a change here, wherever labels allow it.
+  // Add a candidate that starts here, where labels allow a change.
   void begin_segments() {
     const LabelRegion* region = rules_.of_change(position_);
     if (region != nullptr && region->needs_change()) n_layers_ = 2;

@@ -14,7 +14,7 @@ struct PoissonCost {
 
   static double excess(const CostPiece& piece, double mu) {
     if (piece.mean == 0.0) return piece.weight * mu;
-    // Near the mean the two terms cancel: log1p. Far below it, 1 + beyond would: log.
+    // log1p is accurate near the mean, where the terms cancel, and log far below it.
     const double beyond = (mu - piece.mean) / piece.mean;
     const double log_ratio = beyond < -0.5 ? std::log(mu / piece.mean) : std::log1p(beyond);
     return std::max(0.0, piece.counts * (beyond - log_ratio));

@@ -46,7 +46,7 @@ class SegmentSearch final : public Segmenter {
       const double x = data.x[k], weight = data.weight[k];
       if (young_) enter();
       if (position_ > 0) change();
-      if (has_labels_) obey_peaks();
+      if (has_labels_) apply_peak_labels();
       add_observation(cost_functions_.observation(x, weight));
       ++position_;
       if (tree_.is_full()) collect();
@@ -125,7 +125,7 @@ class SegmentSearch final : public Segmenter {
   }
 
   // Peaks are the odd states.
-  void obey_peaks() {
+  void apply_peak_labels() {
     rules_.for_peaks_at(position_, [&](const LabelRegion& region) {
       was_plain_ = false;
       if (region.kind == LabelKind::peaks) n_layers_ = 2;
