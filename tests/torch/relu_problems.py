@@ -123,7 +123,7 @@ class LinesAtStep(NamedTuple):
     """The float64 lines of all rows at a step, in exact arithmetic."""
 
     scores: list[int]
-    errors: list[int]  # bounds on the differences to the exact predictions
+    errors: list[int]  # bounds on the differences from the exact predictions
     is_at_kink: bool  # whether a row has a kink there, up to rounding
 
 
@@ -203,7 +203,7 @@ def violations(problem, metric, tol, max_step=None):
     scores = [Fraction(score) for score in forward(problem, best.step)]
     value = float(getattr(oracle_relu, metric)(scores, problem[-1]))
     found = []
-    # The forward pass of a library may sum in another order for other numbers of rows.
+    # A forward pass may sum in a different order for a different number of rows.
     if abs(value - best.value) > 1e-12 * (1 + abs(value)):
         found.append(f"value {best.value} but forward pass {value}")
     wrong_bound = bound_violation(problem, best, metric, max_step)

@@ -176,8 +176,8 @@ def test_the_streaming_loss_is_additive_over_batches(batch, size):
 
 
 def test_the_threshold_gradient_balances_the_classes():
-    # One negative of four rows above the margin, one positive of four below: each
-    # pulls the threshold by the inverse of its class's share, over the four rows.
+    # Of four rows, one negative and one positive violate the margin. Each contributes the
+    # inverse of the share of its class, divided by the four rows.
     loss = rt.AUMLoss(positive_share=0.2)
     loss(torch.tensor([2.0, -2.0, 3.0, -3.0]), torch.tensor([0, 1, 1, 0])).backward()
     assert loss.threshold.grad.item() == pytest.approx((1 / 0.8 - 1 / 0.2) / 4)
@@ -186,7 +186,7 @@ def test_the_threshold_gradient_balances_the_classes():
 @given(batches(), st.sampled_from([0.0, 1.0, 2.5]))
 def test_the_pairwise_hinge_equals_a_sum_over_pairs(batch, margin):
     scores, target, weight = batch
-    # Larger scores would absorb a margin of 1.
+    # A margin of 1 would be lost to rounding with larger scores.
     scores = [max(min(score, 1e4), -1e4) for score in scores]
     expected, slope = 0.0, np.zeros(len(scores))
     for i, j, share in pairs(target, weight):
@@ -251,7 +251,7 @@ def test_the_smoothed_auc_approaches_the_partial_auc(max_fpr):
     target = np.repeat([0, 1], [100, 40])
     scores = rng.permutation(140) + 30.0 * target
     loss = rt.smoothed_auc_loss(torch.tensor(scores), torch.tensor(target), 1e-3, max_fpr=max_fpr)
-    # Each of the highest-scoring negatives compared with all positives.
+    # Each of the highest-scoring negatives is compared with all positives.
     counted = np.sort(scores[target == 0])[::-1][: round(max_fpr * 100)]
     ahead = scores[target == 1][:, None] - counted
     expected = np.mean((ahead < 0) + 0.5 * (ahead == 0))

@@ -86,7 +86,7 @@ def test_interval_is_that_of_all_rows():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_buckets_are_exact_for_short_floats(dtype):
-    # All finite values of the type, both zeros and the smallest numbers included.
+    # All finite values of the dtype, including both zeros and subnormal numbers.
     bits = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16)
     scores = bits.view(dtype)
     scores = scores[scores.isfinite()]

@@ -31,7 +31,7 @@ _N_BUCKETS = 2 ** (32 - _BITS_DROPPED)
 
 
 class BinaryAUC(Metric):
-    """Compute the exact AUC of all batches, ties counting one half.
+    """Compute the exact AUC of all batches, with ties counted as one half.
 
     If torchmetrics is installed this is a :class:`torchmetrics.Metric`, which
     ``MetricCollection`` and Lightning's ``self.log`` accept; otherwise it has the same
