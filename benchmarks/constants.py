@@ -28,7 +28,7 @@ from accuracy import data_sets
 from penalty_sets import SETS, load
 from rocpath import AUCBlender, AUCClassifier, PenaltyRegressor
 from rocpath.changepoint import penalty_candidates
-from rocpath.ranking import blend, convex_problem, fit, initial_models
+from rocpath.ranking import auc_ascent, convex_problem, fit, initial_models
 
 HERE = Path(__file__).parent
 MOST_ROWS = 2_000
@@ -54,7 +54,7 @@ FEW = {
         tuple(map(default_model, (0.001, 0.1))),
     ),
 }
-BLEND = {"tolerance of the search": (blend, "_TOLERANCE", (0.05, 0.8))}
+BLEND = {"tolerance of the search": (auc_ascent, "_TOLERANCE", (0.05, 0.8))}
 PENALTY = {"path tolerance": (penalty_candidates, "_PATH_TOLERANCE", (1e-4, 0.01))}
 
 
