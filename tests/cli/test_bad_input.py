@@ -76,7 +76,7 @@ def test_counts_below_zero_are_named(tmp_path, capsys):
         (b"y\n0\n1\n", "no column is left"),
         (b"a,y\n1,0\ninf,1\n3,0\n4,1\n", "got inf in row 2"),
         (b"a,y\n1,0\n1e300,1\n3,0\n4,1\n", "in row 2"),
-        (b"a,y\n1,0\n2,0\n3,1\n", "label '1' of column 'y' must be in at least two rows"),
+        (b"a,y\n1,0\n2,0\n3,1\n", "label '1' of column 'y' must occur in at least two rows"),
         (b"a,y\n1,0\n\xff\xfe,1\n", "is not UTF-8 text: byte 0xff in row 2"),
         (b"a,y\n1,0\n2\0,1\n", "has a NUL byte in row 2"),
         (b"\xff\xfea\0,\0y\0\n", "is not utf-16 text"),
@@ -130,7 +130,7 @@ def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
     message = fails(capsys, ["predict", model, table])
-    assert "column 'color' not found, which the model needs" in message
+    assert "column 'color' not found, which the model requires" in message
     table = write(tmp_path / "t.csv", "size,flag,color\n1,true,red\nbig,true,red\n")
     message = fails(capsys, ["predict", model, table])
     assert "column 'size' must be numbers, got 'big' in row 2" in message

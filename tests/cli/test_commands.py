@@ -134,7 +134,7 @@ def test_path_of_a_model_starts_at_its_auc(tmp_path, capsys, fitted):
     assert f"{start:.6f}" in capsys.readouterr().out
     assert "either" in fails(capsys, ["path", table, "--label", "y"])
     argv = ["path", table, "--model", model, "--positive", "no"]
-    assert "--positive is for --predictions" in fails(capsys, argv)
+    assert "--positive must not be given with --model" in fails(capsys, argv)
 
 
 def test_changepoint_model_finds_the_changes(tmp_path, capsys):

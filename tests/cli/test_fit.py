@@ -96,7 +96,7 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(tmp_pat
     argv[1] = table
     message = fails(capsys, [*argv, "--force"])
     assert "'z', is the more frequent label (21 of 30 rows)" in message
-    assert "--positive 'yes', or accept it with --yes" in message
+    assert "--positive 'yes', or accept the default with --yes" in message
     assert main([*argv, "--force", "--yes"]) == 0
     assert main([*argv, "--force", "--positive", "z"]) == 0
     # Nobody needs to be asked whether 1 is the positive label of 0 and 1.

@@ -71,8 +71,8 @@ def test_equal_scores_show_no_difference(scores, capsys):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("good", "two or more different columns of scores are needed, got good."),
-        ("good,good", "two or more different columns of scores are needed, got good, good"),
+        ("good", "at least two different columns of scores are required, got good."),
+        ("good,good", "at least two different columns of scores are required, got good, good"),
         ("good,none", "'none' not found"),
         ("good,y", "column 'y' must be numbers"),
     ],
@@ -100,7 +100,7 @@ def test_evaluate_finds_thresholds_that_reach_targets(fitted, capsys):
     assert found["partial_auc"]["area"] == pytest.approx(area.value)
     assert found["partial_auc"]["high"] == pytest.approx(area.high)
     assert main([*argv[:-1], "--min-precision", "0.9999"]) == 0
-    assert "mean TPR up to there" in capsys.readouterr().out
+    assert "mean TPR up to this FPR" in capsys.readouterr().out
     message = fails(capsys, [*argv[:3], "--max-fpr", "2"])
     assert "--max-fpr must be above 0 and below 1, got 2." in message
 

@@ -127,7 +127,7 @@ def test_time_trains_on_the_past_and_names_the_period():
     assert held_out.row.tolist() == list(range(50, 300))
     assert held_out.n_folds == 5
     assert model.fit_.evaluation == (
-        "5 forward windows of time: trained on the past, evaluated on 2024-02-20 to 2024-10-26"
+        "5 forward time windows: trained on the past, evaluated on 2024-02-20 to 2024-10-26"
     )
 
 

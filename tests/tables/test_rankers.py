@@ -128,7 +128,7 @@ def test_a_better_baseline_is_saved_and_reported(tmp_path, capsys):
     assert metrics["auc_decrease_if_permuted"][0][0] == "size"
     report = read(os.path.join(out, "report.html"))
     assert finding in report
-    assert "Decrease of AUC on training rows" in report
+    assert "Decrease in AUC on training rows" in report
     assert main(["evaluate", out, table, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["auc"] > 0.95
     assert main(["path", table, "--model", out]) == 0

@@ -77,7 +77,7 @@ def test_it_is_a_fitted_classifier(dated):
     assert model.n_features_in_ == len(model.feature_names_in_) == 6
     frame = pd.read_csv(dated[1], dtype={"shop": str})
     assert 0.5 < model.score(frame, frame["y"]) <= 1
-    with pytest.raises(TypeError, match="X must be a data frame"):
+    with pytest.raises(TypeError, match="X must be a pandas or polars data frame"):
         model.predict(np.zeros((2, 6)))
     with pytest.raises(ValueError, match="column 'size' not found"):
         model.predict(frame.drop(columns="size"))

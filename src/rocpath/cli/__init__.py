@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _SIGNALED = 128  # plus the number of the signal, as in shells
-# Parts of messages of libraries that cannot allocate memory.
+# Substrings of the messages that libraries print if they cannot allocate memory.
 _NOISE = (
     "memory allocation of",
     "OpenBLAS",
@@ -30,9 +30,9 @@ _INTERRUPTED = _SIGNALED + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process.
+    """Run a command line, by default with the arguments of the process.
 
-    Returns 0 on success, 2 for bad input, 130 if interrupted.
+    Returns the exit code: 0 on success, 2 for bad input, 130 if interrupted.
     """
     _open_missing_streams()
     if argv is None and _has_memory_limit():
@@ -41,12 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    # Called with arguments, it must not change the signal handlers of its caller.
+    # A caller that passes arguments keeps its own signal handlers.
     if argv is None:
         signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        # Inside, so that a missing extra becomes one line and not a traceback.
+        # Imported here, so that a missing extra is reported in one line.
         from rocpath.cli.commands import app
 
         with warnings.catch_warnings():
@@ -57,10 +57,10 @@ def _run(argv: Sequence[str] | None) -> int:
         # Typer converts an interrupt to an exit code.
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
-        # Here and not at exit, where a closed pipe could only be an error.
+        # Flushed here, since a closed pipe can no longer be handled at exit.
         sys.stdout.flush()
     except SystemExit as end:
-        # Typer exits with an error when the reader of a pipe has gone.
+        # Typer exits with an error if the reader has closed the pipe.
         if isinstance(end.__context__, BrokenPipeError):
             return _leave_pipe()
         return end.code if isinstance(end.code, int) else _BAD_INPUT
@@ -90,9 +90,9 @@ def _has_memory_limit() -> bool:
 
 
 def _run_in_child() -> int:
-    """Run the command in a child process that compiled libraries may abort.
+    """Run the command in a child process, which compiled libraries may abort.
 
-    If memory is limited, they may end the process with messages of their own, which are
+    If memory is limited, they may end the process with messages of their own; these are
     replaced by one line.
     """
     # Each thread reserves memory.
@@ -122,7 +122,7 @@ def _run_in_child() -> int:
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Interrupt the command; end at once during an import, which would raise other errors."""
+    """Raise KeyboardInterrupt, or exit at once during an import."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             say("rocpath: interrupted.")
@@ -139,14 +139,14 @@ def _terminate(number: int, _: FrameType | None) -> None:
 
 
 def _open_missing_streams() -> None:
-    """Replace streams that the caller has closed by empty ones."""
+    """Open the null device in place of streams that the caller has closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def _leave_pipe() -> int:
-    """Discard the remaining output, as its reader has closed the pipe."""
+    """Discard the remaining output after the reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -159,7 +159,7 @@ def _usage(error: Exception) -> str:
 
 
 def _fail(message: str) -> int:
-    """Report an error in one line, whatever text of the user it contains."""
+    """Report an error in one line, even if it contains line breaks."""
     say(f"rocpath: {' '.join(message.split())}")
     return _BAD_INPUT
 

@@ -1,6 +1,6 @@
-"""The commands on tables of labeled rows: fit, predict, evaluate, compare and more.
+"""Commands for tables of labeled rows: fit, predict, evaluate, compare and more.
 
-Commands import what they need when they run, so that help is shown at once.
+Other modules are imported when a command runs, so that help is shown at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rocpath.cli.early_checks import (
 )
 from rocpath.cli.options import command, examples
 
-# `main` reports errors in one line; markup would act on brackets in help texts.
+# `main` reports errors in one line; markup would interpret brackets in help texts.
 app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -70,13 +70,13 @@ def fit(
     source: options.Source = options.Source(),
     to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
-    """Fit a ranking model to a table, and evaluate it.
+    """Fit a ranking model to a table and evaluate it.
 
     AUCClassifier is compared with tuned models (logistic regression, plain and
     balanced, and gradient boosting) on held-out rows, and the simplest model within one
     standard error of the best is saved. Columns may contain numbers, booleans, dates,
-    categories and missing values. Writes model.skops, metrics.json and report.html into
-    the folder.
+    categories and missing values. Writes model.skops, metrics.json and report.html to
+    the output folder.
     """
     targets.check()
     check_folder(to.out, force=to.force)
@@ -149,10 +149,10 @@ def evaluate(
     source: options.Source = options.Source(),
     as_json: options.JsonOption = False,
 ) -> None:
-    """Estimate the AUC of a model on a table with labels.
+    """Estimate the AUC of a model on a labeled table.
 
-    The interval has 95% confidence; with groups, its standard error is cluster-robust.
-    With --max-fpr, --min-precision or --top, also shows thresholds that reach them.
+    Prints a 95% confidence interval, which is cluster-robust if --group is given. With
+    --max-fpr, --min-precision or --top, also prints thresholds that meet these targets.
     """
     targets.check()
     check_exists(model)
@@ -186,15 +186,15 @@ def compare(
     group: options.GroupOption = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE.html", help="Page with intervals, tests and confidence bands."),
+        typer.Option(metavar="FILE.html", help="HTML report with intervals, tests and bands."),
     ] = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Compare the AUCs of scores that are columns of a table.
+    """Compare the AUCs of several columns of scores.
 
     All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
-    With groups, tests and intervals are cluster-robust.
+    With --group, tests and intervals are cluster-robust.
     """
     options.Targets(max_fpr).check()
     if out is not None:
@@ -234,12 +234,12 @@ def blend(
     seed: options.SeedOption = 0,
     to: options.Folder = options.Folder("rocpath-blend"),
 ) -> None:
-    """Blend scores that are columns of a table, to maximize AUC.
+    """Blend several columns of scores to maximize AUC.
 
     The models behind the scores must not have been fitted to these rows. The weights
     are non-negative and sum to one, and the blend is evaluated on held-out rows. Writes
-    weights.csv, model.skops, which predict uses with a table of such scores,
-    metrics.json and report.html.
+    weights.csv, metrics.json, report.html, and model.skops, which predict applies to
+    tables with the same columns of scores.
     """
     check_folder(to.out, force=to.force)
     names = options.split_names(scores)
@@ -270,22 +270,22 @@ def path(
     table: options.TableArgument,
     label: options.ModelLabelOption = None,
     predictions: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Predictions at step 0.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of predictions at step 0.")
     ] = None,
     direction: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Change of the predictions for a step of 1."),
+        typer.Option(metavar="COLUMN", help="Column of changes in the predictions per unit step."),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="A model instead of two columns; the direction is minus its AUM gradient.",
+            help="Model to use instead of two columns; the direction is minus its AUM gradient.",
         ),
     ] = None,
     positive: options.PositiveOption = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Page to explore the steps.")
+        str | None, typer.Option(metavar="FILE.html", help="HTML page to explore the steps.")
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
@@ -301,13 +301,13 @@ def path(
         check_file(out, force=force)
     from rocpath.cli import step_search
 
-    # Either way gives lines; a mixture would be ambiguous.
+    # A mixture of columns and a model would be ambiguous.
     if model is not None and predictions is None and direction is None:
         lines = step_search.model_lines(model, table, label, positive)
     elif model is None and predictions is not None and direction is not None:
         lines = step_search.column_lines(table, label, positive, predictions, direction)
     else:
-        raise ValueError("give either --predictions and --direction, or --model.")
+        raise ValueError("either --predictions and --direction, or --model, must be given.")
     step_search.show_steps(lines, table, out, force=force)
 
 
@@ -315,9 +315,9 @@ def path(
 def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
     """Run fit and changepoint label on simulated tables.
 
-    Writes a table of about 5,000 rows with dates, categories and missing values, in
-    which 6% of rows are positive, and response times of six servers. Shows each command
-    before running it, so that you can repeat it.
+    Writes two tables: about 5,000 rows of customers with dates, categories and missing
+    values, of which 6% are positive, and the response times of six servers. Prints each
+    command before running it, so that you can repeat it.
     """
     from rocpath.cli.demo_table import customer_table, server_table
     from rocpath.cli.files import write_folder

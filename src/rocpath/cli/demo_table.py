@@ -1,6 +1,6 @@
-"""The data of ``rocpath demo``: customers who may cancel, and servers that slow down.
+"""Simulate the data of ``rocpath demo``: customers who may cancel, and slow servers.
 
-Both tables are simulated with a fixed seed by the rules that the docstrings give, so
+Both tables have a fixed seed. The docstrings describe how the data are generated, so
 that readers know what a model can find in them.
 """
 
@@ -26,7 +26,7 @@ def customer_table(random_state: int = 0) -> pl.DataFrame:
     """Simulate the customers of a subscription, each observed in several months.
 
     Each of 1,250 customers is observed in one month or more, four on average. The
-    logit of the probability to cancel within 30 days is linear in the contract, the
+    logit of the probability of canceling within 30 days is linear in the contract, the
     complaints, the failed payments, the logarithm of the hours of use, and the rating.
     It is larger in the first 90 days after signup, which is not linear in any column,
     and it contains a random effect of the customer, so that rows of the same customer
@@ -59,7 +59,7 @@ def customer_table(random_state: int = 0) -> pl.DataFrame:
 
 
 def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float64]]:
-    """Draw what stays the same for a customer, and the random effects."""
+    """Draw the constant attributes of each customer, and the random effects."""
     n = _N_CUSTOMERS
     plan = rng.choice(3, n, p=[0.5, 0.35, 0.15])
     # A tenth signed up less than 90 days before the first month.
@@ -77,7 +77,7 @@ def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float
 
 
 def _usage(rng: np.random.Generator, n: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
-    """Draw what changes from month to month, and its part of the logit."""
+    """Draw the attributes of each month, and their contribution to the logit."""
     log_hours = rng.normal(1.5, 0.8, n)
     complaints, failed_payments = rng.poisson(0.4, n), rng.poisson(0.15, n)
     rating = np.clip(np.rint(rng.normal(7.0 - 0.8 * complaints, 1.8)), 1, 10)

@@ -1,4 +1,4 @@
-"""Checks of files and columns that need neither rows nor the libraries to read them.
+"""Check files and column names before any rows are read.
 
 Only the standard library is imported, so that a mistyped name is reported at once.
 """
@@ -49,7 +49,7 @@ def check_exists(*names: str) -> None:
 def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
-    Columns are listed by their role; None is a column that was not given.
+    ``columns`` maps each role to column names; None is a column that was not given.
     """
     if table == STANDARD_STREAM:
         return
@@ -70,7 +70,7 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]
 
 
 def check_folder(folder: str, *, force: bool) -> None:
-    """Raise if results could not be written there, before they are computed."""
+    """Raise if results cannot be written to a folder, before they are computed."""
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise ValueError(f"{folder!r} is a file: name a folder with --out.")
@@ -78,7 +78,7 @@ def check_folder(folder: str, *, force: bool) -> None:
 
 
 def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
-    """Raise if a file could not be written there, before it is computed."""
+    """Raise if a file cannot be written, before its content is computed."""
     if target == STANDARD_STREAM:
         return
     if is_table and not target.lower().endswith(_WRITABLE):
@@ -100,12 +100,12 @@ def _check_target(target: Path, *, force: bool) -> None:
             f"{str(target)!r} already exists: choose another with --out, or "
             "overwrite it with --force."
         )
-    # Before the results are computed, which may take long.
+    # Checked before the results are computed, which may take long.
     parent = target if target.is_dir() else target.absolute().parent
     if not parent.is_dir():
         raise ValueError(
             f"{str(target)!r} cannot be written: there is no directory "
-            f"{str(target.parent)!r}; make it first."
+            f"{str(target.parent)!r}; create it first."
         )
     if not os.access(parent, os.W_OK):
         raise ValueError(
@@ -114,7 +114,7 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 
 def _possible_headers(name: str) -> list[list[str]]:
-    """Return the column names by every separator; nothing if they are not plain."""
+    """Return the header split by each separator; empty if it cannot be read as text."""
     plain = name.lower().removesuffix(".gz")
     if not plain.endswith(_TEXT):
         return []
@@ -123,7 +123,7 @@ def _possible_headers(name: str) -> list[list[str]]:
         with opened(name, "rt", encoding="utf-8-sig", newline="") as file:
             start = file.read(_MAX_HEADER).lstrip("\r\n")
         lines = start.splitlines(keepends=True)
-        # A header that is cut off, or none at all: reading the table tells more.
+        # If the header is missing or cut off, reading the table gives a better error.
         if not lines or (len(lines) == 1 and len(start) == _MAX_HEADER):
             return []
         headers = [next(csv.reader(lines, delimiter=one), []) for one in _SEPARATORS]

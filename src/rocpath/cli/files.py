@@ -1,6 +1,6 @@
-"""Tables from standard input, and results that are written whole or not at all.
+"""Read tables from standard input, and write results completely or not at all.
 
-Results are written to a sibling of the target, which then takes the target's name.
+Results are written to a temporary sibling of the target, which is then renamed.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def opened(source: str) -> Any:
 
 
 def shown_name(source: str) -> str:
-    """Return the name of a table for the user."""
+    """Return the name of a table as shown to the user."""
     return "standard input" if source == STANDARD_STREAM else source
 
 
 def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
-    """Write a table by the extension of its name, or as CSV to standard output."""
+    """Write a table in the format of its extension, or as CSV to standard output."""
     extension = ".csv"
     if target != STANDARD_STREAM:
         extension = reading.known_extension(target, _WRITABLE)
     if extension in reading.PARQUET:
-        # Through memory: on a full disk Polars does not raise an OSError.
+        # Encoded in memory first: on a full disk, Polars does not raise an OSError.
         content = io.BytesIO()
         table.write_parquet(content)
         _write_file(target, content.getvalue(), force=force)
@@ -62,9 +62,9 @@ def write_text(text: str, target: str, *, force: bool) -> None:
 def write_folder(
     folder: str, contents: Mapping[str, bytes | str | Callable[[Path], object]], *, force: bool
 ) -> None:
-    """Write files into a new folder, or with force into an existing one.
+    """Write files into a new folder, or with ``force`` into an existing one.
 
-    Other files of an existing folder are kept.
+    Other files in an existing folder are kept.
     """
     target = Path(folder)
     check_folder(folder, force=force)
@@ -80,7 +80,7 @@ def write_folder(
                 coded = content.encode("utf-8") if isinstance(content, str) else content
                 (unfinished / name).write_bytes(coded)
             if target.exists():
-                # Renamed one by one: each file is whole, even if an error intervenes.
+                # Renamed one by one: each file is complete, even if an error occurs.
                 for name in contents:
                     (unfinished / name).replace(target / name)
             else:
@@ -102,7 +102,7 @@ def _write_file(target: str, content: bytes, *, force: bool) -> None:
 
 @contextmanager
 def _named(target: str | Path) -> Iterator[None]:
-    """Name the file that could not be written, where the system gives only a reason."""
+    """Convert an OSError to an error that names the file that cannot be written."""
     try:
         yield
     except OSError as error:
@@ -111,7 +111,7 @@ def _named(target: str | Path) -> Iterator[None]:
 
 
 def _unfinished_sibling(target: Path) -> Path:
-    # Beside the target, as a name moves only within one file system; with the number
-    # of the process, as two fits may write there.
+    # In the same folder, since renaming is atomic only within one file system; with the
+    # process ID, since two fits may write to the same folder.
     target = target.absolute()
     return target.with_name(f".{target.name}.{os.getpid()}.partial")

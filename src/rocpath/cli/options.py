@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, some of them in groups."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class PlainUsage(TyperCommand):
 def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
     """Register a function as a command, with examples at the end of its help page.
 
-    A parameter that is a named tuple of options stands for its fields; the default of
-    the parameter has the defaults of the fields.
+    A parameter whose type is a named tuple of options is expanded into one option per
+    field; its default supplies the defaults of the fields.
     """
 
     def register(run: Callable[..., None]) -> Callable[..., None]:
@@ -47,7 +47,7 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
             run(**given)
 
         every = [field for one in parameters for field in _fields(one)]
-        # Typer reads both.
+        # Typer reads both attributes.
         grouped.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
         grouped.__annotations__ = {one.name: one.annotation for one in every}
         return app.command(epilog=examples(*lines), cls=PlainUsage)(grouped)
@@ -56,7 +56,7 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
 
 
 def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
-    """Yield the fields of a group as parameters, or any other parameter itself."""
+    """Yield the fields of a group as parameters, and any other parameter unchanged."""
     if not hasattr(one.annotation, "_fields"):
         yield one.replace(kind=one.KEYWORD_ONLY)
         return
@@ -77,25 +77,26 @@ TableArgument = Annotated[
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help="Table: .csv, .tsv, .parquet, .feather or .xlsx; several files as "
-        "'parts/*.parquet'; - for CSV on stdin.",
+        help="A .csv, .tsv, .parquet, .feather or .xlsx file; a quoted pattern such as "
+        "'parts/*.parquet' for several files; - for CSV on stdin.",
     ),
 ]
-# A folder too, as that is what a fit writes.
+# A folder is accepted too, since that is what fit writes.
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="File model.skops, or the folder of a fit.")
+    str, typer.Argument(metavar="MODEL", help="A model.skops file, or the output folder of fit.")
 ]
 TableFileOption = Annotated[
     str, typer.Option("--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout.")
 ]
 LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
 ModelLabelOption = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column of labels; by default as in the fit.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of labels; by default that of the model."),
 ]
 PositiveOption = Annotated[
     str | None,
     typer.Option(
-        metavar="VALUE", help="Positive label; by default the last of two in sorted order."
+        metavar="VALUE", help="Positive label; by default the second of two in sorted order."
     ),
 ]
 TypesOption = Annotated[
@@ -111,63 +112,63 @@ DropOption = Annotated[
 ]
 TestOption = Annotated[
     str | None,
-    typer.Option(metavar="TABLE", help="Labeled rows to evaluate on, never used in the fit."),
+    typer.Option(metavar="TABLE", help="Labeled rows for evaluation, never used in the fit."),
 ]
-FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model, without a comparison.")]
+FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model without a comparison.")]
 YesOption = Annotated[
-    bool, typer.Option("--yes", help="Accept the default positive label, however frequent.")
+    bool, typer.Option("--yes", help="Accept the default positive label even if it is frequent.")
 ]
 ModelChoiceOption = Annotated[
     Literal["linear", "blend", "logistic", "boosting", "auto"],
     typer.Option(
         help="Model to save; auto selects the simplest within one standard error of "
-        "the best, without trying a blend, which takes longer."
+        "the best, but does not try a blend, which takes longer."
     ),
 ]
 MaxFprOption = Annotated[
     float | None,
     typer.Option(
-        metavar="RATE", help="Largest false positive rate, for partial AUCs and thresholds."
+        metavar="RATE", help="Maximum false positive rate for partial AUCs and thresholds."
     ),
 ]
 ScoresOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="A,B,...", help="Columns of scores; by default all but labels and groups."
+        metavar="A,B,...", help="Columns of scores; by default all except labels and groups."
     ),
 ]
-# On standard output, where notes and progress never go.
+# Notes and progress go to standard error, so that standard output is valid JSON.
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-# The range of numpy's seeds.
+# The range of seeds that NumPy accepts.
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")]
-# Results may have taken long: nothing is overwritten without it.
+# Results may have taken long to compute: they are overwritten only on request.
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Hide progress and notes.")]
 GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Group of each row, such as a customer, for folds, intervals and tests by group.",
+        help="Column of groups of dependent rows, such as customers; results respect the groups.",
     ),
 ]
-WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Weight of each row.")]
+WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")]
 
 
 class Targets(NamedTuple):
-    """Targets of thresholds; any of them may be given."""
+    """Targets for thresholds, all of them optional."""
 
     max_fpr: MaxFprOption = None
     min_precision: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Smallest precision of the predicted positives."),
+        typer.Option(metavar="SHARE", help="Minimum precision of the predicted positives."),
     ] = None
     top: Annotated[
         int | None,
-        typer.Option(metavar="K", min=1, help="Largest number of rows predicted positive."),
+        typer.Option(metavar="K", min=1, help="Maximum number of rows predicted positive."),
     ] = None
 
     def check(self) -> None:
-        """Raise if a rate is not between 0 and 1; errors name the option."""
+        """Raise an error that names the option if a rate is not between 0 and 1."""
         rates = {"--max-fpr": self.max_fpr, "--min-precision": self.min_precision}
         for option, rate in rates.items():
             if rate is not None and not 0 < rate < 1:
@@ -175,21 +176,21 @@ class Targets(NamedTuple):
 
 
 class RowRoles(NamedTuple):
-    """Columns that describe how rows depend on each other."""
+    """Columns of groups, times and weights."""
 
     group: GroupOption = None
     time: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Time of each row: models are trained on the past and evaluated on the future.",
+            help="Column of times: models are trained on the past and evaluated on the future.",
         ),
     ] = None
     weight: WeightOption = None
 
 
 class Source(NamedTuple):
-    """How the rows of a table are read."""
+    """Options for reading tables."""
 
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1.")
@@ -197,18 +198,20 @@ class Source(NamedTuple):
     engine: Annotated[
         Literal["auto", "memory", "dask"],
         typer.Option(
-            help="Where to read rows; auto uses Dask for files that may need over half the memory."
+            help="How to read tables; auto uses Dask for files that may need over half the memory."
         ),
     ] = "auto"
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Running Dask scheduler, such as tcp://host:8786."),
+        typer.Option(
+            metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://host:8786."
+        ),
     ] = None
 
 
 class Folder(NamedTuple):
-    """The folder of the results, and how they are written."""
+    """Output folder, and options for writing to it."""
 
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the results.")]
+    out: Annotated[str, typer.Option(metavar="DIR", help="Output folder.")]
     force: ForceOption = False
     quiet: QuietOption = False

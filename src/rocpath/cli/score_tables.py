@@ -1,4 +1,4 @@
-"""Scores that are columns of a table: read, and compared for the terminal."""
+"""Read columns of scores, and show their comparison in the terminal."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.many_curves import AUCComparisons
     from rocpath.tables.labels import BinaryLabel
 
-_LEVEL = 0.05  # of significance, for Holm's adjusted p-values
+_LEVEL = 0.05  # of significance, for Holm-adjusted p-values
 
 
 class ScoreTable(NamedTuple):
-    """Labels, and scores and groups of the same rows."""
+    """Labels, scores and groups of the same rows."""
 
     name: str
     label: BinaryLabel
@@ -37,21 +37,21 @@ class ScoreTable(NamedTuple):
 
     @property
     def classes(self) -> NDArray[np.str_]:
-        """Label of each row: one of two names."""
+        """Label of each row, as text."""
         return np.where(self.label.is_positive, self.label.positive, self.label.negative)
 
 
 def read_scores(
     table: str, label: str, positive: str | None, names: Sequence[str], group: str | None = None
 ) -> ScoreTable:
-    """Read labels and columns of scores; by default all columns but labels and groups."""
+    """Read labels and scores, by default all columns except labels and groups."""
     rows = read_tables(table)
     others = [label] if group is None else [label, group]
-    # Columns that are not scores are then errors, and not silently dropped.
+    # Columns that are not numeric then raise an error; they are not silently dropped.
     names = names or [name for name in rows.columns if name not in others]
     if len(set(names)) < max(len(names), 2):
         raise ValueError(
-            f"two or more different columns of scores are needed, got {', '.join(names)}."
+            f"at least two different columns of scores are required, got {', '.join(names)}."
         )
     columns = {name: column(rows, name, "score") for name in names}
     score = {k: numbers_of(one, may_miss=False).to_numpy() for k, one in columns.items()}

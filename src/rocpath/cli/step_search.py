@@ -1,4 +1,4 @@
-"""The command ``path``: lines along which predictions move, and their best steps."""
+"""The command ``path``: find the best steps along a line of predictions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from rocpath.tables.model import TableModel
 
 
 def model_lines(model: str, table: str, label: str | None, positive: str | None) -> Lines:
-    """Return the lines of a model's predictions along minus its gradient of AUM."""
+    """Return the lines of a model's predictions along its negative AUM gradient."""
     # The positive label of a model is fixed: the other would reverse its ranking.
     if positive is not None:
-        raise ValueError("--positive is for --predictions; a model has its own.")
+        raise ValueError(
+            "--positive must not be given with --model, which has its own positive label."
+        )
     fitted = read_saved(model, TableModel)
     rows = read_tables(table, text=fitted.text, codes=fitted.codes)
     return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
@@ -26,9 +28,9 @@ def model_lines(model: str, table: str, label: str | None, positive: str | None)
 def column_lines(
     table: str, label: str | None, positive: str | None, predictions: str, direction: str
 ) -> Lines:
-    """Return the lines of the predictions in one column along another."""
+    """Return the lines of predictions in one column, with the direction in another."""
     if label is None:
-        raise ValueError("name the column of labels with --label.")
+        raise ValueError("--label is required with --predictions and --direction.")
     known = read_scores(table, label, positive, [predictions, direction])
     # True is the positive class, whatever its label.
     bp = ErrorBreakpoints.from_labels(known.label.is_positive, positive=True)
@@ -36,7 +38,7 @@ def column_lines(
 
 
 def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> None:
-    """Show the steps of all searches, and write the page to explore them."""
+    """Show the steps that the searches choose, and write a page to explore them."""
     view = step_view.step_view(lines)
     within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
     start = ("start", 0.0, view.aum.value[0], view.auc.value[0])

@@ -34,7 +34,7 @@ def fit_tables(
 ) -> None:
     """Fit a model to one or several files, and write the results."""
     title = shown_name(table)
-    # Categories are read as text from the start, as predict reads them too.
+    # Categories are read as text from the start, as in predict.
     text = [name for name, kind in (model.types or {}).items() if kind == "category"]
     reading: dict[str, Any] = {"text": text, "encoding": source.encoding}
     if many_files.runs_on_dask(table, source):
@@ -56,7 +56,7 @@ def fit_tables(
     try:
         evaluation = None if test is None else _evaluate_on(model, test, roles, source)
     except ValueError:
-        # A fit may have taken long, and is not lost to a test file that cannot be used.
+        # The fit may have taken long: save it even if the test file cannot be used.
         write_fit(model, title, to)
         raise
     write_fit(model, title, to, evaluation)
@@ -79,7 +79,7 @@ def _check_supported(model: TableClassifier, roles: RowRoles, test: str | None) 
 def _confirmed(
     model: TableClassifier, rows: pl.DataFrame, label: str, to: Folder, *, is_accepted: bool
 ) -> Iterator[None]:
-    """Set the positive label, and show notes and progress of the fit inside."""
+    """Set the positive label, and show notes and progress during the fit."""
     known = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
 
     def notes() -> None:
@@ -110,7 +110,7 @@ def write_fit(
 ) -> None:
     """Write the results of a fit, and show them."""
     files = model.to_files(title=title, test=test)
-    # After all is computed, so that an error leaves no half of a result.
+    # Written after everything is computed, so that an error leaves no partial results.
     write_folder(to.out, files, force=to.force)
     show_fit(model, title, quiet=to.quiet, test=test)
     if "report.html" in files:

@@ -1,4 +1,4 @@
-"""What the commands on tables print: notes, comparisons and evaluations."""
+"""Output of the commands for tables: notes, comparisons and evaluations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from rocpath.tables.labels import KnownLabels
     from rocpath.tables.preparation import TableWarning
 
-# Options that address a warning; the library does not know options.
+# Command-line options that address a warning of the library.
 _REMEDIES_OF_FIT = {
     "leak": "--drop {!r}",
     "groups": "--group {!r}, or --drop {!r} if the rows are independent",
     "time": "--time {!r}",
 }
-# Negative and positive labels whose meaning needs no question.
+# Pairs of negative and positive labels that need no confirmation.
 _CLEAR_LABELS = {("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t")}
 _REMEDIES_OF_EVALUATION = {"groups": "--group {!r}"}
 
@@ -34,9 +34,9 @@ _REMEDIES_OF_EVALUATION = {"groups": "--group {!r}"}
 def chosen_positive(
     rows: pl.DataFrame, label: str, positive: str | None, *, is_accepted: bool
 ) -> KnownLabels:
-    """Return the classes; ask if the positive one is more frequent and was not given.
+    """Return the classes; ask for confirmation if the default is the more frequent one.
 
-    Usually the rarer class is of interest; a ranking for the other class is reversed,
+    Usually the rarer class is of interest. A ranking for the other class is reversed,
     and has the same AUC.
     """
     series = column(rows, label, "label")
@@ -46,16 +46,16 @@ def chosen_positive(
     if positive is not None or is_accepted or is_rarer or is_clear:
         return found
     chosen = (
-        f"no --positive was given, and the last in sorted order, {found.positive!r}, "
+        f"no --positive was given, and the default, {found.positive!r}, "
         f"is the more frequent label ({found.n_positive:,} of "
         f"{found.n_positive + found.n_negative:,} rows)"
     )
     answer = ask(f"{chosen}. Is it the positive label?")
-    # In a script nobody can answer: the positive label must be given.
+    # Without a terminal, the question cannot be answered.
     if answer is None:
         raise ValueError(
-            f"{chosen}: name the positive label, as --positive {found.negative!r}, or "
-            "accept it with --yes."
+            f"{chosen}: specify the positive label, such as --positive {found.negative!r}, or "
+            "accept the default with --yes."
         )
     if answer:
         return found
@@ -131,4 +131,4 @@ def show_evaluation(title: str, found: TableEvaluation) -> None:
         show_table(found.point_title, found.point_header, found.point_rows)
     _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
     for rule in found.unreachable:
-        say(f"note: {rule}: out of reach, no threshold attains it on these rows.")
+        say(f"note: {rule}: out of reach, no threshold reaches it on these rows.")

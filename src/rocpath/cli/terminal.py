@@ -24,11 +24,11 @@ def say(message: str) -> None:
 
 
 def ask(question: str) -> bool | None:
-    """Ask a yes-or-no question; return None if nobody is there to answer it."""
-    # A question into a pipe would wait forever, or consume a line of the table.
+    """Ask a yes-or-no question; return None if it cannot be answered."""
+    # Without a terminal, reading could block, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    # Polars lets Ctrl-C restart a read; the handler of Python interrupts it.
+    # With the handler of Polars, Ctrl-C restarts a read; with that of Python, it interrupts.
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     while True:
         sys.stderr.write(f"{_printable(question)} [y/n] ")
@@ -42,7 +42,7 @@ def ask(question: str) -> bool | None:
 
 
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Show a table on standard output, with every number whole.
+    """Show a table on standard output without truncating cells.
 
     A table that is wider than the terminal is shown as one line per value.
     """
@@ -57,7 +57,7 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
             lines += [f"{_GAP}{key}: {value}" for key, value in pairs if value]
     else:
         for name, *values in cells:
-            # Names to the left, numbers to the right.
+            # Names are left-aligned, numbers right-aligned.
             own = map(str.rjust, values, width[1:])
             lines.append(_GAP.join((name.ljust(width[0]), *own)).rstrip())
     sys.stdout.write("\n".join(lines) + "\n")
@@ -74,7 +74,7 @@ def show_comparison(title: str, comparison: ModelComparison) -> None:
 def progress_bar(
     *, quiet: bool, before: Callable[[], None] | None = None
 ) -> Iterator[Callable[..., None]]:
-    """Yield a progress callback: the step that starts, the number of steps, a description.
+    """Yield a progress callback that takes a step number, a total and a description.
 
     It shows a bar in a terminal, and elsewhere a line with the remaining time at most
     every ten seconds. ``before`` is called at the first step.
@@ -109,5 +109,5 @@ def progress_bar(
 
 def _printable(text: str) -> str:
     """Escape control characters."""
-    # A name in a table could move the cursor, or clear the screen.
+    # Otherwise a name in a table could move the cursor or clear the screen.
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,1 +1,1 @@
-"""Models of tables as they come: numbers, words, dates and gaps in named columns."""
+"""Models of raw tables with numbers, categories, dates and missing values."""

@@ -23,11 +23,11 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : classifier
-        Fitted classifier of two classes with a ``decision_function``.
+        Fitted binary classifier with a ``decision_function``.
     slope : float
         Positive factor of the decision function.
     intercept : float
-        Constant added to it.
+        Constant added to the scaled decision function.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return True: the classifier was fitted before."""
+        """Return True, since the classifier is already fitted."""
         return True
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""TableClassifier: models of data frames as they come, compared and evaluated."""
+"""TableClassifier: compare, fit and evaluate models of raw data frames."""
 
 from __future__ import annotations
 
@@ -39,40 +39,41 @@ if TYPE_CHECKING:
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
-    """Compare and fit ranking models of a data frame as it comes.
+    """Compare and fit ranking models of a raw data frame.
 
-    Columns may hold numbers, booleans, dates, categories and missing values, also as
-    text. :class:`AUCClassifier` is compared with tuned logistic regression, plain and
-    class-balanced, and gradient boosting on held-out rows; the simplest model within
-    one standard error of the best is fitted to all rows. Identical rows stay in one
-    fold, and codes for missing values such as -999 are treated as missing.
+    Columns may contain numbers, booleans, dates, categories and missing values; numbers
+    and dates may be text. :class:`AUCClassifier` is compared with tuned logistic
+    regression, plain and class-balanced, and gradient boosting on held-out rows; the
+    simplest model within one standard error of the best is fitted to all rows.
+    Identical rows stay in one fold, and codes such as -999 are treated as missing.
 
     Parameters
     ----------
     model : {"auto", "linear", "logistic", "boosting", "blend", "scores"}
-        Model to select: any but a blend, :class:`AUCClassifier`, the better of the two
-        logistic regressions, gradient boosting, or a blend of several models, which
-        takes many times longer. With ``"scores"`` the columns are scores of other
-        models, and a blend of them is fitted.
+        Model to fit. ``"auto"`` selects among all models except blends, ``"linear"`` is
+        :class:`AUCClassifier`, ``"logistic"`` is plain or balanced logistic regression,
+        ``"boosting"`` is gradient boosting, and ``"blend"`` is a blend of several
+        models, which takes many times longer. ``"scores"`` fits a blend of the columns,
+        which are then scores of other models.
     positive : str, optional
-        Positive label, as text; by default the last of two in sorted order.
+        Positive label, as text; by default the second of two labels in sorted order.
     max_fpr : float, optional
-        Largest false positive rate of ``predict``; models are then fitted and compared
-        by partial AUC up to it.
+        Maximum false positive rate of ``predict``. If given, models are fitted and
+        compared by partial AUC up to this rate.
     min_precision : float, optional
-        Smallest precision of ``predict``.
+        Minimum precision of ``predict``.
     top : int, optional
-        Largest number of training rows that ``predict`` would predict positive.
+        Maximum number of training rows that are predicted positive.
     types : dict, optional
-        Type by column: ``"number"``, ``"category"``, ``"date"``, ``"date:%d/%m/%Y"`` or
-        ``"drop"``. By default types are inferred.
+        Types of columns by name: ``"number"``, ``"category"``, ``"date"``,
+        ``"date:%d/%m/%Y"`` or ``"drop"``. By default, types are inferred.
     drop : list of str
         Columns that are not features.
     cv : int
-        Maximum number of cross-validation folds, or of windows of time.
+        Maximum number of cross-validation folds, or of time windows.
     fast : bool
-        Whether to fit one model without a comparison. It is then evaluated by the
-        inner folds of its tuning, or by three windows of time.
+        Whether to fit one model without a comparison. It is then evaluated on the
+        inner folds of its tuning, or on three time windows.
     random_state : int, optional
         Seed of all random choices.
     progress : callable, optional
@@ -86,15 +87,15 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     comparison_ : ModelComparison or None
         Scores of all models on held-out rows; None without held-out rows.
     columns_ : list of ColumnAudit
-        What each column is used as, and why.
+        Use of each column, and the reason for it.
     warnings_ : list of TableWarning
         Reasons to doubt the results, such as possible leaks, copies and groups.
     fit_ : TableFit
-        Everything that the report shows.
+        All results shown in the report.
     model_ : TableModel
-        Fitted pipeline and how columns are read.
+        Fitted pipeline, and the rules for reading columns.
     feature_names_in_ : array of str
-        Columns that the model reads.
+        Names of the columns that the model reads.
     n_features_in_ : int
         Number of columns that the model reads.
 
@@ -149,17 +150,17 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : pandas or polars data frame
-            Rows. The columns that are labels, groups, times or weights are not features,
-            whether they are given by name or as ``frame["customer"]``.
+            Features. Columns of labels, groups, times or weights are excluded, whether
+            they are given by name or as ``frame["customer"]``.
         y : array-like or str
             Labels, or the name of their column. Rows without a label are skipped.
         groups : array-like or str, optional
-            Group of each row, or the name of their column: rows of a group stay in one
-            fold, and standard errors are cluster-robust. Group by the unit you want to
-            generalize to, such as customers.
+            Group of each row, or the name of the column of groups. Rows of a group stay
+            in one fold, and standard errors are cluster-robust. Group by the unit you
+            want to generalize to, such as customers.
         time : array-like or str, optional
-            Time of each row, or the name of their column: models are trained on the
-            past and evaluated on the future.
+            Time of each row, or the name of the column of times. If given, models are
+            trained on the past and evaluated on the future.
         sample_weight : array-like or str, optional
             Non-negative weight of each row, or the name of their column.
 
@@ -169,7 +170,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """
         one_of("model", self.model, tuple(CANDIDATES))
         whole_number("cv", self.cv, least=2)
-        _ = self.targets  # before anything is computed, as they may be invalid
+        _ = self.targets  # raises for invalid targets before anything is computed
         roles = Roles(y, groups, time, sample_weight)
         prepared = prepare_table(X, roles, positive=self.positive, drop=self.drop, types=self.types)
         self.columns_: list[ColumnAudit] = prepared.columns
@@ -199,7 +200,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return self.model_.scores(as_table(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels, with the threshold of the fit.
+        """Predict labels with the threshold chosen in the fit.
 
         Parameters
         ----------
@@ -223,10 +224,10 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         X : pandas or polars data frame
             Rows with the columns of the fit.
         y : array-like or str, optional
-            Labels, or the name of their column; by default that of the fit.
+            Labels, or the name of their column; by default the label column of the fit.
         groups : array-like or str, optional
-            Group of each row, or the name of their column, for cluster-robust standard
-            errors.
+            Group of each row, or the name of the column of groups, for cluster-robust
+            standard errors.
         sample_weight : array-like or str, optional
             Non-negative weight of each row, or the name of their column.
 
@@ -271,7 +272,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : path
-            A file that ends in ``.skops``, or a folder, which gets a ``model.skops``.
+            File that ends in ``.skops``, or folder in which to write ``model.skops``.
         """
         check_is_fitted(self, "model_")
         save_model(path, self.model_)
@@ -299,7 +300,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
     @property
     def targets(self) -> ThresholdTargets:
-        """Targets of the threshold of ``predict``."""
+        """Targets for the threshold of ``predict``."""
         return ThresholdTargets(self.max_fpr, self.min_precision, self.top)
 
     def _set_model(self, model: TableModel) -> None:
@@ -318,7 +319,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
 
 def _original_labels(y: Any, text: NDArray[Any]) -> NDArray[Any]:
-    """Return classes with the type of the labels, where each is a single value."""
+    """Return the classes with the original type of the labels, if possible."""
     if isinstance(y, str):
         return text
     series = as_series("y", y).drop_nulls()

@@ -1,4 +1,4 @@
-"""Types of the columns of a table: numbers, categories, dates, or of no use."""
+"""Infer the types of columns: numbers, categories, dates, or columns to drop."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "category", "date", "drop")
 LARGEST_NUMBER = 1e100  # squares of it can still be summed
-_MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer whole numbers are distinct by chance
+_MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
 _MAX_LISTED = 20  # names in a message
 _LONGEST_CATEGORY = 1_000  # characters that are compared; one cell may have megabytes
 _SECONDS_PER_DAY = 86_400.0
-MIN_ROWS_PER_ENTITY = 1.5  # on average; with fewer, an identifier only names the rows
-# Words at the end of the names of columns that identify people, things or rows.
+MIN_ROWS_PER_ENTITY = 1.5  # on average; with fewer, a column identifies rows, not entities
+# Final words of the names of columns that identify people, things or rows.
 _IDENTIFIER = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
     r"account|household|family|member|employee|student|device|machine|session|visitor|"
@@ -31,7 +31,7 @@ _IDENTIFIER = re.compile(
 
 
 class ColumnAudit(NamedTuple):
-    """What a column is used as, and why.
+    """Use of a column, and the reason for it.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class TableFeatures(NamedTuple):
     number, category : tuple of str
         Names of the columns.
     style : dict of str
-        Format of columns of text that become numbers.
+        Formats of text columns that are converted to numbers.
     unreadable : dict of tuple of str
-        Texts of such columns that are treated as missing.
+        Values of these columns that are treated as missing.
     sentinel : dict of tuple of float
         Numeric codes that are treated as missing.
     min_frequency : int
-        Number of rows that a category needs for a column of its own.
+        Minimum number of rows of a category; rarer ones are merged.
     """
 
     number: tuple[str, ...]
@@ -89,12 +89,12 @@ class TableFeatures(NamedTuple):
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select these columns from a table, in order, as float64 and as text."""
-        # A set: a data frame would list its names anew for every one of them.
+        # A set, since a data frame builds a new list of its names at each access.
         known = set(table.columns)
         missing = [name for name in (*self.number, *self.category) if name not in known]
         if missing:
             raise ValueError(
-                f"column {missing[0]!r} not found, which the model needs"
+                f"column {missing[0]!r} not found, which the model requires"
                 f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
                 f"columns are: {listed(table.columns)}."
             )
@@ -111,7 +111,7 @@ class TableFeatures(NamedTuple):
         if style is not None and series.dtype == pl.String:
             number = parse_text(series, style)
             is_lost = number.is_null() & series.is_not_null()
-            # Texts that were missing in the fit are so again; any other is an error.
+            # Values that were unreadable in the fit are missing; any other raises an error.
             known = list(self.unreadable.get(series.name, ()))
             is_known = series.str.strip_chars().is_in(known)
             what = f"dates as {style}" if style.startswith("%") else "numbers"
@@ -131,8 +131,8 @@ def without_codes(series: pl.Series, codes: Iterable[float]) -> pl.Series:
 def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl.Series]:
     """Select the columns that are numeric already, all at once.
 
-    One by one, columns by the thousand took most of the time of a fit. A number too
-    large is left to `numbers_of`, which names it.
+    With thousands of columns, converting them one by one took most of the time of a fit.
+    Numbers that are too large are left to `numbers_of`, whose error names them.
     """
     schema = table.schema
     numeric = [name for name in names if schema[name].is_numeric()]
@@ -142,21 +142,21 @@ def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl
     X = columns.to_numpy()
     if np.fmax.reduce(np.abs(X), axis=None, initial=0.0) > LARGEST_NUMBER:
         return {}
-    # Rare, and thousands of columns take half a second.
+    # Only if needed: with thousands of columns it takes half a second.
     if np.isnan(X).sum() > sum(one.null_count() for one in columns):
         columns = columns.select(pl.all().fill_nan(None))
     return {one.name: one for one in columns}
 
 
 def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
-    """Return a column, or raise with the names that exist."""
+    """Return a column, or raise an error that lists the existing columns."""
     if name not in table.columns:
         raise ValueError(f"{role} column {name!r} not found; columns are: {listed(table.columns)}.")
     return table[name]
 
 
 def concatenate(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Concatenate the rows of tables by name, or raise if their columns differ."""
+    """Concatenate the rows of several tables, or raise if their columns differ."""
     first, *_ = tables.values()
     for name, table in tables.items():
         if table.columns != first.columns:
@@ -179,9 +179,9 @@ def feature_columns(
     excluded : list of str
         Columns that are not features, such as the label.
     types : dict of str
-        Type by column: one of ``KINDS``, or ``"date:FORMAT"``.
+        Types of columns by name: one of ``KINDS``, or ``"date:FORMAT"``.
     """
-    # A misspelled name would change nothing, and nobody would notice.
+    # Otherwise a misspelled name would be silently ignored.
     for name, given in types.items():
         column(table, name, "types")
         if given not in KINDS and not given.startswith("date:%"):
@@ -224,8 +224,8 @@ class _ColumnReading(NamedTuple):
 
 
 def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
-    """Read text that is numbers or dates, and codes that are missing values."""
-    # As text, a date is read by this format, so that a bad value can be named.
+    """Parse numbers and dates in text, and replace codes for missing values."""
+    # If predict gets the dates as text, they are parsed by this format.
     found = _ColumnReading(series, series, "%Y-%m-%d" if series.dtype == pl.Date else "")
     if series.dtype == pl.String and kind not in ("drop", "category"):
         is_zip = kind is None and has_leading_zeros(series)
@@ -240,11 +240,11 @@ def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
 
 
 def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> ColumnAudit:
-    """Decide on the type of a column, given what was read from it."""
+    """Choose the type of a column from the values that were read."""
     series, read = found.series, found.read
-    # Nulls are one value more; to drop them first takes a query for every column.
+    # n_unique counts null as a value; dropping nulls first would be slower.
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
-    # Also where a type was given: nothing can be learned from a constant.
+    # Checked even if a type was given: nothing can be learned from a constant.
     useless = _useless(read, n_values, min_frequency, is_given=given is not None)
     if given is not None and (given == "drop" or not useless):
         kind, why = given.split(":")[0], "type given by the user"
@@ -275,7 +275,7 @@ def _inferred_kind(found: _ColumnReading) -> tuple[str, str]:
 
 
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
-    """Return float64, null where missing; dates become days; or raise with the row."""
+    """Convert a column to float64, and dates to days; errors name the first bad row."""
     if series.dtype in (pl.Date, pl.Datetime):
         days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_PER_DAY)
         number = days.alias(series.name)
@@ -291,13 +291,13 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
             ) from None
         refuse(series, number.is_null() & source.is_not_null(), "must be numbers")
         number = number.fill_nan(None)
-    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size; leave unknown values empty"
+    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size; leave missing values empty"
     refuse(series, number.abs() > LARGEST_NUMBER, rule)
     return number if may_miss else complete(number)
 
 
 def complete(series: pl.Series, role: str = "column") -> pl.Series:
-    """Return a column without missing values, or raise with the row of the first."""
+    """Return the column, or raise an error that names the first missing row."""
     if series.null_count():
         row = series.is_null().arg_max() + 1  # type: ignore[operator]
         raise ValueError(
@@ -308,7 +308,7 @@ def complete(series: pl.Series, role: str = "column") -> pl.Series:
 
 
 def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
-    """Raise with the first row that breaks a rule, if any does."""
+    """Raise an error that names the first row that violates a rule, if any."""
     if is_bad.any():
         row = int(is_bad.arg_true()[0])
         raise ValueError(f"column {series.name!r} {rule}, got {series[row]!r} in row {row + 1}.")
@@ -317,7 +317,7 @@ def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
 def text_of(series: pl.Series) -> pl.Series:
     """Return values as stripped text; whole numbers without a decimal point."""
     if series.dtype == pl.String:
-        # Invisible spaces do not make another word, and alone they are no word.
+        # Surrounding whitespace is not part of a value; whitespace alone is missing.
         stripped = series.str.strip_chars()
         return stripped.set(stripped == "", None)
     if series.dtype.is_float():
@@ -346,23 +346,23 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
         return "its values are not single numbers or words"
     if n_values == 0:
         return "all values are missing"
-    # One value and missing values are two kinds of rows.
+    # A single value is informative if the others are missing.
     if n_values == 1 and not series.null_count():
         return "all values are equal"
     if is_given:
         return ""
     if not _is_number(series):
-        # Rare categories are merged; where all are rare, nothing would be left.
+        # Rare categories are merged; if all are rare, a constant remains.
         is_rare = series.drop_nulls().unique_counts().max() < min_frequency  # type: ignore[operator]
         return "hardly any value repeats, as in an identifier" if is_rare else ""
-    # A number that names the rows may rank those of this table, if it was sorted, but of
-    # no other.
+    # Row numbers may rank the rows of this table, if it is sorted, but not those of
+    # other tables.
     n_rows = len(series)
     if not series.dtype.is_integer() or n_rows < _MIN_ROWS_OF_ROW_NUMBERS:
         return ""
-    # All distinct and as dense as possible: a count of the rows, in any order.
+    # Distinct consecutive integers, in any order.
     if n_values == n_rows and float(np.ptp(series.cast(pl.Float64).to_numpy())) == n_rows - 1:
-        return "it numbers the rows"
+        return "it contains row numbers"
     is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
     return "it looks like an identifier" if is_name else ""
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class CrossValidatedScores(NamedTuple):
-    """Scores of several models on the same rows, none of which they were fitted to.
+    """Scores of several models on the same held-out rows.
 
     Attributes
     ----------
     row : array of int
-        Rows of the table that were held out, in ascending order.
+        Indices of the held-out rows, in ascending order.
     fold : array of int
         Fold of each of these rows.
     score : dict of array
@@ -61,7 +61,7 @@ class CrossValidatedScores(NamedTuple):
 
     @property
     def sample_size(self) -> str:
-        """Number of rows of the rarer class, and of groups or of distinct rows."""
+        """Numbers of rows in the rarer class and of groups or distinct rows, as text."""
         rarer = "positives" if self.is_positive.mean() <= 0.5 else "negatives"
         size = f"{self.n_rarer:,} {rarer}"
         if self.n_groups is not None:
@@ -74,7 +74,7 @@ class CrossValidatedScores(NamedTuple):
 def compare_models(
     held_out: CrossValidatedScores, *, candidates: Sequence[str], max_fpr: float | None = None
 ) -> ModelComparison:
-    """Compare models by AUC, or partial AUC, and select the simplest good one.
+    """Compare models by AUC or partial AUC, and select the simplest of the best ones.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class MeanAUC(NamedTuple):
 
 
 def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = None) -> MeanAUC:
-    """Compute the mean AUC over the folds, or that of partial AUCs as a mean TPR.
+    """Compute the mean over the folds of the AUC, or of the mean TPR up to ``max_fpr``.
 
     The sum of squared influences is the variance of the mean: DeLong's in every fold,
     or, with units of several rows, the cluster-robust one. Where a class has a single
@@ -166,16 +166,16 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
 def _interval(
     held_out: CrossValidatedScores, name: str, value: float, error: float, max_fpr: float | None
 ) -> tuple[float, float]:
-    """Return an interval with the shape of that of the pooled scores.
+    """Return the interval of the pooled scores, rescaled to the mean over folds.
 
-    The shape depends on the number of all rows and groups, not on that of a fold; the
-    width is that of the mean over folds.
+    The shape of the interval depends on the total number of rows and groups, not on
+    their number in a fold; its width is that of the mean over folds.
     """
     y, design = held_out.is_positive, held_out.design
     pooled = auc_interval(
         y, held_out.score[name], max_fpr=max_fpr, positive=True, **design.statistics
     )
-    # At an AUC of 1 the standard error is 0, but the interval has a width.
+    # At an AUC of 1 the standard error is 0, but the interval has a positive width.
     scale = 1.0 / (max_fpr or 1.0)
     if error and pooled.standard_error:
         scale = error / pooled.standard_error

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# A row has a copy by chance with about this probability or less, if its columns are
-# independent; tables of a few categories have equal rows that are not copies.
+# Maximum expected number of rows that equal a given row by chance, if columns are
+# independent. Tables with a few categories have equal rows that are not copies.
 _MAX_CHANCE = 0.05
-_MIN_DISTINCT = 20  # rows whose counts have a common divisor by chance about never
+_MIN_DISTINCT = 20  # rows; the counts of so many hardly ever have a common divisor by chance
 _MAX_HASHES = 100_000  # in a saved model: 0.8 MB
 _MIN_ENTITIES = 10
 _DRIFT = 4.0  # standard errors between the AUC of a date and 1/2
 
 
 def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.intp] | None:
-    """Assign a number to each row, the same only to copies.
+    """Assign numbers to rows, such that only copies share a number.
 
     Rows with identical features and label are copies if their values coincide by
     chance in at most 5% of tables with independent columns, or if the counts of all
@@ -47,9 +47,9 @@ def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[
 
 
 def distinctive_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return the hashes of rows that other rows equal by chance in at most 5% of tables.
+    """Return the hashes of the rows that are unlikely to equal other rows by chance.
 
-    Of many rows only the smallest hashes are returned, which are a random sample.
+    At most 100,000 hashes are returned: the smallest ones, which are a random sample.
     """
     code = row_hashes(frame, is_positive)[_is_distinctive(frame, is_positive)]
     return np.unique(code)[:_MAX_HASHES]
@@ -58,7 +58,7 @@ def distinctive_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> N
 def count_known_rows(
     frame: pl.DataFrame, is_positive: NDArray[np.bool_], known: NDArray[np.uint64]
 ) -> int:
-    """Count the rows whose hash is known; estimate their number if hashes are a sample."""
+    """Count the rows whose hash is known; estimate the count if hashes are a sample."""
     code = row_hashes(frame, is_positive)
     n_known = np.isin(code, known).sum()
     if known.size < _MAX_HASHES:
@@ -89,10 +89,10 @@ def _bits(series: pl.Series) -> NDArray[np.uint64]:
 
 
 def _is_distinctive(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which rows other rows hardly equal by chance, if columns are independent.
+    """Return which rows are unlikely to equal other rows by chance.
 
-    The expected number of such rows is the product of the number of rows and the shares
-    of the row's values in their columns.
+    If columns are independent, the expected number of rows that equal a given row is
+    the product of the number of rows and the shares of its values in their columns.
     """
     n_rows = is_positive.size
     chance = n_rows * np.where(is_positive, is_positive.mean(), 1.0 - is_positive.mean())
@@ -104,10 +104,10 @@ def _is_distinctive(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDAr
 
 
 def suspected_groups(table: pl.DataFrame) -> list[str]:
-    """Name columns that look like identifiers of entities with several rows.
+    """List the columns that look like identifiers of entities with several rows.
 
-    They are named like one, and their values, whole numbers or text, repeat: at least
-    ten distinct values, and at least 1.5 rows per value on average.
+    Such a column is named like an identifier and contains integers or text, with at
+    least ten distinct values and at least 1.5 rows per value on average.
     """
     names = []
     for series in table:
@@ -126,7 +126,7 @@ def drifting_dates(
     is_positive: NDArray[np.bool_],
     unit: NDArray[np.intp] | None = None,
 ) -> list[str]:
-    """Name columns of dates, as numbers, with which the share of positives drifts."""
+    """List the date columns with which the share of positives changes."""
     names = []
     for name in dates:
         number = frame[name].to_numpy()

@@ -90,7 +90,7 @@ class TableEvaluation:
         if self.partial_auc is not None and self.targets.max_fpr is not None:
             limit, part = self.targets.max_fpr, self.partial_auc
             rows.append((f"partial AUC up to an FPR of {limit:g}", _interval(part, 5)))
-            rows.append(("mean TPR up to there", f"{part.value / limit:.4f}"))
+            rows.append(("mean TPR up to this FPR", f"{part.value / limit:.4f}"))
         label = self.label
         rows.append((f"rows of {label.positive!r} (positive)", f"{label.n_positive:,}"))
         rows.append((f"rows of {label.negative!r}", f"{label.n_negative:,}"))
@@ -159,7 +159,7 @@ def point_dict(one: NamedPoint) -> dict[str, Any]:
     names = ("threshold", "tpr", "fpr", "precision")
     values = {name: getattr(one.point, name) for name in names}
     values |= {f"{name}_interval": getattr(one.point, f"{name}_interval") for name in names[1:]}
-    # JSON has no NaN, as for bounds of weighted rows.
+    # JSON has no NaN, which stands for unknown bounds, as for weighted rows.
     known = {name: None if np.isnan(value).any() else value for name, value in values.items()}
     return {"rule": one.rule, **known, "tp": one.point.tp, "fp": one.point.fp}
 
@@ -178,7 +178,7 @@ def _interval(area: AUCInterval, digits: int = 4) -> str:
 
 def _rate(value: float, ends: tuple[float, float]) -> str:
     low, high = (100 * end for end in ends)
-    # Not a number where no row is predicted positive.
+    # NaN if no row is predicted positive.
     shown = "-" if value != value else f"{100 * value:.1f}%"
-    # Without bounds, as for the precision of grouped rows, the rate stands alone.
+    # Without bounds, as for the precision of grouped rows, only the rate is shown.
     return shown if low != low else f"{shown} ({low:.0f}-{high:.0f}%)"

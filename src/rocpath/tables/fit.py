@@ -1,4 +1,4 @@
-"""Fit models to a prepared table, compare them, and keep what a report shows."""
+"""Fit models to a prepared table, compare them, and collect the results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableFit:
-    """Hold a fitted model of a table, its evaluation, and what a report shows.
+    """Fitted model of a table, its evaluation, and the other results of the report.
 
     Attributes
     ----------
@@ -53,25 +53,25 @@ class TableFit:
     model : TableModel
         Model that was fitted to all rows.
     method : str
-        Name of its method.
+        Name of the method of ``model``.
     comparison : ModelComparison or None
-        Scores of all methods on held-out rows; None if there were none.
+        Scores of all methods on held-out rows; None without held-out rows.
     held_out : CrossValidatedScores or None
         Log-odds of held-out rows by method.
     summary : ScoreSummary or None
         Thresholds, calibration and lift of the model on held-out rows.
     columns : list of ColumnAudit
-        What each column was used as.
+        Use of each column, and the reason for it.
     warnings : list of TableWarning
         Reasons to doubt the results.
     evaluation : str
-        How held-out rows were chosen.
+        Description of how held-out rows were chosen.
     threshold_note : str
-        What holds for the threshold of the model; empty if none was requested.
+        Description of the threshold of the model; empty if none was requested.
     coefficients, importance : list of tuple of str and float
         Effects of the inputs, or importances of the columns.
     all_rows : dict
-        Numbers about all rows, by name, if the others are about a sample of them.
+        Results for all rows, by name, if the other results are for a sample.
     """
 
     label: BinaryLabel
@@ -112,7 +112,7 @@ def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
         threshold, note = _threshold(held_out, score, settings.targets)
         model = replace(model, threshold=threshold)
     coefficients, importance = model.coefficients(prepared.frame), []
-    # Trees have no coefficients; the importance of a column takes a prediction.
+    # Trees have no coefficients; each importance requires a prediction.
     if not coefficients and settings.model != "scores":
         importance = model.importance(prepared.frame, prepared.label.is_positive)
     results = prepared.label, model, method, comparison, held_out, summary
@@ -150,16 +150,16 @@ class _Fitter:
             return folds
         label = self.prepared.label
         rarer = label.positive if label.n_positive <= label.n_negative else label.negative
-        how = "groups" if design.time is None else "windows of time"
+        how = "groups" if design.time is None else "time windows"
         if min(label.n_positive, label.n_negative) == 1:
             how = "rows"
         raise ValueError(
-            f"label {rarer!r} of column {label.column!r} must be in at least two {how}, one for "
+            f"label {rarer!r} of column {label.column!r} must occur in at least two {how}, one for "
             "training and one for evaluation."
         )
 
     def cross_validate(self) -> CrossValidatedScores | None:
-        """Fit every method to the training rows of each fold, and score the others.
+        """Fit every method to the training rows of each fold, and score its held-out rows.
 
         Hyperparameters are selected by inner folds of the training rows, so that no
         held-out row influences them. A blend of scores is compared with these scores.
@@ -169,7 +169,7 @@ class _Fitter:
         frame = self.prepared.frame
         score = {name: np.full(self.y.size, np.nan) for name in self.names}
         for k, (train, test) in enumerate(self.folds, 1):
-            # Medians and categories of the training rows, once for all methods.
+            # Medians and categories are those of the training rows, shared by all methods.
             columns = self._columns()
             X, X_new = columns.fit_transform(frame[train]), columns.transform(frame[test])
             for name in self.names:
@@ -181,12 +181,12 @@ class _Fitter:
         return self._held_out(self.folds, score)
 
     def fit_all_rows(self, method: str) -> tuple[TableModel, CrossValidatedScores | None]:
-        """Fit a method to all rows; return scores of its inner folds where it has them."""
+        """Fit a method to all rows; return the scores of its inner folds, if any."""
         prepared, columns = self.prepared, self._columns()
         task = self._task(columns.fit_transform(prepared.frame), np.arange(self.y.size))
         steps, score = fit_ranker(method, task)
         inner = None if score is None else self._held_out(task.folds(), {method: score})
-        # As one array of text each: of objects a saved model would hold every single one.
+        # String arrays: of an object array, a saved model would store every element.
         for step in (columns, *(step for _, step, _ in columns.transformers_)):
             if hasattr(step, "feature_names_in_"):
                 step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
@@ -207,7 +207,7 @@ class _Fitter:
         fold = np.full(self.y.size, -1, dtype=np.intp)
         for k, (_, test) in enumerate(folds):
             fold[test] = k
-        # The first window of time is only trained on.
+        # The first time window is used only for training.
         rows = np.flatnonzero(fold >= 0)
         own = {name: one[rows] for name, one in score.items()}
         design = self.prepared.design.take(rows)
@@ -219,7 +219,7 @@ def _threshold(
 ) -> tuple[float | None, str]:
     """Choose a threshold that reaches all targets, guaranteed for new rows if possible.
 
-    Returns the threshold and a sentence about what holds for it.
+    Returns the threshold and a sentence that describes it.
     """
     if targets.n_given == 0:
         return None, ""
@@ -244,7 +244,7 @@ def _threshold(
 
 
 def _reason(error: ValueError, targets: ThresholdTargets, design: RowDesign) -> str:
-    """Explain why a threshold could not be chosen, without names of arguments."""
+    """Explain why a threshold could not be chosen, without naming arguments."""
     if design.sample_weight is not None:
         return "bounds on error rates are known only for equal weights."
     if design.unit is not None and targets.min_precision is not None:
@@ -262,7 +262,7 @@ def _evaluation(prepared: PreparedTable, held_out: CrossValidatedScores | None) 
         if held.dtype == pl.Datetime and (held.dt.time() == time()).all():
             held = held.cast(pl.Date)
         return (
-            f"{n_folds} forward windows of time: trained on the past, evaluated on "
+            f"{n_folds} forward time windows: trained on the past, evaluated on "
             f"{held.min()!s} to {held.max()!s}"
         )
     by = "" if prepared.design.group is None else " by group"

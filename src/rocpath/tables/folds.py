@@ -1,4 +1,4 @@
-"""Folds of a table's rows: stratified, by groups, or forward in time."""
+"""Split the rows of a table into folds: stratified, grouped, or forward in time."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Fold(NamedTuple):
 
 
 class RowDesign(NamedTuple):
-    """Dependence of the rows: which belong together, their times, and their weights.
+    """Groups, copies, times and weights of the rows.
 
     Attributes
     ----------
     group : array of int or None
         Number of the group of each row; rows of a group stay in one fold.
     copy : array of int or None
-        The same number for identical rows, which stay in one fold too.
+        Number shared by identical rows, which stay in one fold, too.
     time : array of float or None
-        Time of each row: folds are then trained on the past and evaluated on the
+        Time of each row. If given, models are trained on the past and evaluated on the
         future.
     sample_weight : array of float or None
         Weight of each row.
@@ -55,9 +55,9 @@ class RowDesign(NamedTuple):
     def with_units(self) -> RowDesign:
         """Find the independent units.
 
-        They are groups, where groups that share identical rows are one unit; or blocks
-        of consecutive times, since neighbors in time are rarely independent; or
-        distinct rows.
+        With groups, they are the groups, and groups that share identical rows are one
+        unit. With times only, they are blocks of consecutive times, since neighbors in
+        time are rarely independent. Otherwise, they are the distinct rows.
         """
         if self.group is None and self.time is not None:
             return self._replace(unit=_time_blocks(self.time))
@@ -78,12 +78,12 @@ class RowDesign(NamedTuple):
 
     @property
     def sampled(self) -> str:
-        """What guarantees are about: new groups, or new rows."""
+        """Unit for which guarantees hold: new groups or new rows."""
         return "rows" if self.group is None else "groups"
 
     @property
     def distinct_share(self) -> float:
-        """Share of the rows that are not copies of others."""
+        """Number of distinct rows relative to the number of rows."""
         return 1.0 if self.copy is None else np.unique(self.copy).size / self.copy.size
 
     @property
@@ -133,16 +133,16 @@ def split_rows(
 def _forward_folds(
     is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int
 ) -> Iterator[Fold]:
-    """Train on all rows before a window of time, and evaluate on the window.
+    """Yield folds with all rows before a time window, and with the rows in the window.
 
     Training rows of units that are in the window are excluded, and so are copies of
     rows in the window.
     """
     time = np.asarray(design.time)
     order = np.argsort(time, kind="stable")
-    # One window more than folds: the first is only trained on.
+    # One more window than folds, since the first is used only for training.
     edges = order.size * np.arange(1, n_folds + 1) // (n_folds + 1)
-    # Rows of one time are never on both sides of an edge.
+    # Rows with the same time are never on both sides of an edge.
     starts = np.unique(np.searchsorted(time[order], time[order][edges]))
     starts = starts[starts > 0].tolist()
     begin = starts.pop(0) if starts else order.size

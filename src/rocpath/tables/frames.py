@@ -1,4 +1,4 @@
-"""Data frames and columns of pandas or polars as those of polars."""
+"""Convert data frames and columns from pandas to polars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocpath.arguments import refuse_masked
 
 
 def as_table(frame: Any) -> pl.DataFrame:
-    """Return a data frame of pandas or polars as one of polars."""
+    """Convert a pandas or polars data frame to polars."""
     if isinstance(frame, pl.DataFrame):
         return frame
     if isinstance(frame, pl.LazyFrame):
@@ -20,20 +20,20 @@ def as_table(frame: Any) -> pl.DataFrame:
     refuse_masked("X", frame)
     if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
         raise TypeError(
-            "X must be a data frame of pandas or polars with named columns, got "
+            "X must be a pandas or polars data frame with named columns, got "
             f"{type(frame).__name__}."
         )
     names = [str(name) for name in frame]
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(f"X must have distinct column names, got {repeated[0]!r} twice.")
-    # Column by column: polars would need pyarrow for the whole frame.
+    # Column by column, since polars needs pyarrow to convert a whole frame.
     columns = [as_series(name, frame[name]).alias(str(name)) for name in frame]
     return pl.DataFrame(columns)
 
 
 def as_series(name: str, values: Any) -> pl.Series:
-    """Return one value per row as a column of polars; its own name, if it has one."""
+    """Convert one value per row to a polars series, which keeps its name if any."""
     if isinstance(values, pl.Series):
         return values if values.name else values.alias(name)
     refuse_masked(name, values)
@@ -44,7 +44,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
     if array.dtype.kind in "OSU":
-        # Categories and extension types, too: polars knows all their Python values.
+        # Also for categories and extension types: polars reads all their Python values.
         known = [None if _is_missing(one) else one for one in array.tolist()]
         return pl.Series(name, known, strict=False)
     return pl.Series(name, array)

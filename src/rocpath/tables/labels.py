@@ -1,4 +1,4 @@
-"""Labels of a table: two classes, of which one is positive."""
+"""Binary labels of a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLabels:
-    """Names of both classes as text, and their numbers of rows."""
+    """Names of both classes as text, and the number of rows of each."""
 
     column: str
     positive: str
@@ -41,7 +41,7 @@ class KnownLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLabel(KnownLabels):
-    """Labels of two classes, row by row."""
+    """Binary labels of all rows."""
 
     is_positive: NDArray[np.bool_]
 
@@ -58,25 +58,25 @@ class BinaryLabel(KnownLabels):
 def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
     """Find the two classes of a label column without missing values.
 
-    More than two values need a positive class; the others are then negative.
+    With more than two values, ``positive`` is required, and all others are negative.
     """
     text, name = label_text(series), f"label column {series.name!r}"
     values = text.unique().sort().to_list()
     if len(values) < 2:
         shown = f"only the value {values[0]!r}" if values else "no value"
-        raise ValueError(f"{name} has {shown}: two are needed.")
+        raise ValueError(f"{name} has {shown}: two are required.")
     if positive is None and len(values) > 2:
         raise ValueError(
             f"{name} has {len(values)} values ({listed(values)}): specify the positive one."
         )
-    # The last in sorted order, as in scikit-learn: 1 of 0 and 1, yes of no and yes.
+    # The second in sorted order, as in scikit-learn: 1 for 0 and 1, yes for no and yes.
     positive = values[1] if positive is None else positive
     if positive not in values:
         raise ValueError(
             f"{name} has no value {positive!r}: the positive label must be one of {listed(values)}."
         )
     others = [value for value in values if value != positive]
-    # The rest of several values has one name, which `known_label` recognizes.
+    # Several negative values share one name, which `known_label` recognizes.
     negative = others[0] if len(others) == 1 else f"not {positive}"
     return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
 
@@ -87,17 +87,17 @@ def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:
     if is_positive.all() or not is_positive.any():
         only = positive if is_positive.all() else negative
         raise ValueError(
-            f"label column {series.name!r} has only the value {only!r}: two are needed."
+            f"label column {series.name!r} has only the value {only!r}: two are required."
         )
     return BinaryLabel.of(series.name, positive, negative, is_positive)
 
 
 def known_positives(series: pl.Series, positive: str, negative: str) -> NDArray[np.bool_]:
-    """Return which rows are positive, or raise if one is of neither class."""
+    """Return which rows are positive, or raise if a row belongs to neither class."""
     text = label_text(series)
     is_positive = (text == positive).to_numpy()
-    # The rest of several values may be any value; of two classes a third value is a
-    # mistake, and counted as negative it would give a wrong AUC.
+    # "not {positive}" includes any other value. With two classes, a third value is a
+    # mistake: counted as negative, it would give a wrong AUC.
     if negative != f"not {positive}":
         is_unknown = ~is_positive & (text != negative).to_numpy()
         if is_unknown.any():
@@ -110,7 +110,7 @@ def known_positives(series: pl.Series, positive: str, negative: str) -> NDArray[
 
 
 def label_text(series: pl.Series) -> pl.Series:
-    """Return labels as text, or raise."""
+    """Return labels as text, or raise if they are missing or not plain values."""
     if not is_plain(series):
         raise ValueError(
             f"label column {series.name!r} must be text, numbers or booleans, got {series.dtype}."

@@ -1,4 +1,4 @@
-"""Columns that predict the label too well: they may be known only after it."""
+"""Find possible leaks: columns that predict the label suspiciously well."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SUSPICIOUS = 0.99  # AUC of a column alone
-_MIN_ROWS = 10  # of a class; fewer are ranked perfectly by chance
+_MIN_ROWS = 10  # of a class; fewer may be ranked perfectly by chance
 _ROWS_PER_CATEGORY = 20  # on average, to estimate the share of positives in each
 
 
@@ -45,7 +45,7 @@ def _marked(audit: ColumnAudit, area: float) -> ColumnAudit:
 def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> float:
     """Return the AUC of a number, in its better direction, or of its missingness."""
     is_missing = np.isnan(number)
-    # Below all numbers; missingness alone has an AUC of its own.
+    # Missing values are below all numbers in the first score; the second ignores numbers.
     scores = [np.where(is_missing, -np.inf, number), is_missing.astype(np.float64)]
     areas = [place_rows(score, is_positive, None, 1.0).area for score in scores]
     return max(max(area, 1.0 - area) for area in areas)
@@ -53,7 +53,7 @@ def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> 
 
 def _category_auc(series: pl.Series, is_positive: NDArray[np.bool_]) -> float:
     """Return the AUC of categories, each scored by its share of positives."""
-    # Frequent ones only: the share of a rare category is the label of its rows.
+    # Categories must be frequent: the share of a rare one is the label of its rows.
     if series.n_unique() > series.len() / _ROWS_PER_CATEGORY:
         return 0.0
     rows = pl.DataFrame({"category": series, "label": is_positive})

@@ -44,31 +44,30 @@ _PIPELINES: tuple[list[type], ...] = (
 )
 _FAR = 1.0  # distance from the training range, in widths of the range
 _MAX_SHUFFLED = 2000  # rows for permutation importance
-_MAX_IMPORTANCES = 300  # columns with an importance: each takes a prediction
-_NOTHING = np.zeros((0, 0))  # numbers of a table without any
+_MAX_IMPORTANCES = 300  # columns with an importance: each requires a prediction
+_NOTHING = np.zeros((0, 0))  # for a table without numeric columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableModel:
-    """Hold a fitted pipeline, the columns it reads, and the names of its classes.
+    """Fitted pipeline, the columns it reads, and the names of its classes.
 
     Attributes
     ----------
     pipeline : Pipeline
         Steps from ``"columns"`` to ``"ranking"``; class 1 is the positive one.
     features : TableFeatures
-        Columns that it reads, and how.
+        Columns that the pipeline reads, and their formats.
     label, positive, negative : str
         Column of labels, and the two classes as text.
     seen : array, shape (n_numbers, 2)
-        Smallest and largest value of each number.
+        Smallest and largest training value of each numeric column.
     row_hashes : array of uint64
         Hashes of training rows, to recognize them among test rows.
     threshold : float or None
-        Smallest score of a row that is predicted positive; None for a probability of
-        one half.
+        Smallest score that is predicted positive; None for a probability of one half.
     parameters : dict
-        Parameters of the estimator that fitted it.
+        Parameters of the estimator that fitted the model.
     """
 
     kind: ClassVar = "table"
@@ -83,8 +82,8 @@ class TableModel:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reject a pipeline that a file might contain instead of ours."""
-        # Exact types, not subclasses: those could bring code of their own.
+        """Reject a pipeline of unknown types, which a file might contain."""
+        # Exact types, since subclasses could contain other code.
         steps = [step for _, step in self.pipeline.steps]
         is_known = type(self.pipeline) is Pipeline
         is_known &= [type(step) for step in steps] in _PIPELINES
@@ -98,7 +97,7 @@ class TableModel:
         cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: BinaryLabel
     ) -> TableModel:
         """Combine a fitted pipeline with the columns that it was fitted to."""
-        # Older versions of Polars make no array of no columns.
+        # Older versions of Polars cannot convert zero columns to an array.
         X = frame.select(features.number).to_numpy() if features.number else _NOTHING
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
@@ -108,17 +107,17 @@ class TableModel:
         return cls(pipeline, features, *names, seen, hashes)
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Select the columns that it reads."""
+        """Select the columns that the model reads."""
         return self.features.of(table)
 
     @property
     def text(self) -> set[str]:
-        """Columns that files must give as text: some of it becomes numbers."""
+        """Columns to read as text from files; some are then parsed as numbers."""
         return {*self.features.category, *self.features.style}
 
     @property
     def codes(self) -> set[str]:
-        """Columns of categories in which ``NA`` is one of them."""
+        """Categorical columns in which ``NA`` is a category."""
         levels = [
             step.categories_
             for name, step, _ in self.pipeline[0].transformers_
@@ -133,7 +132,7 @@ class TableModel:
             return []
         X = self.frame(table).select(self.features.number).to_numpy()
         low, high = self.seen.T
-        # A changed unit, as from m to mm, is noticed so; a score would only be wrong.
+        # This detects a changed unit, such as mm instead of m, which only gives bad scores.
         margin = _FAR * (high - low)
         is_far = (low - margin > X) | (high + margin < X)
         return [
@@ -178,9 +177,10 @@ class TableModel:
         return dict(zip(ranking.member_names_, weights, strict=True))
 
     def coefficients(self, table: pl.DataFrame) -> list[tuple[str, float]]:
-        """Return the log-odds per standard deviation of each input, by absolute size.
+        """Return the log-odds per standard deviation of each input.
 
-        Trees have none.
+        The largest absolute values come first. The list is empty for models without
+        coefficients, such as trees.
         """
         ranking = self.pipeline[-1]
         if not hasattr(ranking, "coef_"):
@@ -194,9 +194,9 @@ class TableModel:
     def importance(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> list[tuple[str, float]]:
-        """Return the decrease of AUC if a column is permuted, by size.
+        """Return the decrease in AUC if a column is permuted, largest first.
 
-        With more than 300 columns it would take minutes, and nothing is returned.
+        The list is empty for more than 300 columns, which would take minutes.
         """
         # The same rows for every column, so that decreases can be compared.
         rng = np.random.default_rng(0)
@@ -213,7 +213,7 @@ class TableModel:
         return sorted(lost.items(), key=lambda pair: -pair[1])
 
     def descent_lines(self, table: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Lines:
-        """Return the lines of a step along minus the gradient of AUM."""
+        """Return the lines of predictions along the negative gradient of AUM."""
         frame = self.frame(table)
         return Lines.down_gradient(
             self.pipeline[:-1].transform(frame),
@@ -223,16 +223,17 @@ class TableModel:
 
 
 def table_inputs(features: TableFeatures, *, is_scores: bool = False) -> ColumnTransformer:
-    """Impute medians, add indicators of missing values, and one-hot encode.
+    """Return a transformer that imputes medians and encodes categories.
 
-    Scores are passed on as they are: a blend refuses missing ones.
+    It adds indicators of missing values. Scores are passed through unchanged: a blend
+    rejects missing ones.
     """
-    # That a value is missing may be more informative than the value would be.
+    # Missingness may be more informative than the value would be.
     number = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     category = OneHotEncoder(
         min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )
-    # Numbers come first. By name, scikit-learn would search all names for each.
+    # Numbers come first. Given names, scikit-learn would search all names for each one.
     n_number = len(features.number)
     steps = [
         ("number", "passthrough" if is_scores else number, slice(0, n_number)),
@@ -242,7 +243,7 @@ def table_inputs(features: TableFeatures, *, is_scores: bool = False) -> ColumnT
 
 
 def _input_names(columns: ColumnTransformer) -> list[str]:
-    """Name the inputs for readers, where scikit-learn's names are for code."""
+    """Return readable names of the inputs in place of scikit-learn's."""
     names: list[str] = []
     for kind, step, place in columns.transformers_:
         used = columns.feature_names_in_[place].tolist()
@@ -252,7 +253,7 @@ def _input_names(columns: ColumnTransformer) -> list[str]:
             names += used
             names += [f"{one.removeprefix(_MISSING)} is missing" for one in missing]
         else:
-            # On a copy, as a saved model should not hold a function.
+            # Set on a copy, since a saved model should not contain a function.
             named = copy(step).set_params(feature_name_combiner=_category_name)
             names += named.get_feature_names_out(used).tolist()
     return names

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from rocpath.tables.labels import BinaryLabel, KnownLabels
     from rocpath.tables.model import TableModel
 
-MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning says that an AUC is hardly known
+MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning is issued
 _MESSAGES = {
     "leak": "column {!r}: {note}",
     "copies": "{count:,} of {n_rows:,} rows are copies of others: identical rows are kept in one "
     "fold and count as one in standard errors",
-    "groups": "column {!r} looks like an identifier that repeats ({count:,} values in "
+    "groups": "column {!r} looks like a repeated identifier ({count:,} values in "
     "{n_rows:,} rows): rows with the same value may not be independent, and the AUC for new "
-    "ones may be lower; evaluate by group",
+    "values may be lower; evaluate by group",
     "time": "the share of positives changes with column {!r}: if the model is used on later "
     "rows, evaluate it forward in time",
     "few rows": "one class has only {count} rows, too few to estimate an AUC",
@@ -59,14 +59,14 @@ class TableWarning(NamedTuple):
 
     @classmethod
     def of(cls, kind: str, *columns: str, **values: Any) -> TableWarning:
-        """Return the warning of a kind, with the values that its message names."""
+        """Return a warning of a kind, with values inserted into its message."""
         return cls(kind, _MESSAGES[kind].format(*columns, **values), columns)
 
 
 class PreparedTable(NamedTuple):
-    """Labeled rows, what their columns are used as, and how they depend."""
+    """Labeled rows, the use of their columns, and their dependence."""
 
-    frame: pl.DataFrame  # columns to learn from, as float64 and as text
+    frame: pl.DataFrame  # features, as float64 and as text
     label: BinaryLabel
     features: TableFeatures
     columns: list[ColumnAudit]
@@ -76,7 +76,7 @@ class PreparedTable(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """Label, groups, times and weights: a column name or one value per row each."""
+    """Labels, groups, times and weights, each as a column name or one value per row."""
 
     y: Any
     groups: Any = None
@@ -84,7 +84,7 @@ class Roles(NamedTuple):
     sample_weight: Any = None
 
     def read(self, table: pl.DataFrame) -> Roles:
-        """Return the columns of a table, and values of the same length."""
+        """Look up the columns in a table, and check the length of other values."""
         return Roles(
             *(
                 None if values is None else _role(table, values, name)
@@ -120,7 +120,7 @@ def prepare_table(
     for name in drop:
         column(table, name, "drop")
     label = binary_label(given.y, positive)
-    # Also a column that was given as values, as in groups=frame["customer"].
+    # Columns that were given as values, such as groups=frame["customer"], are excluded, too.
     excluded = {*drop} | {
         one.name
         for one in given
@@ -171,7 +171,7 @@ def warn_of_few(label: KnownLabels) -> list[TableWarning]:
 def warn_of_test_rows(
     model: TableModel, table: pl.DataFrame, label: BinaryLabel, *, is_grouped: bool
 ) -> list[TableWarning]:
-    """Warn if test rows are training rows, few, or possibly of groups that were not given."""
+    """Warn if test rows are training rows, too few, or possibly grouped."""
     n_known = count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
     groups = [] if is_grouped else _warn_of_groups(table.drop(label.column, strict=False))
     return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label)]

@@ -1,7 +1,7 @@
-"""Models of a table's rows: ours, and baselines that are tuned with the same care.
+"""Fit AUCClassifier, blends and tuned baselines to the numeric inputs of a table.
 
-Each is fitted to inputs that are already numeric, the same for all, and is returned as
-the last steps of a pipeline whose decision function is a log-odds.
+All models are fitted to the same inputs. Each is returned as the last steps of a
+pipeline whose decision function is the log-odds.
 """
 
 from __future__ import annotations
@@ -54,24 +54,22 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
     "scores": (BLEND,),
 }
 
-# Baselines are tuned anew in every fold, so their grids have steps of ten, or are
-# small.
+# Baselines are tuned in every fold, so their grids are coarse.
 INNER_FOLDS = 3
 _C = np.logspace(-4, 2, 7)
 _LEAVES = (3, 12)
 _MAX_TREES = 120
 _LEARNING_RATE = 0.08
 _TREES = 10  # between two evaluations of the AUC; more would mostly select by noise
-# Columns that boosting uses: with 10,000 of them tuning took minutes for 200 rows. On
-# 30 tables of 160 or 600 rows and 5,000 columns the AUC with 600 was lower by .006.
+# Maximum number of columns for boosting: with 10,000, tuning took minutes for 200 rows.
+# On 30 tables of 160 or 600 rows and 5,000 columns, AUC with 600 was lower by .006.
 _MAX_BOOSTED = 300
 
 
 class FittedRanker(NamedTuple):
     """The last steps of a pipeline, and log-odds of rows from the inner folds.
 
-    ``held_out`` is None where the method does not expose the scores of its inner folds
-    or has none.
+    ``held_out`` is None if the method has no inner folds or does not expose their scores.
     """
 
     steps: list[tuple[str, Any]]
@@ -79,7 +77,7 @@ class FittedRanker(NamedTuple):
 
 
 class RankerTask(NamedTuple):
-    """What a method is fitted to; the names of its columns if these are scores to blend."""
+    """Data and settings of a fit; ``score_names`` are given if columns are blended."""
 
     X: Matrix
     is_positive: NDArray[np.bool_]
@@ -99,13 +97,13 @@ class RankerTask(NamedTuple):
         return np.broadcast_to(self.design.weight, self.is_positive.shape)
 
     def folds(self) -> list[Fold]:
-        """Split the rows for tuning; not at all where a class has one row."""
-        # Windows of time are for the evaluation: tuning needs all rows of a class.
+        """Split the rows for tuning; return no folds if a class has one row."""
+        # Time windows are for the evaluation: tuning needs all rows of a class.
         design = self.design._replace(time=None)
         return split_rows(self.is_positive, design, INNER_FOLDS, self.random_state)
 
     def auc(self, rows: NDArray[np.intp], score: NDArray[np.float64]) -> float:
-        """Compute an AUC of checked arguments: checks took half the time of tuning."""
+        """Compute an AUC without checks, which took half the time of tuning."""
         weight = None if self.design.sample_weight is None else self.weight[rows]
         return place_rows(score, self.is_positive[rows], weight, self.max_fpr or 1.0).area
 
@@ -128,8 +126,8 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
             return FittedRanker([("ranking", model)])
         if method == BLEND:
             return _fit_blend(task)
-        # Threads wait for each other by spinning: ten times slower, or more, where
-        # another program needs a core.
+        # Waiting threads spin: this is ten or more times slower if another program
+        # needs a core.
         with threadpool_limits(1):
             if method == BOOSTING:
                 return _fit_boosting(task)
@@ -142,14 +140,14 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
     blend = AUCBlender(max_fpr=task.max_fpr, random_state=seed)
     if task.score_names:
         blend.fit_scores(X, task.y, **sample)
-        # Otherwise a blend of given scores numbers them.
+        # By default, a blend of given scores numbers its members.
         blend.member_names_ = list(task.score_names)
     else:
-        # The usual members, but a fast linear one: it is fitted thirty times.
+        # The default members with a faster linear one, which is fitted thirty times.
         linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
         usual = portfolio(X, random_state=seed)
         members = [("linear", linear), *(one for one in usual if one[0] != "linear")]
-        # The audit of the columns has reported them before.
+        # The audit of the columns has already reported this.
         warnings.filterwarnings("ignore", message=".* ranks all held-out rows")
         blend.set_params(estimators=members).fit(X, task.y, **sample)
     return FittedRanker([("dense", columns), ("ranking", blend)])
@@ -184,7 +182,7 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
 
     def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
         inside, outside = rows.take(train), rows.take(test)
-        # From the strongest L2 penalty to the weakest, each from the last solution.
+        # From the strongest L2 penalty to the weakest; each fit starts from the last one.
         model = LogisticRegression(max_iter=300, class_weight=class_weight, warm_start=True)
         for C in grid:
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
@@ -194,16 +192,16 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
     model = LogisticRegression(C=grid[chosen], max_iter=1000, class_weight=class_weight)
     model.fit(Z, y, weight)
     if held_out is not None:
-        # AUC does not depend on how far an L2 penalty shrinks all coefficients, and
-        # often prefers strong ones: all rows would have about the same probability.
+        # AUC does not depend on a common scale of the coefficients and often selects a
+        # strong L2 penalty, with which all rows have about the same probability.
         slope, constant = platt_parameters(held_out, task.is_positive, weight)
         coef, intercept = rows.standardized(model.coef_[0])
         model.coef_ = slope * coef[None]
         model.intercept_ = np.array([slope * intercept + constant])
         held_out = slope * held_out + constant
     elif class_weight is not None:
-        # Class weights shift the log-odds of all rows; shifted back, they are those of
-        # rows as they occur. The ranking does not change.
+        # Class weights shift the log-odds of all rows. This undoes the shift, without
+        # changing the ranking.
         model.intercept_ += np.log(weight[y == 1].sum() / weight[y == 0].sum())
     if back is not None:
         model.coef_ = model.coef_ @ back
@@ -222,12 +220,12 @@ def _informative_columns(X: NDArray[np.float64], y: NDArray[np.int_]) -> NDArray
 
 
 def _dense_columns(X: Matrix, kept: NDArray[np.intp]) -> ColumnTransformer:
-    """Select columns of a matrix as an array."""
+    """Return a transformer that selects columns as a dense array."""
     return ColumnTransformer([("kept", "passthrough", kept)], sparse_threshold=0).fit(X)
 
 
 def _fit_boosting(task: RankerTask) -> FittedRanker:
-    """Select the size and number of trees; columns are selected inside the folds."""
+    """Fit boosting with tuned trees; columns are selected inside the folds."""
     X: Any = task.X.toarray() if sparse.issparse(task.X) else task.X
     y = task.y
     settings = [(leaves, n) for leaves in _LEAVES for n in range(_TREES, _MAX_TREES + 1, _TREES)]
@@ -239,7 +237,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
             max_leaf_nodes=leaves,
             # The default of 20 leaves nothing to split in small tables.
             min_samples_leaf=int(np.clip(y.size // 20, 2, 20)),
-            # As many for a hundred rows would take most of the time.
+            # With a hundred rows, 255 bins would take most of the time.
             max_bins=int(np.clip(y.size // 8, 32, 255)),
             early_stopping=False,
             random_state=task.random_state,
@@ -248,9 +246,9 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
     def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
         columns = _informative_columns(X[train], y[train])
         for leaves in _LEAVES:
-            # One fit gives the scores of all numbers of trees, as it grows.
+            # The stages of one fit give the scores for all numbers of trees.
             model = boosted(leaves, _MAX_TREES)
-            # No weights instead of equal ones: with them, scikit-learn bins much slower.
+            # None instead of equal weights, with which scikit-learn bins much more slowly.
             weight = task.design.take(train).sample_weight
             model.fit(X[np.ix_(train, columns)], y[train], weight)
             stages = model.staged_decision_function(X[np.ix_(test, columns)])
@@ -262,7 +260,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
     model.fit(columns.transform(task.X), y, task.design.sample_weight)
     slope, constant = 1.0, 0.0
     if held_out is not None:
-        # Trees are too sure of the rows that they were fitted to.
+        # Trees are overconfident on their training rows.
         slope, constant = platt_parameters(held_out, task.is_positive, task.weight)
         held_out = slope * held_out + constant
     scaled = PlattScaling(model, slope, constant)

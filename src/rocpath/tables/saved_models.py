@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetector:
-    """Load a model that an estimator or the command line has saved.
+    """Load a model that was saved by an estimator or the command line.
 
-    Loading runs no code of the file: it may contain numbers, text and the types of
-    rocpath's models. A file with other types, with weights that are not finite, or that
+    Loading runs no code from the file, which may only contain numbers, text and the
+    types of rocpath's models. A file with other types, with weights that are not finite, or that
     would unpack to more than 1 GiB is rejected, and so is a damaged one.
 
     Parameters
@@ -35,7 +35,7 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetec
     Raises
     ------
     ValueError
-        If the file is not such a model.
+        If the file is not a valid model.
 
     Examples
     --------

@@ -12,16 +12,16 @@ _CODES = {
     *(-9, -99.9, -999.9, -9999.9, 999.9, 9999.9),
     *(2**15 - 1, -(2**15), 2**31 - 1, -(2**31)),
 }
-_HUGE = 1e30  # beyond it lie only codes, such as the largest float of 32 bits, 3.4e38
+_HUGE = 1e30  # larger values are codes, such as the largest 32-bit float, 3.4e38
 _MIN_GAP = 3.0  # of a code from all other values, in widths of their range
-_MIN_VALUES = 10  # distinct other values, for their range to be known
+_MIN_VALUES = 10  # distinct other values, to estimate their range
 
 
 def sentinel_codes(series: pl.Series) -> tuple[float, ...]:
     """Return codes for missing values that lie far outside the range of a column.
 
-    A code is one of the usual numbers, occurs more than once unless it is huge, and is
-    farther from all other values than three times their range.
+    A code is one of the usual numbers, occurs more than once unless it is huge, and its
+    distance from all other values is more than three times their range.
     """
     if not series.dtype.is_numeric():
         return ()
@@ -33,7 +33,7 @@ def sentinel_codes(series: pl.Series) -> tuple[float, ...]:
     is_code = np.abs(value) > _HUGE
     is_code |= (count > 1) & np.isin(value, list(_CODES))
     rest = value[~is_code]
-    # Codes inside the range are ordinary values, as 99 among ages.
+    # Codes inside the range are ordinary values, such as 99 among ages.
     if not is_code.any() or rest.size < _MIN_VALUES:
         return ()
     low, high = rest[0], rest[-1]

@@ -1,4 +1,4 @@
-"""Results of the fit of a table: a headline, all numbers, and files."""
+"""Summarize the fit of a table in a headline, a dictionary and files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _DOUBTS = {
     "leak": "Column {!r} may be known only after the label: without it the AUC may be lower.",
-    "groups": "Rows with the same {!r} may not be independent: for new ones the AUC may be lower.",
+    "groups": "Rows with the same {!r} may not be independent: the AUC for new ones may be lower.",
     "copies": "Copies of rows count as one.",
     "few rows": "One class has too few rows to estimate an AUC.",
     "training rows": "{message}.",
@@ -67,7 +67,7 @@ def _area(metric: str, one: AUCInterval | ModelScore, where: str, size: str) -> 
 
 
 def _with_doubts(text: str, warnings: Sequence[TableWarning]) -> str:
-    """Add one sentence for each kind of doubt; the warnings name all columns."""
+    """Append one sentence for each kind of warning."""
     doubts = {
         one.kind: _DOUBTS[one.kind].format(*one.columns, message=one.message)
         for one in warnings[::-1]
@@ -119,7 +119,7 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
 def _methods(
     comparison: ModelComparison, held_out: CrossValidatedScores
 ) -> dict[str, dict[str, float]]:
-    """Return what a program may want to know about each method."""
+    """Return the scores of each method, for JSON."""
     weight, methods = held_out.design.sample_weight, {}
     for one in comparison.scores:
         known = {name: value for name, value in asdict(one).items() if value is not None}
@@ -143,7 +143,7 @@ def result_files(
     if weights:
         table = {"score": list(weights), "weight": list(weights.values())}
         files["weights.csv"] = inert_csv(pl.DataFrame(table))
-    # The report is an extra: a model is useful without it.
+    # The report is optional and needs extra packages.
     if find_spec("plotly") and find_spec("jinja2"):
         files["report.html"] = report_page(fit, title, test)
     return files

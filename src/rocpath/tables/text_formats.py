@@ -7,9 +7,9 @@ from typing import NamedTuple
 import polars as pl
 
 _NUMBERS = DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
-_MIN_READABLE = 0.95  # share of readable values for a column not to be text
+_MIN_READABLE = 0.95  # minimum share of readable values in a column of numbers or dates
 _MAX_UNREADABLE = 20  # distinct texts of such a column that are treated as missing
-# Dates with dots begin with the day everywhere; those with slashes or dashes do not.
+# Dates with dots always begin with the day; with slashes or dashes they may not.
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _SIGNS = r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\b"
 _SPACES = " '\u2019\u00a0\u202f"  # a space, an apostrophe, and their typeset forms
@@ -26,15 +26,15 @@ class TextReading(NamedTuple):
 
 
 def read_format(series: pl.Series, kind: str | None) -> TextReading | None:
-    """Find the format of a column of text; None if it is best left as text.
+    """Find the format of a column of text; return None if it should stay text.
 
     Parameters
     ----------
     series : pl.Series
-        Text.
+        Column of text.
     kind : str or None
-        ``"number"``, ``"date"`` or ``"date:FORMAT"``; by default any
-        kind that fits at least 95% of the values.
+        ``"number"``, ``"date"`` or ``"date:FORMAT"``; None for any kind that fits at least
+        95% of the values.
     """
     text = series.str.strip_chars()
     for formats in _formats(kind):
@@ -82,7 +82,7 @@ def parse_text(series: pl.Series, style: str) -> pl.Series:
 
 
 def has_leading_zeros(series: pl.Series) -> bool:
-    """Return whether all values are digits and some begin with a zero, as zip codes."""
+    """Return whether all values are digits and some begin with a zero, as in zip codes."""
     known = series.drop_nulls().str.strip_chars()
     return bool(
         len(known) and known.str.contains(r"^0\d").any() and known.str.contains(r"^\d+$").all()
@@ -90,7 +90,7 @@ def has_leading_zeros(series: pl.Series) -> bool:
 
 
 def _formats(kind: str | None) -> list[tuple[str, ...]]:
-    """Return the formats of a kind; numbers come first if it is unknown."""
+    """Return the formats of a kind; numbers come first if it is None."""
     if kind is None:
         return [_NUMBERS, _DATES]
     if kind.startswith("date:"):
