@@ -85,7 +85,7 @@ def test_the_first_sheet_with_rows_is_read(tmp_path):
     assert table["size"].to_list() == [1.5, 2.0]
     assert table["empty"].null_count() == 2
     write_workbook(path, title=[["Report"]], data=rows, old=rows)
-    with pytest.warns(UserWarning, match="has 2 sheets with rows: 'data' is read"):
+    with pytest.warns(UserWarning, match="has 2 sheets with rows: only 'data' is read"):
         assert rp.read_table(path).height == 2
     write_workbook(path, blank=[])
     with pytest.raises(ValueError, match="no rows"):

@@ -37,7 +37,7 @@ class ModelScore:
     difference_standard_error : float or None
         Standard error of ``difference``, from the paired scores of the same rows.
     critical_value : float
-        Number of standard errors from which on a difference is significant (5% level);
+        Number of standard errors above which a difference is significant (5% level);
         larger than the normal quantile for small samples.
     """
 
@@ -117,7 +117,7 @@ class ModelComparison:
 
     @property
     def description(self) -> str:
-        """One line: the metric, how it was evaluated, and the size of the sample."""
+        """Metric, evaluation method and sample size, in one line."""
         folds = (
             f"{self.n_folds} cross-validation folds" if self.n_folds > 1 else "held-out test set"
         )
@@ -165,7 +165,7 @@ class ModelComparison:
         if one.difference is None or one.difference_standard_error is None:
             return ""
         digits = self.decimals + 1
-        # A rounded 0 has no minus.
+        # Adding 0.0 removes the minus sign of a rounded zero.
         signed = f"{round(one.difference, digits) + 0.0:+.{digits}f}".replace("-", "\u2212")
         return f"{signed} ± {one.difference_standard_error:.{digits}f}"
 
@@ -194,7 +194,8 @@ def simplest_model(
     values : dict of float
         Value of the metric for each model, the simplest model first.
     standard_error : callable
-        Standard error of the difference between two models, given their names.
+        Function that returns the standard error of the difference between two models,
+        given their names.
     greater_is_better : bool
         Whether a larger value is better.
 

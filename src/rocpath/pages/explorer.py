@@ -1,4 +1,4 @@
-"""A page to explore a line search with a slider for the step."""
+"""Render a page to explore a line search with a slider for the step."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def explorer_html(
     lines : Lines
         Thresholds as functions of the step.
     title : str
-        Plain text.
+        Title of the page, as plain text.
     max_lines : int
-        Maximum number of lines that are drawn. Of more lines a sample is drawn, and the
-        page notes it; AUM and AUC are always those of all lines.
+        Maximum number of lines to draw. If there are more, a sample is drawn, which the
+        page notes; AUM and AUC are always those of all lines.
     max_step : float, optional
-        Largest step; by default a quarter beyond the largest step of a variant.
+        Largest step; by default 1.25 times the largest step of a variant.
 
     Returns
     -------

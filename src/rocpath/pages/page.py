@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: no other file, no network, and no text run as code."""
+"""Render self-contained HTML pages, which need no other file and no network."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def page_html(
 ) -> str:
     """Render a template that extends ``page.html``.
 
-    The policy in its head allows plotly.js and the named scripts of this package by
-    their hashes, and nothing else. All text in the values is escaped.
+    Its content security policy allows plotly.js and the named scripts of this package
+    by their hashes, and no other script. All text in the values is escaped.
     """
     # Plotly and the functions of all charts come first, as the other scripts use them.
     texts = {name: web_file(f"{name}.js") for name in scripts}
@@ -61,12 +61,12 @@ def plotly_script() -> str:
 
 @cache
 def environment() -> Any:
-    """Return the environment of all templates, with their filters and encoding of data."""
+    """Return the Jinja environment of all templates, with filters and JSON settings."""
     jinja2 = _needed("jinja2")
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("rocpath.pages"),
         autoescape=True,
-        # An undefined name is an error, and not a gap in a page.
+        # An undefined name raises an error instead of leaving a gap in the page.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

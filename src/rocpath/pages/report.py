@@ -1,4 +1,4 @@
-"""The report of a table's fit: comparison, thresholds, calibration and columns."""
+"""Report on the fit of a table: comparison, thresholds, calibration and columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
     fit : TableFit
         Results of :meth:`rocpath.TableClassifier.fit`.
     title : str
-        Name of the table; plain text, as all text of the page.
+        Name of the table, as plain text.
     headline : str
         Main result in a few sentences.
 
@@ -56,7 +56,7 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
 
 
 def _facts(fit: TableFit) -> dict[str, str]:
-    """Return the numbers to know first, by name."""
+    """Return the key figures of the fit, by name."""
     label, kinds = fit.label, [one.kind for one in fit.columns]
     n_rows, n_dropped = label.is_positive.size, kinds.count("drop")
     share = 100 * label.n_positive / n_rows
@@ -77,9 +77,9 @@ def _facts(fit: TableFit) -> dict[str, str]:
 
 
 def _initial_point(summary: ScoreSummary | None) -> int:
-    """Return which operating point the page shows first.
+    """Return the index of the operating point that the page shows first.
 
-    A guaranteed one that was requested, another requested one, or the top 10%.
+    It is a requested one with a guarantee, another requested one, or the top 10%.
     """
     if summary is None:
         return 0
@@ -106,7 +106,7 @@ def _curves(fit: TableFit) -> list[dict[str, Any]]:
 
 
 def _charts(curves: list[dict[str, Any]], summary: ScoreSummary | None) -> dict[str, Any]:
-    """Return the data of the script."""
+    """Return the data of the charts, for the script."""
     known: dict[str, Any] = {"curves": curves}
     if summary is None:
         return known

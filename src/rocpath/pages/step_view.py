@@ -1,4 +1,4 @@
-"""Curves of a line search for drawing, and the steps that its variants choose."""
+"""Compute the plotted curves of a line search, and the steps its variants choose."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MOST_SWEPT = 2_000  # lines: at most two million crossings
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value
 _SAMPLING_BUDGET = 30_000_000  # lines times steps
 _MOST_SAMPLES = 400
-_MOST_CERTIFIED = 20_000  # lines; of more, the best AUC is known up to a tolerance
+_MOST_CERTIFIED = 20_000  # lines; for more, the best AUC is found up to a tolerance
 _TOLERANCE = 1e-4
 _MARGIN = 1.25  # largest step in view, relative to the largest marked step
 
 
 class StepVariant(NamedTuple):
-    """A rule that chooses a step, its step, and AUM and AUC there."""
+    """Variant of the search, the step it chooses, and AUM and AUC at this step."""
 
     name: str
     step: float
@@ -43,9 +43,9 @@ class StepCurve(NamedTuple):
 
 
 class StepView(NamedTuple):
-    """AUM and AUC from step 0 to a largest step, exact at the points that are drawn.
+    """AUM and AUC from step 0 to a largest step, exact at the plotted points.
 
-    Where AUC jumps, a step occurs several times: with the value before, at and after.
+    Where AUC jumps, a step occurs several times, with the values before, at and after.
     """
 
     max_step: float
@@ -53,7 +53,7 @@ class StepView(NamedTuple):
     auc: StepCurve
     variants: tuple[StepVariant, ...]  # first min, linear, best AUM and best AUC
     n_crossings: int | None  # steps with crossings in view; None if AUC was sampled
-    auc_tol: float  # largest possible AUC minus that of best AUC
+    auc_tol: float  # maximum difference between the largest AUC and best AUC
 
 
 def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
@@ -85,7 +85,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
         "best AUC": best_auc_step(lines, max_step=max_step, tol=tol).step,
     }
     end = max_step
-    # All variants may stay at step 0, where the last kink or else 1 gives a view.
+    # If all variants stay at step 0, the last kink or else 1 determines the view.
     if end is None or not np.isfinite(end):
         end = _MARGIN * max(steps.values()) or _MARGIN * float(kinks.step[-1]) or 1.0
     path = sweep(lines, max_step=end) if len(lines) <= _MOST_SWEPT else None
@@ -133,9 +133,9 @@ def _thinned(step: NDArray[np.float64], value: NDArray[np.float64]) -> StepCurve
 def extremes(
     place: NDArray[np.float64], value: NDArray[np.float64], n_bins: int = _N_BINS
 ) -> NDArray[np.intp]:
-    """Choose points that look the same when drawn: the extremes of narrow bins.
+    """Select the points that determine a plotted curve: the extremes of narrow bins.
 
-    Places are increasing, from 0 to 1.
+    ``place`` is increasing, from 0 to 1.
     """
     if value.size <= 4 * n_bins:
         return np.arange(value.size)
@@ -150,7 +150,7 @@ def extremes(
 
 def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> dict[str, Any]:
     """Return points of a ROC curve for a script, with a name as HTML."""
-    # Bins of its length and not of the FPR: a vertical segment would fall into one bin,
+    # Bins along the curve rather than the FPR: a vertical segment would fall into one bin,
     # and the curve of a changepoint problem may turn back.
     length = np.append(0.0, np.cumsum(np.abs(np.diff(fpr)) + np.abs(np.diff(tpr))))
     kept = extremes(length / (length[-1] or 1.0), tpr)
@@ -159,15 +159,15 @@ def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -
 
 
 def line_sample(lines: Lines, most: int) -> Lines:
-    """Choose lines to draw: a proportional sample of each kind of jump.
+    """Select lines to draw: a proportional sample of each kind of jump.
 
-    Of each kind, lines are evenly spaced in the order at step 0, without randomness, so
-    that a page that is written twice is the same file. Jumps are weighted to represent
+    Lines of each kind are evenly spaced in the order at step 0. The sample is not random,
+    so that the same lines always give the same page. Jumps are weighted to represent
     those of all lines.
     """
     if len(lines) <= most:
         return lines
-    # Otherwise a rare kind could be missing, and with it all errors of one type.
+    # Without kinds, a rare one could be missing, and with it all errors of one type.
     kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
     order = np.lexsort((lines.intercept, kind))
     places, factors = [], []

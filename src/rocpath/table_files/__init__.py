@@ -1,1 +1,1 @@
-"""Files of tables: CSV as other programs write it, Parquet, Feather and Excel."""
+"""Read tables from files: CSV of other programs, Parquet, Feather and Excel."""

@@ -1,4 +1,4 @@
-"""Parse the text of CSV. Rows are counted from 1, without the header."""
+"""Parse CSV text. Messages count rows from 1, without the header."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _SEPARATORS = (",", ";", "\t", "|")
 _LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields
 _MAX_TO_LOOK_AT = 10_000_000  # bytes
-_MIN_CODES = 3  # distinct ones; fewer may be any words
-_MAX_COLUMNS = 200_000  # more would take minutes, and are a mistake
-_LEADING_ZERO = re.compile(rb'[,;\t|"\n]0\d')  # of codes, but also of some dates
-# Only with the year first: 03/04 may be in April or in March, and so stays text, to be
-# read in a format that is specified.
+_MIN_CODES = 3  # distinct codes; fewer may be ordinary words
+_MAX_COLUMNS = 200_000  # more would take minutes, and are probably a mistake
+_LEADING_ZERO = re.compile(rb'[,;\t|"\n]0\d')  # in codes, but also in some dates
+# Only with the year first: 03/04 may be in April or in March, and stays text until a
+# format is specified.
 _TIMES: dict[str, Any] = {
     r"^\d{4}-\d\d?-\d\d?$": pl.Date,
     r"^\d{4}-\d\d?-\d\d?[T ]": pl.Datetime,
@@ -45,7 +45,7 @@ def parse_table(
     """Parse CSV; numbers may be in quotes and have spaces around them.
 
     A separator that does not fit is replaced by one that does. ``NA`` is a value in
-    columns named as ``codes``, and among two-letter codes. Digits with leading zeros,
+    the columns listed in ``codes``, and among two-letter codes. Digits with leading zeros,
     such as zip codes, stay text.
     """
     check_memory(source, len(content))
@@ -54,7 +54,7 @@ def parse_table(
         raise ValueError(f"{source} is empty: it must have a header and rows.")
     separator = _separator(content, separator)
     names, rows = _header_and_rows(source, content, separator)
-    # Polars does not unescape doubled quotes in names: it gets numbers instead.
+    # Columns are numbered, since Polars does not unescape doubled quotes in names.
     kept = {str(place) for place, name in enumerate(names) if name in set(text)}
     coded = {str(place) for place, name in enumerate(names) if name in set(codes)}
     parse = partial(_parsed, len(names), rows, separator)
@@ -80,7 +80,7 @@ def parse_table(
 
 
 def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
-    """Undo other encodings, byte order marks and CR line ends, or raise."""
+    """Convert to UTF-8 without a byte order mark or CR line ends, or raise."""
     if encoding is None and content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     try:
@@ -101,7 +101,7 @@ def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
     if encoding is not None:
         content = decoded.encode()
     content = content.removeprefix(codecs.BOM_UTF8)
-    # Polars would read it as a part of a word.
+    # Polars would read a NUL byte as part of a value.
     nul = content.find(b"\0")
     if nul >= 0:
         place = _place(content, nul)
@@ -115,7 +115,7 @@ def _place(content: bytes, position: int) -> str:
 
 
 def _separator(content: bytes, given: str | None) -> str:
-    """Return the separator: the given one, unless only another gives columns."""
+    """Return the given separator, unless only another one separates columns."""
     # The first lines only: one cell may have hundreds of megabytes.
     lines = content[:_MAX_TO_LOOK_AT].splitlines()[:_LINES_TO_LOOK_AT]
     shown = [line.decode("utf-8", errors="replace") for line in lines]
@@ -126,7 +126,7 @@ def _separator(content: bytes, given: str | None) -> str:
         except csv.Error:
             continue
         n_fields[one] = found[0] if found and len(set(found)) == 1 else 1
-    # A table of one column has none; only a much better one overrules the user.
+    # A table of one column has no separator; the given one is kept if it may be right.
     most = max(n_fields.values(), default=1)
     if given is not None and (given in shown[0] or most < 2):
         return given
@@ -134,7 +134,7 @@ def _separator(content: bytes, given: str | None) -> str:
 
 
 def _has_codes(series: pl.Series) -> bool:
-    """Return whether text is two-letter codes, among which NA is one (Namibia)."""
+    """Return whether a column has two-letter codes, in which NA is one (Namibia)."""
     if series.dtype != pl.String or not series.null_count():
         return False
     known = series.drop_nulls()
@@ -157,7 +157,7 @@ def _parsed(
 
 
 def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[str], bytes]:
-    """Return the names of the columns, and the text after them."""
+    """Return the column names, and the text after the header."""
     file = io.BytesIO(content)
     lines = (line.decode() for line in file)
     try:
@@ -182,8 +182,8 @@ def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[
 
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
-    """Name the first row with too many or too few fields, if there is one."""
-    # Only after a failure: Polars reports less, and this reads all rows in Python.
+    """Describe the first row with too many or too few fields, if there is one."""
+    # Called only after a failure, since it reads all rows in Python.
     lines = io.StringIO(content.decode("utf-8"), newline="")
     try:
         for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
@@ -195,9 +195,9 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
 
 
 def _typed(column: pl.Series) -> pl.Series:
-    """Convert text to numbers or times if all of it can be."""
-    # All or nothing: one word makes the column text, and is named where numbers are
-    # needed.
+    """Convert text to numbers or times if all values can be converted."""
+    # With a single word, the column stays text; the word is reported where numbers are
+    # required.
     text, n_missing = column.str.strip_chars(), column.null_count()
     number = text.cast(pl.Float64, strict=False)
     if number.null_count() == n_missing:
@@ -214,7 +214,7 @@ def _typed(column: pl.Series) -> pl.Series:
 
 
 def inert_csv(table: pl.DataFrame, separator: str = ",") -> str:
-    """Return a table as CSV, with a quote before text that a spreadsheet would run."""
+    """Return a table as CSV, with a quote before text that looks like a formula."""
     return table.with_columns(
         pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
         .then("'" + text)

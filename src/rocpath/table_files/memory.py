@@ -1,4 +1,4 @@
-"""Memory that a table may take, with the limits of the process."""
+"""Check that tables fit into the memory that is available to the process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rocpath.arguments import available_memory
 
-_EXPANSION = 4  # of text in memory while it is parsed: text, copies and columns
+_EXPANSION = 4  # of text while it is parsed: text, copies and columns
 _CHUNK = 2**22  # bytes unpacked at a time
 
 
 def check_memory(source: str, n_bytes: int) -> None:
-    """Raise if a text of this size cannot be parsed in memory."""
+    """Raise if text of this size cannot be parsed in memory."""
     limit = memory_limit()
     if _EXPANSION * n_bytes > limit:
         raise MemoryError(
@@ -40,7 +40,7 @@ def memory_limit() -> int:
 
 
 def unpacked(source: str, content: bytes) -> bytes:
-    """Unpack gzip, or raise before the memory is full or if it is damaged."""
+    """Decompress gzip, or raise if it is damaged or does not fit into memory."""
     limit = memory_limit() // _EXPANSION
     chunks, n_bytes = [], 0
     try:

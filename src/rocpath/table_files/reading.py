@@ -39,17 +39,17 @@ def read_table(
     codes: Iterable[str] = (),
     encoding: str | None = None,
 ) -> pl.DataFrame:
-    r"""Read a table as other programs write it.
+    r"""Read a table from a CSV, Parquet, Feather or Excel file.
 
-    CSV may be packed (``.gz``), separated by commas, semicolons, tabs or bars, and
-    coded as UTF-8 or UTF-16. Numbers may be in quotes. ``NA`` and similar words are
+    CSV may be compressed (``.gz``), separated by commas, semicolons, tabs or bars, and
+    encoded as UTF-8 or UTF-16. Numbers may be in quotes. ``NA`` and similar words are
     missing values, except in columns of two-letter codes.
 
     Parameters
     ----------
     path : path or binary file
         File that ends in ``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather`` or
-        ``.xlsx``; text may end in ``.gz``, too. An open file, such as
+        ``.xlsx``; text files may also be compressed (``.gz``). An open file, such as
         ``sys.stdin.buffer``, must contain CSV.
     text : list of str
         Columns that stay text, even if they look like numbers.
@@ -66,7 +66,7 @@ def read_table(
     Raises
     ------
     ValueError
-        If the file cannot be read; the message says where and why.
+        If the file cannot be read; the message gives the place and the reason.
     MemoryError
         If the table does not fit into memory.
 
@@ -94,7 +94,7 @@ def read_table(
 def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:
     is_packed = source.lower().endswith(_PACKED)
     plain = source[: -len(_PACKED)] if is_packed else source
-    # Before the content: a name without a known format may be that of a large file.
+    # Checked before reading, since a file of unknown format may be large.
     extension = known_extension(plain, _READABLE)
     content = _content(source)
     if is_packed:
@@ -105,11 +105,11 @@ def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:
 
 
 def known_extension(name: str, extensions: tuple[str, ...]) -> str:
-    """Return the extension of a file, or raise if it is not one of these."""
+    """Return the extension of a file, or raise if it is not supported."""
     extension = Path(name).suffix.lower()
     if extension not in extensions:
         raise ValueError(
-            f"{name!r} must end in .csv, .tsv or .parquet, which tells its format"
+            f"{name!r} must end in .csv, .tsv or .parquet"
             f"{'; .feather and .xlsx can be read too' if _EXCEL in extensions else ''}."
         )
     return extension
@@ -149,7 +149,8 @@ def _first_sheet(source: str, sheets: dict[str, pl.DataFrame]) -> pl.DataFrame:
     filled = [name for name, sheet in sheets.items() if sheet.height]
     if len(filled) > 1:
         warnings.warn(
-            f"{source!r} has {len(filled)} sheets with rows: {filled[0]!r} is read.", stacklevel=2
+            f"{source!r} has {len(filled)} sheets with rows: only {filled[0]!r} is read.",
+            stacklevel=2,
         )
     return sheets[filled[0]] if filled else pl.DataFrame()
 
@@ -157,7 +158,7 @@ def _first_sheet(source: str, sheets: dict[str, pl.DataFrame]) -> pl.DataFrame:
 @contextmanager
 def _native_silence() -> Iterator[None]:
     """Discard what compiled code writes to standard error, such as panics."""
-    # The file descriptor, as sys.stderr knows nothing of compiled code.
+    # The file descriptor, since compiled code does not use sys.stderr.
     stderr, kept = 2, os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -1,5 +1,5 @@
-/* Moves the linked panels of a line search. AUM, AUC, the ROC curve and the errors at a
-   step are computed here from the lines, so that the slider needs no table of them. */
+/* Updates the linked panels of a line search. AUM, AUC, the ROC curve and the errors at a
+   step are computed from the lines, so that the page contains no table of them. */
 (function () {
   "use strict";
   const { FP, FN, GRAY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
@@ -9,8 +9,8 @@
 
   function sum(values) { return values.reduce((total, value) => total + value, 0); }
 
-  /* FP, FN and the edges between them at one step. Thresholds that differ by no more than
-     rounding count as tied, so that a crossing shows as a slanted piece of the curve. */
+  /* Computes FP, FN and the thresholds at which they change at one step. Thresholds that
+     differ only by rounding are tied, so that a crossing is a slanted piece of the curve. */
   function errorsAt(lines, order, step) {
     const n = order.length, threshold = new Float64Array(n);
     let size = 0;
@@ -44,8 +44,8 @@
     return { aum: Math.max(aum, 0), auc: auc / (totalFp * totalFn) };
   }
 
-  /* Plotly draws the axes, once; what moves with the step is drawn over them, because
-     drawing a figure anew takes a hundred times as long. */
+  /* Plotly draws the axes once; everything that depends on the step is drawn over them,
+     since redrawing a figure takes a hundred times as long. */
   function overlay(place, names) {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("class", "overlay");
@@ -57,7 +57,7 @@
     });
     place.appendChild(svg);
     const scaled = ([low, high], length) => (at) => (at - low) / (high - low) * length;
-    /* Fits the overlay to the axes and returns how to turn numbers into pixels. */
+    /* Fits the overlay to the axes and returns functions from numbers to pixels. */
     function fit() {
       const { l, t, w, h } = place._fullLayout._size;
       Object.assign(svg.style, { left: `${l}px`, top: `${t}px`, width: `${w}px`,
@@ -74,7 +74,7 @@
     return isGood ? range : [low - 0.12 * width, high + 0.12 * width];
   }
 
-  /* Moves an axis only when what is shown would not fit or would become small. */
+  /* Changes the range of an axis only if the curve would not fit or would be small. */
   function makeRoom(place, axis, low, high) {
     const range = place.layout[axis].range, wanted = roomFor(range, low, high);
     if (wanted !== range) Plotly.relayout(place, { [`${axis}.range`]: wanted });
@@ -97,7 +97,7 @@
     return text;
   }
 
-  /* A function with values[k] from edge[k - 1] to edge[k], from far left to far right. */
+  /* Path of the step function that is values[k] from edge[k - 1] to edge[k]. */
   function stepPath(edge, values, scale) {
     let text = `M-10,${scale.y(values[0]).toFixed(1)}`;
     for (let k = 0; k < edge.length; k++) {
@@ -106,7 +106,7 @@
     return `${text}H9999`;
   }
 
-  /* The curve at a step; of several points with one step, the middle one. */
+  /* Interpolates a curve at a step. */
   function interpolated(curve, step) {
     let low = 0, high = curve.step.length - 1;
     while (high - low > 1) {
@@ -118,8 +118,8 @@
     return curve.value[low] + part * (curve.value[high] - curve.value[low]);
   }
 
-  /* Lines as traces of a few each: within one trace what lies over itself does not get
-     darker. Colors that are frequent come first, so that rare ones lie on top. */
+  /* Splits lines into traces of a few each, since lines of one trace do not get darker
+     where they overlap. Frequent colors come first, so that rare ones are on top. */
   function lineTraces(lines, end) {
     const color = (b) => lines.fp_diff[b] && lines.fn_diff[b] ? BOTH
       : lines.fp_diff[b] ? FP : FN;
@@ -127,7 +127,7 @@
     lines.slope.forEach((_, b) => { count[color(b)] = (count[color(b)] || 0) + 1; });
     const order = Array.from(lines.slope.keys())
       .sort((a, b) => count[color(b)] - count[color(a)]);
-    // Of few lines each must be seen, among many of another color too.
+    // If a color has few lines, each must be visible among many of another color.
     const opacity = (one) => clamped(100 / count[one], 0.3, 1);
     const open = {}, traces = [];
     order.forEach((b) => {
@@ -235,7 +235,7 @@
     slider.value = String(Math.round(step / page.data.max_step * N_TICKS));
     slider.setAttribute("aria-valuetext",
       `step ${shown(step)}, AUM ${shown(values.aum)}, AUC ${shown(values.auc)}`);
-    // Who types must not be interrupted.
+    // Not while the user types.
     if (document.activeElement !== number) number.value = String(Number(step.toPrecision(8)));
     page.buttons.forEach((button) => button.setAttribute("aria-pressed",
       String(Number(button.dataset.step) === step)));
@@ -246,7 +246,7 @@
     page.layer.steps.path.cursor.setAttribute("d", `M${x},0V${scale.height}`);
   }
 
-  /* Shows a step; a variant brings its own exact values. */
+  /* Shows a step; a variant has exact values of its own. */
   function show(page, step, variant) {
     const began = performance.now(), { data, section } = page;
     Object.assign(page, { step, variant });
@@ -282,7 +282,7 @@
     number.addEventListener("input", () => {
       if (number.value !== "") ask(page, Number(number.value));
     });
-    // What was typed beyond the ends is shown as what it was taken for.
+    // A number beyond the ends is replaced by the nearest end.
     number.addEventListener("change", () => {
       const typed = Number(number.value);
       if (number.value !== "" && Number.isFinite(typed)) {

@@ -6,7 +6,7 @@
   const find = (selector) => document.querySelector(selector);
   const roc = find(".roc-comparison");
 
-  /* The area under a curve up to a false positive rate, its last piece cut there. */
+  /* Fills the area under a curve up to a false positive rate, interpolated there. */
   function partialArea({ fpr, tpr }, end) {
     const x = [0], y = [0];
     for (let k = 0; k < fpr.length; k++) {
@@ -48,7 +48,7 @@
     find(".decide").dataset.shown = String(place);
   }
 
-  /* The place on the grid whose positives have at least this probability. */
+  /* Returns the last place on the grid whose positives have at least this probability. */
   function placeOf(least) {
     const { threshold } = data.grid;
     let place = 0;
@@ -73,7 +73,7 @@
     const buttons = document.querySelectorAll(".decide [data-called]");
     buttons.forEach((button) => button.addEventListener("click",
       () => showPlace(nearest(Number(button.dataset.called)))));
-    // A useful threshold first: a guaranteed one that was requested, or the top 10%.
+    // Show a useful threshold first: a requested one with a guarantee, or the top 10%.
     find(".decide [data-initial]").click();
   }
 
