@@ -20,7 +20,7 @@ def read(name):
 
 
 def labeled_table(n_rows=30, seed=0):
-    """Return numbers, a category and a boolean that predict the label, with gaps."""
+    """Return a table of numbers, a category and a boolean, with missing values."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=n_rows)
     color = rng.choice(["red", "green"], size=n_rows)
@@ -61,7 +61,7 @@ def long_tables(folder):
 
 
 def fails(capsys, argv):
-    """Run a command that must fail; return its one line."""
+    """Run a command that must fail; return its one-line message."""
     capsys.readouterr()
     assert main(argv) == 2
     out, err = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""What the command line does with bad input, and when it is cut short."""
+"""The command line with bad input, and when it fails while writing."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ from tests.cli.command_tables import fails, labeled_table, long_tables, read, wr
         ("00,0,15,no_change\n00,15,25,one_change", "at least two sequences for cross-validation"),
     ],
 )
-def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message):
+def test_invalid_changepoint_labels_are_errors(tmp_path, capsys, label, message):
     sequences, _ = long_tables(tmp_path)
     labels = write(tmp_path / "bad.csv", f"sequence,start,end,kind\n{label}\n")
     out = str(tmp_path / "model")
@@ -36,8 +36,8 @@ def test_changepoint_labels_that_cannot_be_used(tmp_path, capsys, label, message
     assert not os.path.exists(out)
 
 
-def test_changepoint_fit_of_as_few_sequences_as_can_be(tmp_path, capsys):
-    # Of two sequences one is learned from, and of the two labels of one only one.
+def test_changepoint_fit_with_the_fewest_sequences(tmp_path, capsys):
+    # Each fold is trained on one sequence with one label.
     sequences, _ = long_tables(tmp_path)
     labels = "sequence,start,end,kind\n00,0,15,no_change\n01,15,25,one_change\n"
     labels = write(tmp_path / "few.csv", labels)
@@ -49,7 +49,7 @@ def test_changepoint_fit_of_as_few_sequences_as_can_be(tmp_path, capsys):
     assert "10 of 12 sequences have no labels" in notes
 
 
-def test_counts_below_zero_are_named(tmp_path, capsys):
+def test_errors_name_negative_counts(tmp_path, capsys):
     sequences, labels = long_tables(tmp_path)
     value = pl.read_csv(sequences)["value"]
     row = int((value < 0).arg_max()) + 1
@@ -84,7 +84,7 @@ def test_counts_below_zero_are_named(tmp_path, capsys):
         (b"\x1b[31mx,b\n1,0\n2,1\n", "columns are: \\x1b[31mx, b"),
     ],
 )
-def test_tables_that_cannot_be_fitted(tmp_path, capsys, content, message):
+def test_invalid_tables_are_errors(tmp_path, capsys, content, message):
     table = tmp_path / "table.csv"
     table.write_bytes(content)
     out = tmp_path / "model"
@@ -93,7 +93,7 @@ def test_tables_that_cannot_be_fitted(tmp_path, capsys, content, message):
     assert os.listdir(tmp_path) == ["table.csv"]
 
 
-def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
+def test_unreadable_files_are_errors(tmp_path, capsys, fitted):
     model, table = fitted
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"PAR1 this is not")
@@ -111,7 +111,7 @@ def test_files_that_cannot_be_read(tmp_path, capsys, fitted):
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
 
 
-def test_a_panic_over_damaged_parquet_is_one_line(tmp_path, capfd):
+def test_a_panic_on_damaged_parquet_is_reported_in_one_line(tmp_path, capfd):
     table = str(tmp_path / "table.parquet")
     labeled_table().write_parquet(table)
 
@@ -126,7 +126,7 @@ def test_a_panic_over_damaged_parquet_is_one_line(tmp_path, capfd):
     assert err == f"rocpath: {table!r} is not readable Parquet: it is damaged.\n"
 
 
-def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted):
+def test_predict_names_a_missing_column(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
     message = fails(capsys, ["predict", model, table])
@@ -137,7 +137,7 @@ def test_predict_names_the_column_that_the_model_misses(tmp_path, capsys, fitted
     assert "id column 'no' not found" in fails(capsys, ["predict", model, fitted[1], "--id", "no"])
 
 
-def test_evaluate_refuses_labels_that_the_model_does_not_know(tmp_path, capsys, fitted):
+def test_evaluate_rejects_unknown_labels(tmp_path, capsys, fitted):
     table = tmp_path / "t.csv"
     labeled_table().with_columns(y=pl.lit("maybe")).write_csv(table)
     message = fails(capsys, ["evaluate", fitted[0], str(table)])
@@ -186,7 +186,7 @@ def test_nothing_remains_of_a_fit_that_fails_while_writing(
     assert os.listdir(tmp_path) == []
 
 
-def test_results_go_into_a_folder_whose_parent_is_not_written_to(tmp_path, monkeypatch, fitted):
+def test_nothing_is_written_outside_an_existing_output_folder(tmp_path, monkeypatch, fitted):
     out = tmp_path / "model"
     out.mkdir()
     made = []
@@ -222,7 +222,7 @@ def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
     assert "not a model of this version" in fails(capsys, ["predict", str(path), fitted[1]])
 
 
-def test_wrong_usage_is_one_line(capsys):
+def test_usage_errors_are_reported_in_one_line(capsys):
     assert "Missing option '--label'" in fails(capsys, ["fit", "t.csv"])
     assert "No such command 'fitt'" in fails(capsys, ["fitt"])
     assert "rocpath changepoint --help" in fails(capsys, ["changepoint"])

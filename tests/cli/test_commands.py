@@ -46,7 +46,7 @@ def test_fit_shows_the_comparison_and_names_dropped_columns(tmp_path, capsys, fi
 
 
 @pytest.mark.parametrize("name", ['q"uote', "a, b", "two\nlines", "grün→码", '""'])
-def test_names_of_columns_are_those_of_the_file(tmp_path, name):
+def test_column_names_are_those_of_the_file(tmp_path, name):
     table = str(tmp_path / "table.csv")
     rows = pl.DataFrame({name: ["001", "2"], "y": [1.5, 2.0]})
     rows.write_csv(table)
@@ -171,7 +171,7 @@ def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
     assert ((pl.read_csv(out)["position"] - 40).abs() <= 2).all()
 
 
-def test_predict_takes_unknown_categories_and_gaps(tmp_path, capsys, fitted):
+def test_predict_accepts_unknown_categories_and_missing_values(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag,color\n1,,007\n,true,\n")
     assert main(["predict", model, table]) == 0
@@ -197,7 +197,7 @@ def test_one_of_many_labels_is_ranked_against_the_rest(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["shuffled", "patient_id"])
-def test_columns_that_only_name_the_rows_are_dropped(tmp_path, name):
+def test_columns_that_only_identify_rows_are_dropped(tmp_path, name):
     number = np.random.default_rng(0).permutation(30)
     if name == "patient_id":
         number = number**2
@@ -209,7 +209,7 @@ def test_columns_that_only_name_the_rows_are_dropped(tmp_path, name):
     assert name in metrics["columns"]["dropped"]
 
 
-def test_hostile_names_are_shown_and_do_nothing(tmp_path, capsys):
+def test_hostile_names_are_escaped(tmp_path, capsys):
     table = tmp_path / "t.csv"
     names = {"size": "<script>alert(1)</script>", "color": "[red]x[/red]"}
     names |= {"flag": "\x1b[31m", "same": "[/]", "y": "[bold]y"}
@@ -249,7 +249,7 @@ def test_every_command_has_help_with_examples(command, capsys):
     assert f"  {' '.join(['rocpath', *command])} " in capsys.readouterr().out
 
 
-def test_help_is_there_at_once_and_no_summary_is_cut_off():
+def test_help_is_fast_and_no_summary_is_truncated():
     # Half a second is most of what one of these takes to import.
     check = "import sys; from rocpath.cli import main; main(['--help']); "
     check += "sys.exit(bool({'numpy', 'polars', 'sklearn', 'rich'} & set(sys.modules)))"
@@ -287,7 +287,7 @@ def test_tables_come_from_stdin_and_scores_go_to_stdout(tmp_path, fitted):
     assert done.stderr == (b"rocpath: standard input is empty: it must have a header and rows.\n")
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
+def test_a_closed_pipe_is_not_an_error(tmp_path, fitted):
     model, _ = fitted
     table = str(tmp_path / "long.csv")
     labeled_table(20_000).write_csv(table)
@@ -303,7 +303,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path, fitted):
 
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
-def test_a_closed_stream_is_no_error(fitted, stream):
+def test_a_closed_stream_is_not_an_error(fitted, stream):
     call = f"import os; os.close({stream}); os.execv(os.sys.executable, os.sys.argv[1:])"
     command = [sys.executable, "-c", CALL, "predict", *fitted]
     done = subprocess.run([sys.executable, "-c", call, *command], capture_output=True, check=False)

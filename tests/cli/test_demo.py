@@ -74,7 +74,7 @@ def test_demo_shows_the_commands_that_it_runs(tmp_path, capsys, monkeypatch):
     assert label[:2] == ["changepoint", "label"]
     written = [tmp_path / "demo" / name for name in ("fit/report.html", "labels.html")]
     assert all(path.stat().st_size > 10_000 for path in written)
-    # What is shown can be repeated as it stands.
+    # The commands shown can be repeated without changes.
     written[1].unlink()
     assert main(label) == 0
     assert written[1].exists()

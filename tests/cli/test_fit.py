@@ -29,7 +29,7 @@ def test_a_fast_fit_has_one_model(tmp_path, capsys, fitted):
     assert main(["predict", out, fitted[1]]) == 0
 
 
-def test_a_fit_with_a_target_is_compared_by_it_and_reaches_it(tmp_path, capsys, fitted):
+def test_a_fit_with_a_target_is_compared_by_it_and_meets_it(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--max-fpr", "0.2"]
     assert main(argv) == 0
@@ -99,21 +99,21 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(tmp_pat
     assert "--positive 'yes', or accept the default with --yes" in message
     assert main([*argv, "--force", "--yes"]) == 0
     assert main([*argv, "--force", "--positive", "z"]) == 0
-    # Nobody needs to be asked whether 1 is the positive label of 0 and 1.
+    # With labels 0 and 1, no confirmation is needed.
     rows.with_columns(y=(pl.col("y") == "no").cast(int)).write_csv(table)
     capsys.readouterr()
     assert main([*argv, "--force"]) == 0
     assert capsys.readouterr().err.startswith("positive: '1' of column 'y', 21 of 30")
 
 
-def test_a_person_at_a_terminal_is_asked(monkeypatch, capsys):
+def test_a_user_at_a_terminal_is_asked(monkeypatch, capsys):
     assert terminal.ask("Is it?") is None
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     answers = iter(["perhaps\n", "Y\n", "no\n", ""])
     monkeypatch.setattr(sys.stdin, "readline", lambda: next(answers), raising=False)
     assert terminal.ask("Is it?") is True
-    # An answer that is neither is asked for again.
+    # The question is repeated after an invalid answer.
     assert capsys.readouterr().err == "Is it? [y/n] Is it? [y/n] "
     assert terminal.ask("Is it?") is False
     assert terminal.ask("Is it?") is None
@@ -182,7 +182,7 @@ sys.exit(main())
     assert os.listdir(tmp_path) == []
 
 
-def test_evaluate_ends_well_when_the_reader_has_left(fitted):
+def test_evaluate_succeeds_if_the_pipe_is_closed(fitted):
     call = "import sys; from rocpath.cli import main; sys.exit(main())"
     reader, writer = os.pipe()
     os.close(reader)
@@ -196,7 +196,7 @@ def test_evaluate_ends_well_when_the_reader_has_left(fitted):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_parquet_on_a_full_disk_is_one_line(tmp_path, capsys, monkeypatch, fitted):
+def test_parquet_on_a_full_disk_is_reported_in_one_line(tmp_path, capsys, monkeypatch, fitted):
     def write_half(path, content):
         path.touch()
         raise OSError("No space left on device")
@@ -218,7 +218,7 @@ def test_the_headline_is_about_the_rows_of_a_test_file(tmp_path, capsys, fitted)
     assert headline in capsys.readouterr().err
 
 
-def test_a_fit_is_not_lost_to_a_test_file_that_cannot_be_used(tmp_path, fitted, capsys):
+def test_a_fit_is_saved_if_the_test_file_is_invalid(tmp_path, fitted, capsys):
     test, out = tmp_path / "test.csv", tmp_path / "out"
     pl.read_csv(fitted[1]).drop("size").write_csv(test)
     argv = ["fit", fitted[1], "--label", "y", "--test", str(test), "--fast"]

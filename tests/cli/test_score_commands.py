@@ -15,7 +15,7 @@ from tests.cli.command_tables import fails, labeled_table, read
 
 @pytest.fixture
 def scores(tmp_path):
-    """Make scores of which one is good, and two are the same but for their scale."""
+    """Write a good score, and two scores that differ only in scale."""
     rng = np.random.default_rng(0)
     y = np.arange(200) % 4 == 0
     poor = rng.normal(size=200)
@@ -77,12 +77,12 @@ def test_equal_scores_show_no_difference(scores, capsys):
         ("good,y", "column 'y' must be numbers"),
     ],
 )
-def test_scores_that_cannot_be_compared(scores, capsys, names, message):
+def test_invalid_scores_are_errors(scores, capsys, names, message):
     argv = ["compare", scores[0], "--label", "y", "--scores", names]
     assert message in fails(capsys, argv)
 
 
-def test_evaluate_finds_thresholds_that_reach_targets(fitted, capsys):
+def test_evaluate_finds_thresholds_that_meet_targets(fitted, capsys):
     argv = ["evaluate", *fitted, "--max-fpr", "0.2", "--top", "5", "--json"]
     assert main(argv) == 0
     found = json.loads(capsys.readouterr().out)
@@ -127,7 +127,7 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     assert main(["predict", out, name]) == 0
     score = pl.read_csv(capsys.readouterr().out.encode())["score"]
     np.testing.assert_allclose(score, blender.decision_function(S))
-    # A gap among scores is refused, and not filled in.
+    # Missing scores are rejected, not imputed.
     gap = str(tmp_path / "gap.csv")
     rows = pl.read_csv(name).with_columns(poor=pl.lit(None, dtype=pl.Float64))
     rows.write_csv(gap)

@@ -16,7 +16,7 @@ from rocpath.tables import rankers
 
 @pytest.fixture(autouse=True)
 def _logistic_regression_alone(monkeypatch):
-    """Compare no other model, so that tests are quick."""
+    """Fit only logistic regression, so that tests are fast."""
     monkeypatch.setattr(rankers, "METHODS", (rankers.LOGISTIC,))
     monkeypatch.setitem(rankers.CANDIDATES, "auto", (rankers.LOGISTIC,))
 
@@ -44,7 +44,7 @@ def fitted(**roles):
     return rp.TableClassifier(random_state=0).fit(frame, y, **roles)
 
 
-def test_a_frame_is_fitted_as_it_comes_in_pandas_or_polars():
+def test_raw_pandas_and_polars_frames_are_fitted():
     frame, y, _ = customers()
     model = fitted()
     assert model.classes_.tolist() == ["no", "yes"]
@@ -75,7 +75,7 @@ def test_clones_are_refitted_by_cross_val_score():
     model = rp.TableClassifier(fast=True, model="logistic", random_state=0)
     model.fit(frame, noise)
     assert not hasattr(clone(model), "model_")
-    # Random labels cannot be predicted; a model that is not refitted knows them.
+    # Random labels cannot be predicted, except by a model that is not refitted.
     scores = cross_val_score(model, frame, noise, scoring="roc_auc", cv=3)
     assert scores.mean() < 0.65
 
@@ -123,7 +123,7 @@ def test_suspected_groups_are_in_the_headline_and_given_groups_are_not():
 def test_time_trains_on_the_past_and_names_the_period():
     model = fitted(time="since")
     held_out = model.fit_.held_out
-    # Six windows of 50 rows; the first is trained on.
+    # Six windows of 50 rows; the first is used only for training.
     assert held_out.row.tolist() == list(range(50, 300))
     assert held_out.n_folds == 5
     assert model.fit_.evaluation == (
@@ -167,7 +167,7 @@ def test_rows_without_a_label_are_skipped_with_a_count():
     assert model.warnings_[0].message == ("30 of 300 rows have no label and are skipped")
 
 
-def test_evaluate_measures_other_rows_with_groups():
+def test_evaluate_uses_groups_of_new_rows():
     model = fitted()
     frame, y, customer = customers(seed=1)
     found = model.evaluate(frame, y, groups=customer)
@@ -207,7 +207,7 @@ def test_rows_that_are_equal_by_chance_are_not_training_rows():
     assert model.evaluate(frame[200:], y[200:]).warnings == ()
 
 
-def test_the_headline_of_test_rows_repeats_the_warning_of_a_leak():
+def test_the_headline_for_test_rows_repeats_the_leak_warning():
     frame, y, _ = customers()
     leak = frame.assign(paid=(y == "yes") + 0.01 * np.arange(y.size) / y.size)
     model = rp.TableClassifier(random_state=0).fit(leak[:200], y[:200])
@@ -224,7 +224,7 @@ def test_test_rows_without_a_label_are_skipped_with_a_count():
     assert found.label.n_positive + found.label.n_negative == 293
 
 
-def test_a_report_a_model_and_numbers_are_written(tmp_path):
+def test_report_model_and_metrics_are_written(tmp_path):
     frame, y, customer = customers()
     model = fitted(groups=customer)
     model.report(tmp_path / "report.html", title="customers.csv")
@@ -241,7 +241,7 @@ def test_a_report_a_model_and_numbers_are_written(tmp_path):
     assert sorted(model.to_files()) == ["metrics.json", "model.skops", "report.html"]
 
 
-def test_groups_and_weights_that_cannot_be_used_are_named_with_their_row():
+def test_errors_name_the_row_of_invalid_groups_and_weights():
     frame, y, customer = customers()
     table = frame.assign(y=y, customer=pd.Series(customer, dtype=object), w=1.0)
     table.loc[7, "customer"], table.loc[3, "w"] = None, -2.0
@@ -281,13 +281,13 @@ def test_progress_is_called_before_every_step_and_sees_the_columns():
         ({}, {"time": "color"}, "column 'color' must be numbers"),
     ],
 )
-def test_arguments_that_cannot_be_used(options, roles, message):
+def test_invalid_arguments_raise(options, roles, message):
     frame, y, _ = customers()
     with pytest.raises(ValueError, match=message):
         rp.TableClassifier(**options).fit(frame, y, **roles)
 
 
-def test_a_guaranteed_threshold_is_saved_and_its_note_says_so():
+def test_a_guaranteed_threshold_is_saved_and_noted():
     frame, y, _ = customers()
     model = rp.TableClassifier(max_fpr=0.2, random_state=0).fit(frame, y)
     note = model.fit_.threshold_note

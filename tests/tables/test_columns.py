@@ -1,4 +1,4 @@
-"""Types of columns, and that predict reads columns as fit did."""
+"""Column types, and consistent reading of columns in fit and predict."""
 
 import gzip
 import json
@@ -36,7 +36,7 @@ def as_read(values, kind=None):
         (["04/13/2020", "04/03/2020"], "%m/%d/%Y", [DAY, DAY - 10]),
     ],
 )
-def test_text_is_read_as_it_was_written(values, style, number):
+def test_formats_of_numbers_and_dates_are_inferred(values, style, number):
     reading = as_read(values)
     assert reading.format == style
     assert reading.number.to_list() == number
@@ -44,11 +44,11 @@ def test_text_is_read_as_it_was_written(values, style, number):
 
 
 @pytest.mark.parametrize("values", [["US", "DE"], ["12 34", "1"], ["1,2,3", "4"]])
-def test_text_that_is_no_number_stays_text(values):
+def test_text_that_is_not_numeric_stays_text(values):
     assert as_read(values) is None
 
 
-def test_a_day_and_month_that_could_be_either_are_refused_with_the_remedy():
+def test_ambiguous_dates_raise_with_a_remedy():
     values = ["03/04/2020", "05/06/2020"]
     with pytest.raises(
         ValueError, match=r"specify its type as 'date:%d/%m/%Y', 'date:%m/%d/%Y' or 'drop'"
@@ -56,11 +56,11 @@ def test_a_day_and_month_that_could_be_either_are_refused_with_the_remedy():
         as_read(values)
     # The 4th of March, 40 days before the 13th of April.
     assert as_read(values, "date:%m/%d/%Y").number[0] == DAY - 40
-    # One that is the same day both ways needs no remedy.
+    # Dates that are the same in both formats are not ambiguous.
     assert as_read(["03/03/2020", "04/04/2020"]).number[1] == DAY - 9
 
 
-def test_few_bad_values_are_missing_and_many_make_a_category():
+def test_few_unreadable_values_are_missing_and_many_make_a_category():
     assert as_read([*map(str, range(2999)), "n/a"]).unreadable == ("n/a",)
     assert as_read(["1", "2", "x", "y"]) is None
     assert as_read(["1", "2", "x", "y"], "number").unreadable == ("x", "y")
@@ -68,15 +68,15 @@ def test_few_bad_values_are_missing_and_many_make_a_category():
         as_read(["x", "y"], "number")
 
 
-def test_dates_of_a_file_are_only_taken_as_such_where_the_year_is_first(tmp_path):
+def test_dates_in_files_are_parsed_only_if_the_year_is_first(tmp_path):
     text = "iso,slash,y\n2020-04-13,03/04/2020,1\n2020-04-14,04/04/2020,2\n"
     rows = read_table(write(tmp_path / "t.csv", text))
     assert rows.dtypes == [pl.Date, pl.String, pl.Int64]
     assert rows["slash"][0] == "03/04/2020"
 
 
-def test_dates_in_two_ways_stay_text_and_leave_the_other_columns_alone(tmp_path):
-    # Beside a column of codes, for which the file is read once more.
+def test_dates_in_mixed_formats_stay_text_without_affecting_other_columns(tmp_path):
+    # With a column of codes, for which the file is read a second time.
     text = "day,at,land\n13.04.2020,2020-04-13 10:20,NA\n"
     text += "2020-04-14,2020-04-13 10:21:30,DE\n,,FR\n14.04.2020,,US\n"
     rows = read_table(write(tmp_path / "t.csv", text))
@@ -95,13 +95,13 @@ def test_dates_in_two_ways_stay_text_and_leave_the_other_columns_alone(tmp_path)
         ("t.tsv.gz", lambda text: gzip.compress(text.replace(",", "\t").encode())),
     ],
 )
-def test_text_of_other_programs_is_read(tmp_path, name, coded):
+def test_encodings_of_other_programs_are_read(tmp_path, name, coded):
     (tmp_path / name).write_bytes(coded("größe,y\n1.5,a\n2.5,b\n"))
     rows = read_table(str(tmp_path / name))
     assert rows.equals(pl.DataFrame({"größe": [1.5, 2.5], "y": ["a", "b"]}))
 
 
-def test_packed_files_that_are_none_are_named(tmp_path):
+def test_errors_name_invalid_gzip_files(tmp_path):
     name = str(tmp_path / "t.csv.gz")
     for content in (b"a,y\n1,2\n", gzip.compress(b"a,y\n1,2\n")[:-9]):
         (tmp_path / "t.csv.gz").write_bytes(content)
@@ -110,12 +110,12 @@ def test_packed_files_that_are_none_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("bad", ["size", "size=float", "=number", "size=date:"])
-def test_types_that_cannot_be_meant(bad):
+def test_invalid_types_raise(bad):
     with pytest.raises(ValueError, match="--type must be COLUMN=KIND"):
         parsed_types([bad])
 
 
-def test_a_kind_that_is_told_is_taken():
+def test_given_types_are_used():
     rows = labeled_table().with_columns(code=pl.Series(np.arange(30) % 3))
     types = {"code": "category", "flag": "drop", "row": "number"}
     features, audit = feature_columns(rows, {"y"}, types)
@@ -124,7 +124,7 @@ def test_a_kind_that_is_told_is_taken():
     kind = {one.column: one.kind for one in audit}
     assert kind["flag"] == "drop"
     missing = {one.column: one.n_missing for one in audit}
-    assert missing["size"] == 3  # rows 4, 13 and 22 are gaps
+    assert missing["size"] == 3  # rows 4, 13 and 22
     with pytest.raises(ValueError, match="types column 'none' not found"):
         feature_columns(rows, {"y"}, {"none": "drop"})
 
@@ -148,7 +148,7 @@ def priced(tmp_path_factory):
     return model, rows
 
 
-def test_fit_notes_what_it_could_not_read_and_writes_the_audit(priced):
+def test_fit_notes_unreadable_values_and_writes_the_audit(priced):
     model, _ = priced
     columns = json.loads(read(os.path.join(model, "metrics.json")))["columns"]
     audit = {one["column"]: one for one in columns["audit"]}
@@ -180,7 +180,7 @@ def test_predict_reads_columns_as_fit_did(tmp_path, capsys, priced):
         assert f"column {name!r} {rule}, got {value!r} in row 1" in message
 
 
-def test_predict_notes_values_far_outside_those_of_the_fit(tmp_path, capsys, priced):
+def test_predict_notes_values_far_outside_the_training_range(tmp_path, capsys, priced):
     model, rows = priced
     table = str(tmp_path / "t.csv")
     price = pl.Series(["$1,000"] * 59 + ["$9,999"])
@@ -194,7 +194,7 @@ def test_predict_notes_values_far_outside_those_of_the_fit(tmp_path, capsys, pri
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("extension", ["csv", "txt"])
-def test_columns_may_be_separated_in_other_ways(tmp_path, separator, extension):
+def test_other_separators_are_detected(tmp_path, separator, extension):
     text = 'a;b;c\n1;"x;y";2,5\n2;z;3,5\n'.replace(";", separator)
     if separator == ",":
         text = text.replace("2,5", "2.5").replace("3,5", "3.5")
@@ -205,12 +205,12 @@ def test_columns_may_be_separated_in_other_ways(tmp_path, separator, extension):
         assert as_read(table["c"].to_list()).number.to_list() == [2.5, 3.5]
 
 
-def test_a_column_name_with_a_semicolon_stays_one(tmp_path):
+def test_a_column_name_may_contain_a_semicolon(tmp_path):
     table = read_table(write(tmp_path / "t.csv", "a;b,c\n1,2\n"))
     assert table.columns == ["a;b", "c"]
 
 
-def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
+def test_na_is_a_value_among_two_letter_codes(tmp_path, capsys):
     rng = np.random.default_rng(0)
     codes = rng.choice(["NA", "DE", "FR", "US", ""], size=200)
     y = np.where(codes == "NA", 1, rng.random(200) < 0.2).astype(int)
@@ -221,7 +221,7 @@ def test_na_is_a_country_among_codes_of_two_letters(tmp_path, capsys):
     assert "NA" in table["country"].unique()
     out = str(tmp_path / "model")
     assert main(["fit", name, "--label", "y", "--out", out, "--fast", "--quiet"]) == 0
-    # A table of one row cannot show that its NA is a code; the model knows.
+    # One row does not show that its NA is a code; the model does.
     capsys.readouterr()
     scores = {}
     for code in ("NA", "DE", ""):
@@ -257,7 +257,7 @@ def test_a_column_that_ranks_almost_perfectly_is_suspected(tmp_path, capsys):
     assert "possible leak: its AUC alone is 1.000" in read(os.path.join(out, "report.html"))
 
 
-def test_spaces_make_no_other_words_or_labels(tmp_path, capsys):
+def test_surrounding_spaces_are_ignored(tmp_path, capsys):
     words = ["red", " red", "red ", "blue", "  "] * 20
     labels = ["yes", "yes ", "no"] * 33 + ["no"]
     rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]

@@ -17,7 +17,7 @@ def scored(n_rows=60, n_models=2, design=RowDesign(), seed=0):  # noqa: B008
     return CrossValidatedScores(rows, rows // 5 % 2, score, y, design.with_units())
 
 
-def test_values_and_differences_are_means_of_delongs_over_the_folds():
+def test_values_and_differences_are_means_over_the_folds():
     held_out = scored()
     y, folds = held_out.is_positive, [held_out.fold == k for k in (0, 1)]
     comparison = compare_models(held_out, candidates=["m0"])
@@ -50,7 +50,7 @@ def test_copies_count_as_one_row():
         assert many[name].standard_error == pytest.approx(one[name].standard_error, rel=0.04)
 
 
-def test_standard_errors_by_group_are_those_of_sums_over_groups():
+def test_grouped_standard_errors_sum_influence_over_groups():
     group = np.arange(60) // 5
     held_out = scored(design=RowDesign(group=group))
     comparison = compare_models(held_out, candidates=["m0"])
@@ -72,7 +72,7 @@ def test_standard_errors_by_group_are_those_of_sums_over_groups():
     assert comparison["m0"].standard_error == pytest.approx(expected)
 
 
-def test_weights_of_zero_are_rows_that_are_not_there():
+def test_rows_of_weight_zero_are_ignored():
     half = np.arange(60) < 40
     held_out = scored(design=RowDesign(sample_weight=half.astype(float)))
     rows = np.flatnonzero(half)

@@ -1,4 +1,4 @@
-"""Signs of dependent rows: copies, identifiers and drift; and codes for missing."""
+"""Signs of dependent rows: copies, identifiers and drift; codes for missing values."""
 
 from hashlib import blake2b
 
@@ -40,7 +40,7 @@ def test_rows_with_another_label_are_not_copies():
     assert find_copies(frame[rows], np.r_[y, ~y[3]]) is None
 
 
-def test_hashes_of_rows_are_those_of_every_system():
+def test_row_hashes_do_not_depend_on_the_system():
     frame = pl.DataFrame({"a": [0.0, -0.0, None, float("nan")], "b": ["x", "x", None, None]})
     found = row_hashes(frame, np.array([True, True, False, False]))
     assert found[0] == found[1] != found[2] == found[3]
@@ -70,7 +70,7 @@ def test_equal_rows_of_a_few_categories_are_not_copies():
     assert find_copies(frame, rng.random(400) < 0.4) is None
 
 
-def test_a_table_repeated_as_a_whole_is_copies_whatever_its_columns():
+def test_rows_of_a_repeated_table_are_copies():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({name: rng.choice(["x", "y", "z"], 400) for name in "abcd"})
     y = rng.random(400) < 0.4
@@ -97,7 +97,7 @@ def test_columns_named_like_identifiers_that_repeat_are_suspected(name, values, 
     assert suspected_groups(table) == ([name] if expected else [])
 
 
-def test_dates_with_which_the_share_of_positives_changes_are_named():
+def test_drifting_dates_are_listed():
     rng = np.random.default_rng(0)
     day = np.arange(1000.0)
     frame = pl.DataFrame({"day": day, "other": rng.permutation(day)})
@@ -122,7 +122,7 @@ def test_codes_for_missing_values_are_far_outside_a_compact_range(codes, expecte
     assert sentinel_codes(pl.Series([*ages, *codes])) == expected
 
 
-def test_codes_are_missing_in_the_fit_and_afterwards():
+def test_codes_are_missing_in_fit_and_predict():
     rng = np.random.default_rng(0)
     age = rng.integers(18, 90, 200)
     age[::10] = -999

@@ -1,4 +1,4 @@
-"""Folds by groups, copies and time: who is with whom, and what is before what."""
+"""Folds by groups, copies and time."""
 
 import itertools
 

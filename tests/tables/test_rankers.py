@@ -31,7 +31,7 @@ def noisy_rows(n_rows, n_columns, seed=0):
 
 
 @pytest.mark.parametrize("weight", [None, "balanced"])
-def test_logistic_regression_has_the_penalty_that_a_grid_search_finds(weight):
+def test_logistic_regression_selects_the_penalty_of_a_grid_search(weight):
     X, _ = noisy_rows(120, 60)
     y = X.sum(axis=1) > 4  # all columns matter a little: a strong penalty is best
     X = StandardScaler().fit_transform(X)
@@ -59,7 +59,7 @@ def test_logistic_regression_has_the_penalty_that_a_grid_search_finds(weight):
 
 
 @pytest.mark.parametrize("method", [rankers.LOGISTIC, rankers.BALANCED])
-def test_log_odds_fit_new_rows_however_strong_the_penalty(method, monkeypatch):
+def test_log_odds_are_calibrated_for_strong_penalties(method, monkeypatch):
     monkeypatch.setattr(rankers, "_C", np.array([1e-6]))
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 2))
@@ -198,7 +198,7 @@ def test_boosting_of_many_columns_is_saved_and_predicts(tmp_path, capsys):
     assert roc_auc_score(label == "yes", scores["score"]) > 0.9
 
 
-def test_numeric_columns_are_read_together_as_one_by_one():
+def test_numeric_columns_read_together_equal_those_read_one_by_one():
     table = pl.DataFrame({"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]})
     features = TableFeatures(("b", "c", "a"), (), {}, {}, {})
     frame = features.of(table)

@@ -1,4 +1,4 @@
-"""Models from files: what they predict for data frames, and what is refused."""
+"""Saved models: predictions for data frames, and rejected files."""
 
 import os
 import zipfile
@@ -26,7 +26,7 @@ def saved_state(folder):
 
 @pytest.fixture(scope="module")
 def dated(tmp_path_factory):
-    """Fit a table with dates as text, a decimal comma and numbers for words."""
+    """Fit a table with dates as text, decimal commas and numeric categories."""
     folder = tmp_path_factory.mktemp("dated")
     rows = labeled_table(120)
     rng = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def test_a_loaded_model_scores_frames_as_predict_scores_the_table(dated, capsys)
         np.testing.assert_allclose(model.predict_proba(frame)[:, 1], told["probability"])
 
 
-def test_it_is_a_fitted_classifier(dated):
+def test_a_loaded_model_is_a_fitted_classifier(dated):
     model = rp.load_model(os.path.join(dated[0], "model.skops"))
     assert is_classifier(model)
     check_is_fitted(model)
@@ -111,7 +111,7 @@ def test_the_version_is_that_of_the_package():
         (lambda state: state.update(format=0), "not a model of this version"),
     ],
 )
-def test_a_model_that_lacks_or_spoils_a_part_is_refused(tmp_path, dated, capsys, change, message):
+def test_incomplete_or_invalid_models_are_rejected(tmp_path, dated, capsys, change, message):
     state = saved_state(dated[0])
     change(state)
     file = str(tmp_path / "model.skops")
@@ -122,7 +122,7 @@ def test_a_model_that_lacks_or_spoils_a_part_is_refused(tmp_path, dated, capsys,
     assert message in fails(capsys, ["predict", file, dated[1]])
 
 
-def test_a_file_that_is_cut_or_no_model_is_refused_in_one_line(tmp_path, dated, capsys):
+def test_truncated_and_foreign_files_are_rejected_in_one_line(tmp_path, dated, capsys):
     with open(os.path.join(dated[0], "model.skops"), "rb") as whole:
         content = whole.read()
     file = tmp_path / "model.skops"
@@ -138,7 +138,7 @@ def test_a_file_that_is_cut_or_no_model_is_refused_in_one_line(tmp_path, dated, 
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), dated[1]])
 
 
-def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
+def test_files_that_would_unpack_to_too_much_are_rejected(tmp_path, monkeypatch):
     file = tmp_path / "model.skops"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 5_000_000)
@@ -148,7 +148,7 @@ def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
         rp.load_model(file)
 
 
-def test_a_table_of_words_alone_is_fitted_and_scored(tmp_path):
+def test_a_table_with_only_categories_is_fitted_and_scored(tmp_path):
     y = np.arange(60) % 3 == 0
     rows = pl.DataFrame({"word": np.where(y, "a", "b"), "y": np.where(y, "yes", "no")})
     table, out = str(tmp_path / "t.csv"), str(tmp_path / "model")
