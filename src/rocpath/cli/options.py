@@ -148,7 +148,7 @@ GroupOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column of groups of dependent rows, such as customers; results respect the groups.",
+        help="Column of groups of dependent rows, such as customers, for cluster-robust results.",
     ),
 ]
 WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")]
