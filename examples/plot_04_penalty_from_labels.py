@@ -2,8 +2,7 @@
 Learn a changepoint penalty from labels
 =======================================
 
-ruptures detects changes for a given penalty. Here rocpath learns the penalty of each
-sequence from labeled regions.
+ruptures detects changes for a given penalty. Here rocpath learns it from labeled regions.
 """
 
 import matplotlib.pyplot as plt
@@ -52,8 +51,7 @@ features = cp.sequence_features(list(sequences))
 X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]
 
 # %%
-# One half of the sequences is used for training. The baseline is the best constant penalty on
-# that half.
+# Train on one half. The baseline is the best constant penalty on that half.
 model = rp.PenaltyRegressor(random_state=0).fit(X[::2], y[::2])
 grid = np.linspace(-3, 7, 500)
 constant = grid[sum(errors.at(grid) for errors in y[::2]).argmin()]
