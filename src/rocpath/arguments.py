@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numbers
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field, replace
 from math import gcd
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import (
@@ -27,9 +28,6 @@ from rocpath.arguments import (
     whole_numbers,
 )
 from rocpath.penalty_rows import PenaltyRows, check_cumulative_errors
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Denominator = Literal["rate", "count"]
 

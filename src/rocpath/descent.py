@@ -8,22 +8,18 @@ is the method of the paper, `minimize_aum`.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.arguments import read_only
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc, aum, aum_gradient, curve_errors, inside_interval, roc_curve
 from rocpath.step_choice import ChosenStep, Movement, Quadratic
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
 
 # Number of steps after which predictions are recomputed: by then rounding has
 # accumulated a few hundred ulps, and the product costs a thirtieth of the descent.

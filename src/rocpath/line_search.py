@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
@@ -14,12 +16,6 @@ from rocpath.lines import Lines
 from rocpath.partial_auc import checked_region
 from rocpath.rounding_margin import with_rounding_margin
 from rocpath.search_results import AUMPath, BestStep, StepPath
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
     check_count,
@@ -18,15 +20,8 @@ from rocpath.arguments import (
 )
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.descent import ArraySamples, Criterion, Descent, State, descend
-from rocpath.matrices import as_matrix, column_sums, row_products, weighted_sums
+from rocpath.matrices import Matrix, as_matrix, column_sums, row_products, weighted_sums
 from rocpath.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.matrices import Matrix
 
 # A tangential part of the direction below this fraction of its norm is rounding error.
 _SMALLEST_TANGENT = 1e-12

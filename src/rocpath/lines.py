@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import LARGEST_VALUE, finite_vector, read_only, same_length, set_fields
 from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
-from rocpath.matrices import Columns, as_matrix, sums_over_rows, weighted_sums
+from rocpath.matrices import Columns, Matrix, as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import aum_gradient
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.matrices import Matrix
 
 _MAX_LINES = 2**32 - 1  # the core numbers lines with 32 bits
 # If all thresholds are smaller, their products with jumps may underflow.

@@ -6,16 +6,13 @@ and notebooks show every comparison in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
 from rocpath.auc_statistics.results import html_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,15 @@ numbers, text and the types listed here, and is rejected otherwise.
 from __future__ import annotations
 
 import io
+import os
 import zipfile
+from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import skops.io
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
 
 Model = TypeVar("Model")
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.arguments import finite_number, rate_up_to_one
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _SMALLEST_RATE = 2.0**-60  # of a border in the core (cpp/region.hpp)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import finite_vector, positive_labels, read_only, same_length
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.partial_auc import checked_region, partial_area, standardized_area
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.arguments import read_only
+from rocpath.breakpoints import Jumps
 from rocpath.lines import Lines, lines_with_jumps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.breakpoints import Jumps
 
 
 def with_rounding_margin(lines: Lines, rounding: float) -> Lines:

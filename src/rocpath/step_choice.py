@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.line_search import aum_path, best_auc_step, best_aum_step, sweep
 from rocpath.lines import Lines
 from rocpath.roc import aum
-from rocpath.search_results import smallest_aum
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.breakpoints import ErrorBreakpoints
-    from rocpath.search_results import AUMPath
+from rocpath.search_results import AUMPath, smallest_aum
 
 StepChoice = Literal[
     "first_min",

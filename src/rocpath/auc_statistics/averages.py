@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import check_count, describe, refuse_any, row_weights
 from rocpath.auc_statistics.groups import pairs_within_groups
 from rocpath.auc_statistics.influence import Variance, auc_with_influence, place_rows, unit_variance
-from rocpath.auc_statistics.labeled_sample import RowGroups
+from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
 from rocpath.auc_statistics.results import AUCInterval
 from rocpath.auc_statistics.score_interval import binormal_table, scaled_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.auc_statistics.labeled_sample import LabeledSample
 
 # With fewer strata, such as a few sites, rows are the independent units, not strata.
 MIN_SAMPLED_STRATA = 10

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import refuse_any, share_between
-from rocpath.auc_statistics.labeled_sample import LabeledSample
+from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
 from rocpath.auc_statistics.rate_bounds import effective_counts, rate_bounds
 from rocpath.auc_statistics.results import TextTable, percent
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.auc_statistics.labeled_sample import RowGroups
 
 _MAX_BINS = 10  # more bins would be too narrow to see
 _POSITIVES_PER_BIN = 10  # expected number; with fewer, the observed share is too uncertain

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import rate_up_to_one, share_between
 from rocpath.auc_statistics.groups import (
@@ -16,6 +17,7 @@ from rocpath.auc_statistics.groups import (
     won_within_groups,
 )
 from rocpath.auc_statistics.influence import ScoreBlocks, Variance, class_sums, place_rows
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.results import AUCInterval
 from rocpath.auc_statistics.score_interval import (
     ClassSpread,
@@ -23,11 +25,6 @@ from rocpath.auc_statistics.score_interval import (
     expected_spread,
     score_interval,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.auc_statistics.labeled_sample import LabeledSample
 
 
 @dataclass(frozen=True)

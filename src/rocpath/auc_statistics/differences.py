@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
+from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.influence import Variance
 from rocpath.auc_statistics.results import AUCComparison
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.curves import ScoreCurve
 
 # Below this fraction of the sum of both variances, the variance of a difference is a
 # rounding error, and the rankings are equal. One swapped pair among 10^6 rows gives 1e-17.

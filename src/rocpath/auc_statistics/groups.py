@@ -9,17 +9,13 @@ Student's t distribution instead. Both variances converge to the same value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from rocpath.auc_statistics.influence import Variance, class_sums
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.influence import ScoreBlocks
+from rocpath.auc_statistics.influence import ScoreBlocks, Variance, class_sums
 
 
 class GroupSums(NamedTuple):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath import _core
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.labeled_sample import RowGroups
+from rocpath.auc_statistics.labeled_sample import RowGroups
 
 
 def auc_with_influence(

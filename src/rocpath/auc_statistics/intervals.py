@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import finite_number, one_of, share_between
 from rocpath.auc_statistics.averages import multiclass_interval, stratified_interval
@@ -12,11 +13,7 @@ from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared, difference_of
 from rocpath.auc_statistics.influence import Variance
 from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from rocpath.auc_statistics.results import AUCComparison, AUCInterval
+from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 
 def auc_interval(

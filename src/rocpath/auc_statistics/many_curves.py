@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rocpath.arguments import refuse_masked
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.results import TextTable, p_text, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.auc_statistics.results import AUCComparison, AUCInterval
-
+from rocpath.auc_statistics.results import AUCComparison, AUCInterval, TextTable, p_text, percent
 
 # Below this fraction of the sum of both variances, the variance of a difference is
 # computed by summing over rows.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.auc_statistics.influence import falling_order
 from rocpath.auc_statistics.rate_bounds import (
@@ -16,11 +18,6 @@ from rocpath.auc_statistics.rate_bounds import (
     simultaneous_rates,
 )
 from rocpath.auc_statistics.results import Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 Unit = Literal["row", "weight", "group"]  # what rates count
 DEFAULT_CONFIDENCE = 0.95

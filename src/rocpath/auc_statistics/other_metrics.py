@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rocpath.arguments import refuse_any, share_between, whole_number
@@ -13,11 +15,6 @@ from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import smallest_root
 from rocpath.auc_statistics.results import MetricInterval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 _NODES = 64  # nodes of the quadrature over the false positive rate of the threshold
 _LARGEST_SLOPE = 3.0  # upper limit for the estimated slope of a ROC curve on probit scales

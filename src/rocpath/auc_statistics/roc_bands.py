@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import (
     effective_counts,
@@ -14,11 +16,6 @@ from rocpath.auc_statistics.rate_bounds import (
     rising_ranks,
     simultaneous_rates,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.labeled_sample import RowGroups
 
 _GRID_RATIO = 1.02  # ratio of the ranks of consecutive thresholds
 _GROUP_GRID_RATIO = 1.15  # coarser: each threshold requires a pass over the rows

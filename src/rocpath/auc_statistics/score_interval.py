@@ -14,13 +14,11 @@ rows increases.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior rows or
 # a normal quantile, coverage is too low with 20 positives; with more prior rows, DeLong's

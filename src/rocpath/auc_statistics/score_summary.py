@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from rocpath.auc_statistics.calibration import CalibrationBin, calibration_bins
@@ -24,9 +25,6 @@ from rocpath.auc_statistics.threshold_targets import (
     target_point,
     target_points,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TOP = 0.1  # fraction of the rows whose lift is reported
 # Common targets, shown in addition to those that the user requested.

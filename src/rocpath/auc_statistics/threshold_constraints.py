@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, RankedRows
 from rocpath.auc_statistics.rate_bounds import (
@@ -14,9 +15,6 @@ from rocpath.auc_statistics.rate_bounds import (
     rising_ranks,
     simultaneous_rates,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class FeasibleRegion(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import describe, finite_number, share_between, whole_number
 from rocpath.auc_statistics.labeled_sample import LabeledSample
@@ -22,9 +23,6 @@ from rocpath.auc_statistics.threshold_constraints import (
     ThresholdCosts,
     feasible_region,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def choose_threshold(

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import check_count
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import checked_sequences
 from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.segmentation import segment_penalty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
+from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment_penalty
+from rocpath.changepoint.segmentation_results import Segmentation
 
 
 def detect_changes(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
+from rocpath.changepoint.learned_detector import LearnedDetector
 from rocpath.changepoint.observations import drawn_values, possible_changes
 from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.training_sequences import TrainingSequence
 from rocpath.changepoint.worth import change_gains
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
@@ -19,14 +22,6 @@ from rocpath.pages.penalty_report import (
     ReportedSequence,
     penalty_report_html,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint.learned_detector import LearnedDetector
-    from rocpath.changepoint.training_sequences import TrainingSequence
 
 
 def detector_report(

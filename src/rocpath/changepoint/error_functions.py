@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
     check_count,
@@ -20,18 +22,10 @@ from rocpath.arguments import (
 )
 from rocpath.breakpoints import Denominator, ErrorBreakpoints
 from rocpath.changepoint.label_rules import check_label_kinds
-from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.observations import possible_changes
-from rocpath.changepoint.segmentation import segment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.labels import LabelErrors, Labels
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import ModelSelection
+from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment
+from rocpath.changepoint.segmentation_results import ModelSelection
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import read_only
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.segmentation_passes import check_observations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")

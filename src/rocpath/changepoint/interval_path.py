@@ -5,18 +5,16 @@ Features are clipped to their range in training.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import rocpath._core as _core
 from rocpath.arguments import read_only, refuse_masked
 from rocpath.matrices import Columns
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class IntervalPath(NamedTuple):

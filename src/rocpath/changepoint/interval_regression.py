@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
@@ -26,9 +27,6 @@ from rocpath.changepoint.interval_path import (
     interval_models,
     largest_alpha,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Tolerance of the paths that are fitted in cross-validation. On three data sets of peaks,
 # 1e-6 took 1.6, 8 and 12 times as long, and the same alpha was chosen.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import whole_number
 from rocpath.changepoint.detection import one_for_each
@@ -12,15 +14,8 @@ from rocpath.changepoint.labels import kind_of
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import checked_sequences, drawn_values, possible_changes
 from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.segmentation import segment, segment_penalty
+from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment, segment_penalty
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
 
 
 def labeling_page(

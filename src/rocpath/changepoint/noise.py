@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import finite_number
 from rocpath.changepoint.observations import observed
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 _BLOCKS = (1, 2, 4)
 # Fraction of the squared differences that is used. The largest ones, which changes may

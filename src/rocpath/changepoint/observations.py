@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
     check_count,
@@ -14,11 +15,6 @@ from rocpath.arguments import (
     refuse_any,
     refuse_masked,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LinearModels, best_interval_constant, interval_models
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
 # data sets (benchmarks/constants.py), label errors were the same with 1e-4; with .01,

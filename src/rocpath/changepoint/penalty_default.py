@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.noise import ROBUST, difference_variance, variance
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.segmentation import SegmentCost
 from rocpath.changepoint.segmentation_passes import (
+    CheckedSequence,
     check_observations,
     checked_sequence,
     fit,
     search,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.segmentation_passes import CheckedSequence
 
 _FEWEST = 20  # observations needed to estimate the autocorrelation of the residuals
 _STEP = 1.25  # largest factor between the penalties of two consecutive segmentations

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
@@ -20,11 +22,6 @@ from rocpath.changepoint.error_functions import (
 from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.model_comparison import ModelComparison, ModelScore
 from rocpath.roc import ROCCurve, inside_interval, roc_curve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 CONSTANT, LOG_N = "constant penalty", "log n"
 DEFAULT, INTERVAL = "default penalty, no labels", "interval regression"

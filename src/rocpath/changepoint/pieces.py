@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import check_count, finite_vector, whole_number
 from rocpath.changepoint.labels import Labels
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Collection, Iterator
-    from typing import BinaryIO
-
-    from numpy.typing import ArrayLike, NDArray
 
 # Observations per piece: fast to read, and small compared with memory.
 PIECE_SIZE = 2**18

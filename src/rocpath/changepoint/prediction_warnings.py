@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint.segmentation_results import Segmentation
+from rocpath.changepoint.segmentation_results import Segmentation
 
 _EXTRAPOLATION = 0.5  # tolerated distance from the training range, relative to its width
 _DENSE = 0.1  # changes per observation that suggest a wrong penalty

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from skchange.detectors import BaseChangeDetector
 from skchange.utils.validation import validate_data
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 class SkchangeDetector(BaseChangeDetector):  # type: ignore[misc]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import describe
 from rocpath.changepoint.detection import one_for_each
@@ -14,11 +16,6 @@ from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import checked_sequences
 from rocpath.changepoint.penalty_default import noise_variance
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 # Maximum length of a sequence after its runs are expanded to compute features (0.8 GB).
 _MAX_EXPANDED = 10**8

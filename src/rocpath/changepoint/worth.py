@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import check_count, read_only, whole_number
 from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.noise import noise_scaled
 from rocpath.changepoint.observations import checked_sequences, observations, possible_changes
-from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment
 from rocpath.changepoint.segmentation_passes import checked_sequence, fit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
+from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
 _MOST_WORK = 2 * 10**7  # number of changes times length: about ten seconds
 

@@ -8,23 +8,19 @@ lower buckets.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import rocpath._core as _core
 from rocpath.auc_statistics.influence import components_of_positives
+from rocpath.dask.partitions import Partition
+from rocpath.dask.passes import Passes
+from rocpath.dask.scores import PartitionedScores
 from rocpath.descent import widest_best_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from rocpath.dask.partitions import Partition
-    from rocpath.dask.passes import Passes
-    from rocpath.dask.scores import PartitionedScores
 
 
 class ClassScores(NamedTuple):

@@ -6,24 +6,19 @@ number of the partition and the row within it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
+from numpy.typing import NDArray
 from scipy import sparse
 
 from rocpath.arguments import check_two_classes, is_missing, refuse_masked, refuse_rounded
-from rocpath.dask.passes import ReturnInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.dask.passes import Passes
-    from rocpath.matrices import Matrix
+from rocpath.dask.passes import Passes, ReturnInvalid
+from rocpath.matrices import Matrix
 
 _MAX_CLASSES = 1000  # more distinct labels indicate a numeric target
 _SUFFIX = " of rocpath"  # avoids clashes of temporary columns with the user's columns

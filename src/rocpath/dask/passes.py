@@ -7,10 +7,11 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError as LocalCancelledError
 from contextlib import contextmanager
 from math import inf, isqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakSet
 
 import dask.config
@@ -21,9 +22,6 @@ from distributed import CancelledError, Client, KilledWorker, default_client, fu
 
 from rocpath.arguments import available_memory
 from rocpath.dask.progress import write_nothing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _MIN_FAN_IN = 16  # minimum number of results that a task combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks

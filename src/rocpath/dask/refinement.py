@@ -6,20 +6,17 @@ the result of the ascent is kept only if it increases the AUC of all rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.dask.buckets import Buckets
+from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.scores import PartitionedScores
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, LossSums, newton
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.dask.partitions import Partition, PartitionedRows
-    from rocpath.ranking.fit import Candidate
+from rocpath.ranking.fit import Candidate
 
 
 def refine(

@@ -7,21 +7,17 @@ AUC statistics do not depend on the unit of either class.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from rocpath.dask.partitions import Partition, PartitionedRows
+from rocpath.dask.passes import Passes
 from rocpath.dask.weights import WeightUnits, common_units, label_jumps
 from rocpath.matrices import row_products
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.dask.passes import Passes
 
 _MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # in all partitions together
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ

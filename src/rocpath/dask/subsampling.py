@@ -6,16 +6,12 @@ either all or none of many identical rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rocpath.dask.partitions import Partition
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.dask.partitions import PartitionedRows
+from rocpath.dask.partitions import Partition, PartitionedRows
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
 _MAX_BYTES = 2**28  # of all rows that are sent to the client

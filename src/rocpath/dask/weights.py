@@ -7,16 +7,13 @@ determined first, by the same rule as in memory (:class:`rocpath.breakpoints.Jum
 from __future__ import annotations
 
 from math import fsum, gcd
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import rocpath._core as _core
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.dask.partitions import Partition, PartitionedRows
+from rocpath.dask.partitions import Partition, PartitionedRows
 
 
 class ClassUnit(NamedTuple):

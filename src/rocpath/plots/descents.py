@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from rocpath.descent import Descent
 from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
-
-if TYPE_CHECKING:
-    from rocpath.descent import Descent
 
 _MOST_MARKED = 40  # maximum number of steps with markers; more markers would overlap
 

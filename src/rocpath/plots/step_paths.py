@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.plots.canvas import BLACK, SERIES, axes_grid, draw_steps, legend_outside, tidy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from rocpath.search_results import BestStep, StepPath
+from rocpath.search_results import BestStep, StepPath
 
 
 def plot_step_path(

@@ -6,21 +6,17 @@ the result is its end or the midpoint between the initial model and its end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import sums_over_rows, weighted_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.ranking.cross_validation import Folds
-    from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.cross_validation import Folds
+from rocpath.ranking.labeled_rows import LabeledRows
 
 # Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows, exact
 # searches took three times as long and gained only a hundredth of a standard error.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
@@ -32,11 +34,6 @@ from rocpath.ranking.members import (
     split_folds,
 )
 from rocpath.ranking.scores import LogOddsClassifier, class_labels, class_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 # A perfect model is not suspicious if all others have at least this AUC.
 _EASY = 0.99

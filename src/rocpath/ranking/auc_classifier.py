@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,19 +22,11 @@ from rocpath.arguments import (
     row_weights,
     whole_number,
 )
-from rocpath.matrices import weighted_sums
+from rocpath.matrices import LinearModel, Matrix, weighted_sums
 from rocpath.ranking.auc_ascent import Ascent
-from rocpath.ranking.fit import search_ranking
+from rocpath.ranking.fit import Candidate, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.scores import LogOddsClassifier
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.matrices import LinearModel, Matrix
-    from rocpath.ranking.fit import Candidate
 
 _LARGEST_ENTRY = 1e307  # so that differences between entries do not overflow
 _SMALLEST_WIDTH = 0.001  # the grid then has 160,000 cells

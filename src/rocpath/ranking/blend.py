@@ -9,22 +9,18 @@ AUC decides how much of the ascent is used.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 
-from rocpath.matrices import Columns
+from rocpath.matrices import Columns, LinearModel
 from rocpath.ranking.auc_ascent import coordinate_pass
 from rocpath.ranking.convex_problem import ConvexProblem, quasi_newton
 from rocpath.ranking.cross_validation import Folds, log_odds
+from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.roc import auc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.matrices import LinearModel
-    from rocpath.ranking.labeled_rows import LabeledRows
 
 # L2 penalties of stacking, each 1/C of scikit-learn's LogisticRegression, and the one
 # from which the ascent starts: it was the best single candidate on 32 tables.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from rocpath.matrices import LinearModel, weighted_sums
 from rocpath.ranking.labeled_rows import LabeledRows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _MANY_ENTRIES = 10**7  # above which only two folds are fitted, to limit the time
 _SMALLEST_SLOPE = 1e-3  # of log-odds: rounding must not change the order of scores

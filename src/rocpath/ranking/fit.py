@@ -10,10 +10,12 @@ columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rocpath.matrices import Columns, LinearModel, copied_rows, equal_rows
@@ -29,13 +31,7 @@ from rocpath.ranking.initial_models import (
     initial_models,
     solve_models,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 
 # Changes in AUC in the comments below are those on new rows of 54 tables
 # (benchmarks/constants.py).

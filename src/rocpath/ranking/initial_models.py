@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from rocpath.matrices import Columns, sums_over_rows
+from rocpath.matrices import Columns, Matrix, sums_over_rows
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, Loss, row_space
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.matrices import Matrix
-    from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.ranking.labeled_rows import LabeledRows
 
 # From strong to very weak regularization; cross-validated AUC selects among them.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))

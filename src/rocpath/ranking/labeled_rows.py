@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
 from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def partial_auc_score(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import sklearn
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -23,6 +24,7 @@ from rocpath.arguments import refuse_masked, share_between
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint
 from rocpath.auc_statistics.thresholds import check_targets, checked_sample, choose_threshold
+from rocpath.matrices import Matrix
 from rocpath.ranking.scores import (
     MARGIN_FIRST,
     class_labels,
@@ -30,11 +32,6 @@ from rocpath.ranking.scores import (
     score_columns,
     score_method,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.matrices import Matrix
 
 _TARGETS = ("max_fpr", "min_tpr", "min_precision", "top", "cost")
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from rocpath.matrices import LinearModel
 from rocpath.ranking.cross_validation import log_odds
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.scores import LogOddsClassifier
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]

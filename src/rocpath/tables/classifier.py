@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of, whole_number
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
+from rocpath.model_comparison import ModelComparison
 from rocpath.model_file import save_model
 from rocpath.ranking.scores import LogOddsClassifier
-from rocpath.tables.columns import text_of
-from rocpath.tables.evaluation import evaluate_scores
-from rocpath.tables.fit import fit_table
+from rocpath.tables.columns import ColumnAudit, text_of
+from rocpath.tables.evaluation import TableEvaluation, evaluate_scores
+from rocpath.tables.fit import TableFit, fit_table
 from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
-from rocpath.tables.preparation import Roles, labeled_rows, prepare_table, warn_of_test_rows
-from rocpath.tables.rankers import CANDIDATES
+from rocpath.tables.model import TableModel
+from rocpath.tables.preparation import (
+    Roles,
+    TableWarning,
+    labeled_rows,
+    prepare_table,
+    warn_of_test_rows,
+)
+from rocpath.tables.rankers import CANDIDATES, ModelChoice
 from rocpath.tables.summaries import report_page, result_files
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from rocpath.model_comparison import ModelComparison
-    from rocpath.tables.columns import ColumnAudit
-    from rocpath.tables.evaluation import TableEvaluation
-    from rocpath.tables.fit import TableFit
-    from rocpath.tables.model import TableModel
-    from rocpath.tables.preparation import TableWarning
-    from rocpath.tables.rankers import ModelChoice
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rocpath.tables.sentinels import sentinel_codes
 from rocpath.tables.text_formats import has_leading_zeros, parse_text, read_format
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 KINDS = ("number", "category", "date", "drop")
 LARGEST_NUMBER = 1e100  # squares of it can still be summed

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.model_comparison import ModelComparison, ModelScore, simplest_model
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.tables.folds import RowDesign
+from rocpath.tables.folds import RowDesign
 
 
 class CrossValidatedScores(NamedTuple):

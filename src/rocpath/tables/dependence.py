@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.tables.columns import MIN_ROWS_PER_ENTITY, is_identifier_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 # Maximum expected number of rows that equal a given row by chance, if columns are
 # independent. Tables with a few categories have equal rows that are not copies.

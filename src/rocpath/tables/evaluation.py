@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.auc_statistics.intervals import auc_interval
+from rocpath.auc_statistics.results import AUCInterval
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
+    NamedPoint,
     ThresholdTargets,
     describe_target,
     target_points,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.results import AUCInterval
-    from rocpath.auc_statistics.threshold_targets import NamedPoint
-    from rocpath.tables.folds import RowDesign
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
-    from rocpath.tables.preparation import TableWarning
+from rocpath.tables.folds import RowDesign
+from rocpath.tables.labels import BinaryLabel, KnownLabels
+from rocpath.tables.preparation import TableWarning
 
 _ENDS = ("standard_error", "low", "high", "confidence")
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rocpath.auc_statistics.influence import place_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.tables.columns import ColumnAudit, TableFeatures
+from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SUSPICIOUS = 0.99  # AUC of a column alone
 _MIN_ROWS = 10  # of a class; fewer may be ranked perfectly by chance

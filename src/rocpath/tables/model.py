@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -20,19 +21,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.lines import Lines
 from rocpath.matrices import Columns
+from rocpath.ranking import History
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.tables.calibration import PlattScaling
-from rocpath.tables.columns import column
+from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.dependence import distinctive_hashes
-from rocpath.tables.labels import known_label
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.ranking import History
-    from rocpath.tables.columns import TableFeatures
-    from rocpath.tables.labels import BinaryLabel
+from rocpath.tables.labels import BinaryLabel, known_label
 
 # Scikit-learn's names of missing indicators, and of all rare categories together.
 _MISSING, _RARE = "missingindicator_", "infrequent_sklearn"

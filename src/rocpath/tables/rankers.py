@@ -7,10 +7,12 @@ pipeline whose decision function is the log-odds.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -21,21 +23,14 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from rocpath.auc_statistics.influence import place_rows
+from rocpath.matrices import Matrix
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
 from rocpath.tables.calibration import PlattScaling, platt_parameters
-from rocpath.tables.folds import INDEPENDENT_ROWS, split_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
-    from rocpath.matrices import Matrix
-    from rocpath.tables.folds import Fold, RowDesign
+from rocpath.tables.folds import INDEPENDENT_ROWS, Fold, RowDesign, split_rows
 
 ModelChoice = Literal["linear", "blend", "logistic", "boosting", "auto", "scores"]
 OURS = "AUCClassifier"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import Any
 
+from rocpath.changepoint import LearnedDetector
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.model_file import read_saved
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.model import TableModel
-
-if TYPE_CHECKING:
-    import os
-
-    from rocpath.changepoint import LearnedDetector
 
 
 def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetector:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from sklearn.metrics import roc_auc_score
 
+from rocpath.auc_statistics.results import AUCInterval
+from rocpath.model_comparison import ModelComparison, ModelScore
 from rocpath.model_file import MODEL_FILE, model_bytes
 from rocpath.pages.report import fit_report_html
 from rocpath.table_files.csv_text import inert_csv
-from rocpath.tables.comparison import mean_auc
-from rocpath.tables.evaluation import point_dict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocpath.auc_statistics.results import AUCInterval
-    from rocpath.model_comparison import ModelComparison, ModelScore
-    from rocpath.tables.comparison import CrossValidatedScores
-    from rocpath.tables.evaluation import TableEvaluation
-    from rocpath.tables.fit import TableFit
-    from rocpath.tables.preparation import TableWarning
+from rocpath.tables.comparison import CrossValidatedScores, mean_auc
+from rocpath.tables.evaluation import TableEvaluation, point_dict
+from rocpath.tables.fit import TableFit
+from rocpath.tables.preparation import TableWarning
 
 _DOUBTS = {
     "leak": "Column {!r} may be known only after the label: without it the AUC may be lower.",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rocpath.arguments import rate_up_to_one
 from rocpath.auc_statistics.intervals import auc_interval
+from rocpath.auc_statistics.results import AUCInterval
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc
 from rocpath.torch.batch import checked_batch
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.results import AUCInterval
 
 try:
     from torchmetrics import Metric

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from rocpath.arguments import check_count, positive_labels
 from rocpath.torch.relu_rays import Layer, Ray, make_ray
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 _BATCH_SIZE = 1024  # rows per forward pass of the modules before the layer
 _WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evaluation mode

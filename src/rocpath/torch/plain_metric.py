@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 class Metric(nn.Module):

@@ -9,12 +9,10 @@ whatever the depth of the network and the signs of its weights.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _CHUNK = 2**20  # number of lines of inner layers in memory at once
 
