@@ -78,8 +78,8 @@ def table(tasks):
     names = list(tasks)
     heads = [
         *("loss", "mean AUC", f"difference, {is_rare.sum()} tasks with a rare class"),
-        *("the same, to positives repeated", "worst task"),
-        *(f"difference, {(~is_rare).sum()} other tasks", "largest rate chosen"),
+        *("difference from positives repeated", "worst task"),
+        *(f"difference, {(~is_rare).sum()} other tasks", "largest rate selected"),
     ]
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
