@@ -94,7 +94,7 @@ def test_monotone_errors_are_recognized():
     [
         ({"y": [1, 1]}, r"y must have exactly two classes, got 1: \[1\]"),
         ({"y": [0, 1, 2]}, r"y must have exactly two classes, got 3"),
-        ({"y": [0, np.nan]}, r"y must be finite and complete, got nan at index 1"),
+        ({"y": [0, np.nan]}, r"y must have no missing or infinite values, got nan at index 1"),
         ({"y": [[0, 1]]}, r"y must be one-dimensional"),
         ({"y": [0, 1], "positive": 2}, r"positive must be one of the labels \[0, 1\]"),
         ({"y": [0, 1], "sample_weight": [1]}, r"y and sample_weight must have the same"),

@@ -296,7 +296,7 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
-    refuse_any(is_missing(labels), "y must be finite and complete", labels)
+    refuse_any(is_missing(labels), "y must have no missing or infinite values", labels)
     classes = _distinct(labels)
     check_two_classes(classes)
     if positive is None:

@@ -103,8 +103,11 @@ def test_group_labels_of_any_type_are_encoded():
         ([1, 2], "groups must have an entry for each of the 6 rows, got 2"),
         ([7] * 6, "groups must have at least two different values, got only 7"),
         ([1, 1, 1, 2, 2, 2], "groups must include at least two groups with negative rows, got 1"),
-        ([1, 2, None, 4, 4, 5], "groups must be finite and complete, got None at index 2"),
-        ([1, 2, np.nan, 4, 4, 5], "groups must be finite and complete, got nan at"),
+        (
+            [1, 2, None, 4, 4, 5],
+            "groups must have no missing or infinite values, got None at index 2",
+        ),
+        ([1, 2, np.nan, 4, 4, 5], "groups must have no missing or infinite values, got nan at"),
         ([[1]] * 6, "groups must be one-dimensional"),
     ],
 )

@@ -36,7 +36,7 @@ class RowGroups(NamedTuple):
         if label.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got {label.shape}.")
         check_count(f"{name} must have an entry", label.size, n_rows, "rows")
-        refuse_any(is_missing(label), f"{name} must be finite and complete", label)
+        refuse_any(is_missing(label), f"{name} must have no missing or infinite values", label)
         groups = cls.from_codes(_codes(label))
         if groups.n_groups < least:
             only = describe(label[:1].tolist()[0])

@@ -205,7 +205,7 @@ def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any)
 
 def _check(rows: Partition, number: int, name: str) -> None:
     _check_finite(name, rows.X, number)
-    _refuse_any(is_missing(rows.y), "y must be finite and complete", rows.y, number)
+    _refuse_any(is_missing(rows.y), "y must have no missing or infinite values", rows.y, number)
     if rows.other_scores is not None:
         _check_finite("other_scores", rows.other_scores, number)
     if rows.groups is not None:
