@@ -49,8 +49,11 @@ def show(browser, tmp_path):
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
         browser.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
-        browser.get(file.as_uri())
+        # Storage is cleared on an empty page, since a page with labels would store them again.
+        (tmp_path / "empty.html").write_text("<!doctype html>", encoding="utf-8")
+        browser.get((tmp_path / "empty.html").as_uri())
         browser.execute_script("localStorage.clear()")
+        browser.get(file.as_uri())
         reload(browser)
         return browser
 
