@@ -188,7 +188,19 @@ class BinaryAUC(Metric):
         )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot one or several values (requires torchmetrics)."""
+        """Plot one or several values (requires torchmetrics).
+
+        Parameters
+        ----------
+        val : float or sequence of float, optional
+            Values to plot. The default is the result of ``compute``.
+        ax : Axes, optional
+            Axes to draw in. By default a new figure is created.
+
+        Returns
+        -------
+        Figure, Axes
+        """
         return self._plot(val, ax)
 
     def error_bound(self) -> float:
