@@ -133,7 +133,7 @@ def test_errors_name_the_partition_and_the_row():
         auc(partitioned(y, 4), partitioned(score, 4))
     labels = y.astype(float)
     labels[4] = np.nan
-    with pytest.raises(ValueError, match=r"y must be finite.* partition 1, row 1"):
+    with pytest.raises(ValueError, match=r"y must have no missing .* partition 1, row 1"):
         auc(partitioned(labels, 4), partitioned(np.arange(12.0), 4))
     with pytest.raises(ValueError, match=r"exactly two classes, got 1"):
         auc(partitioned(np.ones(12), 4), partitioned(np.arange(12.0), 4))
