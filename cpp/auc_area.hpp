@@ -1,4 +1,4 @@
-// The area that the best AUC step maximizes: what the branch and bound search asks of it.
+// Interface between the branch and bound search for the best AUC step and the area it maximizes.
 //
 // Two areas exist: all of AUC (whole_auc.hpp) and the partial AUC of a region (partial_auc.hpp).
 // All areas are doubled, so that ties count one half in whole numbers.
@@ -16,7 +16,7 @@ namespace rocpath {
 struct FoundAUC {
   int128 best;  // doubled
   double step;
-  int128 pruned_bound;  // doubled, of the steps skipped because of the tolerance
+  int128 pruned_bound;  // doubled, for the steps skipped because of the tolerance
 
   void improve(double at, int128 doubled_auc) {
     if (doubled_auc <= best) return;
@@ -25,20 +25,20 @@ struct FoundAUC {
   }
 };
 
-// How much the area can increase in a window of steps, and what it costs to enumerate the window.
+// Upper bound on the increase of the area in a window of steps, and the cost of enumerating it.
 struct Gain {
   int128 doubled;
   double doubled_by_crossing;  // average change at one crossing
-  double n_lines;              // that have to be visited
+  double n_lines;              // number of lines to visit
 };
 
 // A window of steps after `range.low`, up to `range.high`.
 struct OrderedWindow {
   StepRange range;
   std::span<const std::uint32_t> from;  // order of the lines after `range.low`
-  std::span<const std::uint32_t> to;    // and after `range.high`
+  std::span<const std::uint32_t> to;    // order of the lines after `range.high`
   int128 doubled_auc;                   // just after `range.low`
-  double n_crossings;                   // per line to visit, estimated
+  double n_crossings;                   // estimated number per visited line
 };
 
 // The result of enumerating a window.
@@ -56,11 +56,11 @@ concept AUCArea = requires(
     const Area& area, double number, StepRange range, std::span<const std::uint32_t> order,
     const OrderedWindow& window, const FoundAUC& found, const StepScale& scale,
     bool (*exceeds)(int128, int128), typename Area::Scratch& scratch, const Interrupt& interrupt) {
-  // Memory of one thread, used again in every window.
+  // Memory of one thread, reused in every window.
   requires std::constructible_from<typename Area::Scratch, const Area&>;
-  // Twice the total FP times the total TP: the area that AUC = 1 stands for.
+  // Twice the total FP times the total TP: the doubled area that corresponds to AUC = 1.
   { area.doubled_perfect_auc() } -> std::same_as<int128>;
-  // No order of the lines has a larger area.
+  // An upper bound on the area in any order of the lines.
   { area.doubled_limit() } -> std::same_as<int128>;
   // The area in an order without ties.
   { area.doubled(order) } -> std::same_as<int128>;
@@ -68,10 +68,10 @@ concept AUCArea = requires(
   { area.doubled_at(number) } -> std::same_as<int128>;
   // An upper bound on the increase after range.low, up to range.high, given the two orders.
   { area.gain(range, order, order, scratch) } -> std::same_as<Gain>;
-  // Is enumerating a window cheaper than splitting it? Arguments: crossings per line, number
-  // of equal parts whose bounds would be small enough, tolerance.
+  // Whether enumerating a window is cheaper than splitting it, given the crossings per line, the
+  // number of equal parts whose bounds would be small enough, and the tolerance.
   { Area::is_worth_enumerating(number, number, number) } -> std::same_as<bool>;
-  // Find the best step in a window, apart from open ranges; nothing if splitting is better.
+  // Find the best step in a window, except in its open ranges. Empty if splitting is better.
   {
     area.enumerate(window, found, scale, exceeds, scratch, interrupt)
   } -> std::same_as<std::optional<Enumeration>>;

@@ -1,4 +1,4 @@
-// A window of steps cut into thousands of bins, with an upper bound on AUC in each of them.
+// A window of steps divided into thousands of bins, with an upper bound on AUC in each of them.
 //
 // In a bin, AUC is at most its value before the bin plus the gains of the crossings inside. Hence,
 // if every gain counts from the beginning of its bin and every loss from the end of its bin, a
@@ -21,9 +21,9 @@ class StepBins {
         scale_(n_bins_ / (range.high - range.low)),
         margin_(std::max(std::fabs(range.low), std::fabs(range.high)) * 0x1p-49 * scale_) {}
 
-  // Are the bins much wider than the rounding error of a step? A quotient of differences has a
-  // relative error below 2^-51, unless numbers overflow or steps are next to the smallest ones. The
-  // margin is zero, or not a number, where the width of the range overflows.
+  // Whether the bins are much wider than the rounding error of a step. A quotient of differences
+  // has a relative error below 2^-51, unless numbers overflow or steps are next to the smallest
+  // ones. The margin is zero or NaN if the width of the range overflows.
   bool are_wide(double largest_number) const {
     return margin_ > 0.0 && margin_ < 0x1p-6 && largest_number < 0x1p1000 &&
            range_.high - range_.low > 0x1p-900;
@@ -41,7 +41,7 @@ class StepBins {
 
   std::size_t size() const { return static_cast<std::size_t>(n_bins_); }
 
-  // The steps of the bins from `begin` to `end`, and hardly any others.
+  // The steps of the bins from `begin` to `end`, extended by the rounding error of a step.
   StepRange steps(std::size_t begin, std::size_t end) const {
     const double low = range_.low + (static_cast<double>(begin) - margin_) / scale_;
     const double high = range_.low + (static_cast<double>(end) + margin_) / scale_;
@@ -65,8 +65,8 @@ Vector<int128> bin_bounds(const ErrorLines& lines, const StepBins& bins, int128 
   const auto& common = crossings.common();
   constexpr std::size_t many = 256;
   std::array<std::uint32_t, many> bin;
-  // A rare line that crosses common lines with equal jumps gains at every crossing or loses at
-  // every one: then the bins are computed in vector registers, in a quarter of the time.
+  // A rare line that crosses common lines with equal jumps either gains at every crossing or loses
+  // at every crossing. Its bins are computed in vector registers, in a quarter of the time.
   const auto count_alike = [&](const Line& line, std::size_t first, std::size_t n, int128 one) {
     for (std::size_t j = 0; j < n; ++j)
       bin[j] =
@@ -85,8 +85,8 @@ Vector<int128> bin_bounds(const ErrorLines& lines, const StepBins& bins, int128 
   return change;
 }
 
-// The ranges of steps whose bounds exceed what was found; neighboring bins together, up to a
-// number.
+// The ranges of steps whose bounds exceed the best AUC found. Up to `most_together` neighboring
+// bins are combined.
 template <class Exceeds>
 Enumeration open_bins(const StepBins& bins, const Vector<int128>& bound, std::size_t most_together,
                       const Exceeds& exceeds, FoundAUC found) {

@@ -16,7 +16,7 @@ struct Jump {
 };
 
 // The jumps of every line. Lines with equal jumps are of one kind and share them: binary labels
-// need four bytes a line and two pairs of jumps, which stay in the cache.
+// need four bytes per line and two pairs of jumps, which stay in the cache.
 class JumpKinds {
  public:
   explicit JumpKinds(const ErrorLines& lines) : kind_(lines.size()) {
@@ -40,7 +40,8 @@ class JumpKinds {
     std::int64_t tp_below = 0;
     for (const std::uint32_t line : order) {
       const auto& [fp, tp] = (*this)[line];
-      // Before and after the line; twice the first could overflow.
+      // The terms with TP before and after the line are added separately, because twice the first
+      // could overflow.
       doubled += static_cast<int128>(fp) * tp_below;
       tp_below += tp;
       doubled += static_cast<int128>(fp) * tp_below;
@@ -65,8 +66,9 @@ class JumpKinds {
   Vector<Jump> jump_;
 };
 
-// Twice the change of AUC from before the crossings of one row to exactly the float64 step that
-// names it: crossings that round to the step may come before it, at it or after it.
+// Twice the change of AUC from before the crossings of a row to exactly the step of the row. A row
+// consists of all crossings that are rounded to one float64 step; they may lie before it, at it or
+// after it.
 inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const JumpKinds& jumps, double step,
                                        std::span<const Crossing> row) {
   int128 change = 0;
@@ -77,8 +79,9 @@ inline int128 doubled_auc_change_up_to(const ErrorLines& lines, const JumpKinds&
   return change;
 }
 
-// Improve `found` by the float64 steps of a window after `since`, where `doubled_auc` is twice the
-// AUC: between any two rows of crossings, and at every row. Requires: sorted crossings.
+// Update `found` with the float64 steps of a window after `since`, where twice the AUC is
+// `doubled_auc`: the step of every row of crossings, and the steps between two rows. Requires:
+// sorted crossings.
 inline void examine_steps(const ErrorLines& lines, const JumpKinds& jumps, const StepScale& scale,
                           const Window& window, double since, int128 doubled_auc, FoundAUC& found) {
   const auto examine_between = [&](StepRange range) {
@@ -147,7 +150,7 @@ inline StepRange auc_plateau(const ErrorLines& lines, const JumpKinds& jumps, do
     if (jumps.doubled_auc(order_after(some, from)) != doubled_auc) return from;
     return detail::end_of_plateau(some, jumps, from, limit, interrupt);
   };
-  // Smaller steps are the larger steps of the mirror image.
+  // Smaller steps correspond to larger steps of the mirrored lines.
   ErrorLines mirrored = lines;
   for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
   return {-end(mirrored, -step, -domain.low), end(lines, step, domain.high)};

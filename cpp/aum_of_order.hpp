@@ -1,6 +1,6 @@
-// AUM of lines in a given order, from its definition; and AUM at a float64 step.
-//
-// Double-double sums come first. Where they leave AUM in doubt, the same sums are taken exactly.
+// AUM of lines in a given order, from its definition; and AUM at a float64 step. AUM is first
+// computed in double-double arithmetic. If its digits are then uncertain, the same sums are
+// computed exactly.
 #pragma once
 
 #include "crossings.hpp"
@@ -71,7 +71,8 @@ inline AUMPiece inner_aum(const ErrorLines& lines, std::span<const std::uint32_t
   return piece;
 }
 
-// AUM of the real lines at a float64 step, to the last digits of a float64. Lines in any order.
+// AUM of the real lines at a float64 step, accurate to the last digits of a float64. The lines may
+// be in any order.
 inline double aum_at(const ErrorLines& lines, double step) {
   const Vector<std::uint32_t> order = order_at(lines, step);
   const AUMPiece piece = inner_aum(lines, order, lines.outside);
@@ -79,15 +80,15 @@ inline double aum_at(const ErrorLines& lines, double step) {
   return aum / lines.divisor;
 }
 
-// Whether AUM at one float64 step is less than at another one nearby, without rounding. Of the
-// lines outside, the intercepts cancel, and the slope is multiplied by the distance alone:
-// double-double sums nearly always suffice.
+// Whether AUM at one float64 step is less than at another one nearby, without rounding. In the
+// difference, the intercepts of the outside lines cancel, and their slope is multiplied only by the
+// distance of the steps, so double-double sums nearly always suffice.
 inline bool is_aum_less(const ErrorLines& lines, double step, double other_step) {
   const Vector<std::uint32_t> order = order_at(lines, step);
   const Vector<std::uint32_t> other_order = order_at(lines, other_step);
   const AUMPiece inner = inner_aum(lines, order);
   const AUMPiece other_inner = inner_aum(lines, other_order);
-  const double distance = step - other_step;  // of neighbors, so not rounded
+  const double distance = step - other_step;  // exact, since the steps are neighbors
   // The product may underflow, and so may the terms of the sum.
   const double outside_doubt =
       lines.outside.slope_doubt() * std::fabs(distance) + std::numeric_limits<double>::denorm_min();

@@ -1,4 +1,4 @@
-// AUM as a linear function of the step, while the order of the lines stays.
+// AUM as a linear function of the step, valid while the order of the lines does not change.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class AUMPiece {
   CompensatedSum slope_sum;
 
   AUMPiece() = default;
-  // Sums that were taken elsewhere, with the sums of the sizes of their terms.
+  // Construct from existing sums and from the sums of the absolute values of their terms.
   AUMPiece(DoubleDouble intercepts, DoubleDouble slopes, double intercept_size, double slope_size)
       : intercept_sum(intercepts),
         slope_sum(slopes),
@@ -29,7 +29,8 @@ class AUMPiece {
     slope_size_ += size_of_product(weight.high, slope);
   }
 
-  // Not zero unless a factor is, so that a sum without terms is known from one that underflows.
+  // The absolute value of a product, which is zero only if a factor is zero. An empty sum can thus
+  // be distinguished from one that underflows.
   static double size_of_product(double a, double b) {
     const double size = std::fabs(a * b);
     if (size == 0.0 && a != 0.0 && b != 0.0) return std::numeric_limits<double>::denorm_min();
@@ -52,17 +53,17 @@ class AUMPiece {
 
   double slope() const { return slope_sum.value(); }
 
-  // Is the slope too small for its sign to be certain, or for its digits? By cancellation, or
-  // because terms may underflow.
+  // Whether cancellation or underflow leaves the sign of the slope, or its digits, uncertain.
   bool is_sign_in_doubt() const { return is_slope_below(rounding); }
   bool is_slope_in_doubt() const { return is_slope_below(few_digits); }
 
   // Bound on the rounding error of the slope.
   double slope_doubt() const { return rounding * slope_size_ + smallest; }
 
-  // AUM on this piece, if it is not in doubt.
+  // AUM on this piece, which is accurate unless `is_in_doubt_at(step)`.
   double at(double step) const {
-    // Each fma rounds once, after the cancellation: as accurate as double-double here.
+    // Each fma rounds once, after the cancellation, so this is as accurate as double-double
+    // arithmetic.
     const DoubleDouble& slope = slope_sum.parts();
     const DoubleDouble& intercept = intercept_sum.parts();
     return std::fma(step, slope.high, intercept.high) + std::fma(step, slope.low, intercept.low);
@@ -76,28 +77,28 @@ class AUMPiece {
     return rounding * intercept_size_ + smallest + slope_doubt() * step;
   }
 
-  // Does cancellation, underflow or overflow leave AUM fewer digits than a float64 has?
+  // Whether cancellation, underflow or overflow leaves AUM with fewer digits than a float64 has.
   bool is_in_doubt_at(double step) const {
     if (is_empty()) return false;
-    // A slope that underflows counts at large steps.
+    // At large steps, even a slope that underflows matters.
     return !(std::fabs(at(step)) > few_digits * intercept_size_ + smallest +
                                        (few_digits * slope_size_ + smallest) * step);
   }
 
-  // Is the sum so small that it may be zero?
+  // Whether the sum is so small that it may be zero.
   bool may_be_zero() const {
     return is_sign_in_doubt() &&
            std::fabs(intercept_sum.value()) <= rounding * intercept_size_ + smallest;
   }
 
-  // Sums of the sizes of the terms.
+  // Sums of the absolute values of the terms.
   double intercept_size() const { return intercept_size_; }
   double slope_size() const { return slope_size_; }
   bool is_empty() const { return intercept_size_ == 0.0 && slope_size_ == 0.0; }
 
  private:
-  // How far 2^25 double-double additions may be off, relative to the sizes of the terms; and how
-  // small a sum may be that is then right to 53 bits.
+  // Error of 2^25 double-double additions, and the smallest sum that is then accurate to 53 bits,
+  // both relative to the sum of the absolute values of the terms.
   static constexpr double rounding = 0x1p-80;
   static constexpr double few_digits = 0x1p-27;
   static constexpr double smallest = 0x1p-900;  // below it, products may underflow

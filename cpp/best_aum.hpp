@@ -63,9 +63,9 @@ class AUMSearch {
     const auto aum = [&](double step) {
       if (step <= last_near) return aum_at(near.lines, step);
       if (step >= std::nextafter(rest->steps.low, 0.0)) return aum_at(rest->lines, step);
-      return aum_at(near.lines, near.steps.high);  // between the two AUM does not change
+      return aum_at(near.lines, near.steps.high);  // AUM is constant between the ranges
     };
-    // The later of two steps that are not neighbors is not less: AUM is convex.
+    // AUM is convex, so at the later of two steps that are not in the same range it is not less.
     const auto is_less = [&](double step, double before) {
       if (step <= last_near) return is_less_near_level(near.lines, step, before);
       return before >= first_rest && is_less_near_level(rest->lines, step, before);
@@ -80,16 +80,16 @@ class AUMSearch {
     StepRange steps;
   };
 
-  // The slope of AUM after the wanted step, which is the first one of this kind.
+  // The condition on the slope of AUM that defines the wanted step: the first after which it holds.
   enum class Slope { not_falling, rising };
 
   static bool is_reached(double slope, Slope wanted) {
     return wanted == Slope::rising ? slope > 0.0 : slope >= 0.0;
   }
 
-  static constexpr std::size_t few = 64;  // lines to sweep
+  static constexpr std::size_t few = 64;  // lines that are swept directly
   static constexpr std::size_t not_many = 512;
-  static constexpr std::size_t many = 4096;  // lines worth a sample
+  static constexpr std::size_t many = 4096;  // lines for which a sample saves time
 
   const AllLines& lines_;
   double max_step_;

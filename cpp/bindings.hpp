@@ -1,4 +1,4 @@
-// Shared by the Python bindings: arrays become spans, results become read-only arrays.
+// Conversions for the Python bindings: arrays become spans, and results become read-only arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -37,7 +37,7 @@ Array<T> to_array(std::vector<T, Memory> values) {
   return Array<T>(first, {size}, owner);
 }
 
-// Handles Ctrl-C, a few times a second.
+// Checks for Ctrl-C a few times a second.
 class SignalCheck {
  public:
   void operator()() {
@@ -53,7 +53,7 @@ class SignalCheck {
       std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
 };
 
-// Call a function of the core while other Python threads run.
+// Call a function of the core without the GIL, so that other Python threads can run.
 template <class Function>
 auto released(Function function) {
   const nb::gil_scoped_release release;

@@ -13,8 +13,9 @@
 
 namespace rocpath {
 
-// The changes of all models, concatenated; with a change at t, a segment begins at x[t]. `is_tied`:
-// the constraint makes the means on both sides equal. A model that does not exist has -1 changes.
+// The changes of all models, concatenated; with a change at t, a segment begins at x[t]. `is_tied`
+// marks changes at which the constraint makes the means on both sides equal. A model that does not
+// exist has -1 changes.
 struct Changes {
   Vector<std::int32_t> position;
   Vector<std::int32_t> is_tied;
@@ -73,7 +74,7 @@ class ChangeTree {
     bool is_tied;
   };
   static constexpr std::int32_t unreached = -1;
-  // Enough nodes that collecting takes no noticeable time, and few enough for the cache.
+  // Large enough that collecting takes a negligible time, and small enough for the cache.
   static constexpr std::size_t least_limit = std::size_t{1} << 14;
 
   std::vector<Node> nodes_;

@@ -1,7 +1,6 @@
-// The compensated accumulator: a running sum in twice the precision of its terms.
-//
-// Each addition keeps what it rounds away (Ogita, Rump & Oishi, "Accurate sum and dot product",
-// 2005). The result is as accurate as if it were computed with about 106 bits and rounded once.
+// The compensated accumulator: a running sum in twice the precision of its terms. Each addition
+// also stores its rounding error (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005). The
+// result is as accurate as if it were computed with about 106 bits and rounded once.
 #pragma once
 
 #include "exact.hpp"
@@ -20,7 +19,7 @@ class CompensatedSum {
 
   void add_product(double a, double b) { add_product(a, b, sum_.high, sum_.low); }
 
-  // Double-double terms; more operations than for float64 terms.
+  // Add a double-double term, which takes more operations than a float64 term.
   void add(DoubleDouble term) { sum_ = sum_ + term; }
 
   void add(const CompensatedSum& other) { add(other.sum_); }
@@ -28,10 +27,10 @@ class CompensatedSum {
 
   double value() const { return sum_.value(); }
   DoubleDouble sum() const { return two_sum(sum_.high, sum_.low); }
-  // The two parts as they are: their sum is the same, but they may overlap.
+  // The two parts without normalization: they may overlap.
   const DoubleDouble& parts() const { return sum_; }
 
-  // The same for sums whose two parts lie in separate arrays.
+  // The same for a sum whose two parts are stored in separate arrays.
   static void add_product(double a, double b, double& high, double& low) {
     const DoubleDouble product = two_product(a, b);
     const DoubleDouble next = two_sum(high, product.high);

@@ -1,9 +1,8 @@
-// The crossings that a sweep meets next, in order of the step.
-//
-// The paper queues the crossings of neighboring lines, O(log B) each. Here the steps are cut into
-// windows whose crossings are found and sorted together (windows.hpp), O(1) each. While one window
-// is applied, another thread finds the next one. An early stop wastes at most two windows; they
-// start small where one is likely.
+// The crossings that a sweep meets next, in order of the step. The paper queues the crossings of
+// neighboring lines, at a cost of O(log B) each. Here the steps are divided into windows whose
+// crossings are found and sorted together (windows.hpp), at a cost of O(1) each. While one window
+// is applied, another thread finds the next one. An early stop wastes at most two windows, so the
+// first windows are small if an early stop is likely.
 #pragma once
 
 #include "threads.hpp"
@@ -14,8 +13,8 @@ namespace rocpath {
 template <class Expect>
 class CrossingQueue {
  public:
-  // Before rows are applied, expect(begin, end) announces an upper limit of their numbers, possibly
-  // on another thread.
+  // Before rows are applied, expect(begin, end) is called with upper bounds on their indices,
+  // possibly on another thread.
   CrossingQueue(const ErrorLines& lines, double last_step, std::uint64_t max_crossings,
                 bool may_stop_early, Expect expect)
       : n_lines_(lines.size()),
@@ -26,15 +25,15 @@ class CrossingQueue {
         windows_(lines),
         expect_(std::move(expect)) {}
 
-  // The next window of crossings, until the next call. The first of them is in row `n_rows` at the
-  // latest. Requires: the last window ends before the last step.
+  // The next window of crossings, valid until the next call. The index of its first row is at most
+  // `n_rows`. Requires: the last window ends before the last step.
   const Window& next(std::uint64_t n_rows) {
     if (search_.is_pending())
       search_.get();
     else
       find(n_rows);
     std::swap(window_, found_);
-    // For few lines a thread costs more than it saves.
+    // For few lines, starting a thread takes longer than it saves.
     constexpr std::size_t few = 512;
     const std::uint64_t next_row = n_rows + window_.crossings.size() + 1;
     if (n_lines_ >= few && window_.to < last_step_ && n_found_ < max_crossings_)
@@ -47,7 +46,7 @@ class CrossingQueue {
   double last_step_;
   std::uint64_t max_crossings_;
   std::uint64_t largest_target_;
-  std::uint64_t target_;  // crossings of the next window, about
+  std::uint64_t target_;  // approximate number of crossings of the next window
   std::uint64_t n_found_ = 0;
   Windows windows_;
   Expect expect_;
@@ -56,7 +55,8 @@ class CrossingQueue {
   BackgroundTask<void> search_;  // the last member, so that the others outlive its thread
 
   void find(std::uint64_t first_row) {
-    // Crossings that share a row may leave rows to find when the limit seems to be reached.
+    // Several crossings may share a row, so rows may remain to be found although the number of
+    // crossings has reached the limit.
     constexpr std::uint64_t least = 64;
     const std::uint64_t n_left = std::max(max_crossings_, n_found_ + least) - n_found_;
     windows_.next(std::min(target_, n_left), last_step_, found_);

@@ -2,7 +2,7 @@
 //
 // A quotient in double-double arithmetic decides nearly always, in constant time and without
 // branches. Where rounding is in doubt, exact comparisons with the midpoints of neighboring float64
-// numbers decide (crossings.hpp explains what that is needed for).
+// numbers decide (crossings.hpp explains why this is necessary).
 #pragma once
 
 #include "steps.hpp"
@@ -64,8 +64,8 @@ inline double crossing_step_exactly(Line a, Line b) {
 
 }  // namespace detail
 
-// The step where two lines meet, correctly rounded unless it is in doubt. Without branches, so that
-// several are computed at a time.
+// The step where two lines meet, correctly rounded unless it is in doubt. It is computed without
+// branches, so that the compiler can vectorize loops over it.
 struct QuickStep {
   double step;
   bool is_in_doubt;

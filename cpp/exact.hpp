@@ -73,7 +73,7 @@ class ExactSum {
     add_word(static_cast<std::uint64_t>(product >> 64), position + 64, is_negative);
   }
 
-  // n * a for an integer n of up to 63 bits.
+  // Add n * a for an integer n of up to 63 bits.
   void add_multiple(std::int64_t n, double a) {
     const DoubleDouble parts = from_integer(n);
     add_product(parts.high, a);
@@ -86,7 +86,7 @@ class ExactSum {
     for (std::size_t k = 0; k < digit.size(); ++k) digit[k] += other.digit[k];
   }
 
-  // Add another sum times a number. What would lie below 2^-2252 is dropped.
+  // Add another sum times a number. Digits below 2^-2252 are dropped.
   void add_multiple(ExactSum other, double factor) {
     if (factor == 0.0 || other.sign() == 0) return;
     const bool is_negative = other.make_positive() != (factor < 0.0);
@@ -106,7 +106,7 @@ class ExactSum {
     }
   }
 
-  // -1, 0 or 1.
+  // The sign of the sum: -1, 0 or 1.
   int sign() {
     carry();
     for (std::size_t k = digit.size(); k-- > 0;)
@@ -114,7 +114,7 @@ class ExactSum {
     return 0;
   }
 
-  // The sum to 53 bits; zero only if it is zero, however small.
+  // The sum to 53 bits. The result is zero only if the sum is zero.
   double value() {
     if (sign() == 0) return 0.0;
     const double its_sign = make_positive() ? -1.0 : 1.0;
@@ -135,7 +135,7 @@ class ExactSum {
   static constexpr int digit_bits = 32;
   std::array<std::int64_t, 138> digit{};
 
-  // Returns whether it was negative.
+  // Replace the sum by its absolute value, and return whether it was negative.
   bool make_positive() {
     if (sign() >= 0) return false;
     for (std::int64_t& one : digit) one = -one;
@@ -175,7 +175,7 @@ inline int compare_multiples(std::int64_t m, double a, std::int64_t n, double b)
   // Both have a relative error below 2^-52.
   if (std::fabs(left - right) > 0x1p-50 * std::fabs(left)) return left < right ? -1 : 1;
   constexpr double largest = 0x1p60;
-  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // so for rates
+  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // as for rates
     const int128 difference = static_cast<int128>(m) * static_cast<std::int64_t>(a) -
                               static_cast<int128>(n) * static_cast<std::int64_t>(b);
     return (difference > 0) - (difference < 0);

@@ -30,7 +30,7 @@ class ExactAUM {
     slope_.add(other.slope_);
   }
 
-  // Add sums that are exact as they are.
+  // Add double-double sums that are exact.
   void add(DoubleDouble intercept, DoubleDouble slope) {
     for (const double part : {intercept.high, intercept.low}) intercept_.add_product(part, 1.0);
     for (const double part : {slope.high, slope.low}) slope_.add_product(part, 1.0);
@@ -38,14 +38,15 @@ class ExactAUM {
 
   bool is_zero() const { return ExactSum(intercept_).sign() == 0 && ExactSum(slope_).sign() == 0; }
 
-  // Correctly rounded but for a 53rd bit now and then; zero only if it is zero.
+  // The slope to 53 bits, of which the last may be wrong. The result is zero only if the slope is
+  // zero.
   double slope() const { return ExactSum(slope_).value(); }
   double at(double step) const {
     ExactSum sum = intercept_;
     sum.add_multiple(slope_, step);
     return sum.value();
   }
-  // This function at a step, less another one at another step.
+  // This function at a step minus another one at another step.
   double difference(double step, const ExactAUM& other, double other_step) const {
     ExactSum sum = intercept_;
     sum.add_multiple(slope_, step);
@@ -59,7 +60,7 @@ class ExactAUM {
   ExactSum slope_;
 };
 
-// Thrown where the sums of lines outside of a box are needed exactly and are not known so.
+// Thrown if exact sums of the lines outside of a box are needed but not available.
 struct SumsInDoubt {};
 
 }  // namespace rocpath

@@ -1,4 +1,4 @@
-// The first minimum of AUM, found while its rows go by in order of the step.
+// The first minimum of AUM, found in one pass over the rows of a sweep.
 #pragma once
 
 #include "steps.hpp"
@@ -6,17 +6,18 @@
 namespace rocpath {
 
 struct BestAUM {
-  StepRange interval{};  // the float64 numbers nearest to the ends of the smallest AUM, or the step
+  StepRange interval{};  // steps with the smallest AUM, rounded, or a single step
   double step = 0.0;     // strictly inside the interval, or its only point
   double value = 0.0;    // AUM at that float64
 };
 
-// A stretch on which AUM does not change, after it decreased and before it increases; its start
-// alone where AUM increases at once. For convex AUM the first minimum is the global one, otherwise
-// a local one.
+// The first interval on which AUM is constant, after it decreased and before it increases. If AUM
+// increases at once, the interval is a single step. For convex AUM the first minimum is the global
+// one, otherwise a local one.
 class FirstMinimum {
  public:
-  // From this row to the next one AUM has this slope, whose sign is exact.
+  // Add a row, given the slope of AUM from there to the next row. The sign of the slope must be
+  // exact.
   void pass(double step, double slope) {
     if (slope < 0.0) {
       is_reached_ = false;
@@ -31,10 +32,10 @@ class FirstMinimum {
   }
 
   bool is_reached() const { return is_reached_; }  // AUM does not decrease after the last row
-  bool is_over() const { return is_over_; }        // it has increased
+  bool is_over() const { return is_over_; }        // AUM has increased again
 
-  // The stretch, if AUM goes on as it does after the last row up to the step `end`. Where AUM
-  // decreases without an end, lines cross beyond all float64 steps.
+  // The interval, if the slope after the last row continues up to the step `end`. AUM can decrease
+  // forever only if lines cross beyond all float64 steps.
   StepRange steps(double end) const {
     const double last = std::min(end, std::numeric_limits<double>::max());
     if (!is_reached_) return {last, last};
@@ -50,8 +51,8 @@ class FirstMinimum {
 
 // The float64 step to return for a minimum of AUM. Every float64 strictly between the numbers that
 // are nearest to its ends has exactly the smallest AUM. Where there is none, the minimum lies
-// between two neighboring float64 numbers, and AUM at these may differ by much: by
-// |slope| * ulp(step). Then it is the one with the smaller AUM, or the first of them.
+// between two neighboring float64 numbers, and AUM at these may differ by as much as |slope| *
+// ulp(step). The result is then the one with the smaller AUM, or the first one if they are equal.
 template <class AUMAt, class IsLess>
 BestAUM best_float64(StepRange steps, double max_step, const StepScale& scale, AUMAt aum_at,
                      IsLess is_less) {

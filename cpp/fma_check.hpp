@@ -1,7 +1,6 @@
-// A test of std::fma, which the exact arithmetic of the core rests on.
-//
-// Without an instruction for it the C library computes it, and not every library does so
-// correctly: MinGW's rounds the product to 64 bits first.
+// A test of std::fma, on which the exact arithmetic of the core depends. On processors without an
+// FMA instruction, the C library computes it, and not every library does so correctly: that of
+// MinGW rounds the product to 64 bits first.
 #pragma once
 
 #include <cmath>
@@ -11,7 +10,8 @@
 
 namespace rocpath {
 
-// How many of n products of random 53-bit integers have a rounding error that std::fma gets wrong.
+// The number of products, out of n products of random 53-bit integers, for which std::fma returns a
+// wrong rounding error.
 inline std::int64_t n_wrong_fma(std::int64_t n) {
   std::int64_t n_wrong = 0;
   Random random(0);

@@ -2,9 +2,9 @@
 // functional pruning (FPOP; Maidstone et al. 2017) with a single cost function.
 //
 // The smallest cost of the data so far is a function of the mean mu of the last segment, in pieces
-// (cost_function.hpp). A change before the next observation offers the constant
-// min over mu + penalty; the function becomes the smaller of both, and the observation is added to
-// every piece. This is faster than the general search (segmentation.hpp) for two reasons:
+// (cost_function.hpp). A change before the next observation offers the constant min over mu +
+// penalty; the function becomes the minimum of both, and the observation is added to every piece.
+// This is faster than the general search (segmentation.hpp) for two reasons:
 //
 // - Where a change improves a segmentation, no observation next to it fits better into the other
 //   segment. So the mean increases only where the observations do, and a new last segment competes
@@ -44,7 +44,7 @@ class FPOPFunction {
     std::size_t k = 0;
     for (FunctionPiece& piece : inner_) {
       Cost::merge(piece.cost, observation);
-      // Without branches: which piece is best cannot be predicted.
+      // There are no branches here, because the best piece cannot be predicted.
       const auto is_better = static_cast<std::size_t>(piece.cost.base < least_);
       best_ ^= (best_ ^ k) & -is_better;
       least_ = std::min(least_, piece.cost.base);
@@ -78,10 +78,10 @@ class FPOPFunction {
   };
 
   Range means_;
-  CostFunction inner_;  // of all means but those of the pending segments
+  CostFunction inner_;  // for all means except those of the pending segments
   PendingSegment lowest_, highest_;
   double least_ = 0.0;    // smallest base of the inner pieces
-  std::size_t best_ = 0;  // the piece that has it
+  std::size_t best_ = 0;  // index of that piece
   Lowering<Cost> lowering_;
 
   // Let a new segment compete for the means above the best one, or for those below.
@@ -140,8 +140,8 @@ class FPOPFunction {
     pending = {};
   }
 
-  // Usually a new segment wins the means at the end and no others. Then remove them in place;
-  // otherwise return false and change nothing.
+  // Remove the means at the end in place if a new segment wins these and no others, which is the
+  // usual case. Otherwise return false and change nothing.
   template <bool is_above>
   bool trim_end(double cost) {
     const auto gap = [&](const FunctionPiece& p) { return cost - p.cost.base; };
@@ -170,8 +170,8 @@ class FPOPFunction {
     return true;
   }
 
-  // Give a new segment every mean beyond the best one where it is smaller. Not inlined: it is rare
-  // and long, and would slow down the rest by a quarter.
+  // Assign to a new segment every mean beyond the best one at which it is smaller. This function is
+  // not inlined, because it is long and rarely called, and would slow down the rest by a quarter.
   template <bool is_above>
   [[gnu::noinline]] void lower_everywhere(double best_mean, double cost, std::int32_t node) {
     FunctionPiece offered{{.base = cost}, means_.low, means_.high, node, true};

@@ -9,8 +9,8 @@
 
 namespace rocpath {
 
-// Prefix sums of an array that changes, for more queries than changes: every level holds the prefix
-// sums within blocks of 64 entries of the level below.
+// Prefix sums of a changing array, efficient if there are more queries than changes. Every level
+// stores the prefix sums within blocks of 64 entries of the level below.
 template <class Sum>
 class PrefixSums {
  public:
@@ -83,13 +83,13 @@ struct BothSigns {
   }
 };
 
-// The lines are visited from the top of the first order down, and the jumps of those visited are
-// summed by their rank in the second order: so each line finds the sum over all lines that were
-// above it and will be below. `place` is memory that is used again.
+// The lines are visited in decreasing first order, and the jumps of visited lines are summed by
+// their rank in the second order. Each line thus finds the sum over all lines that were above it
+// and will be below it. `place` is memory that is reused.
 template <class Signs, class Jumps>
 int128 largest_gain(const Jumps& jumps, std::span<const std::uint32_t> from,
                     std::span<const std::uint32_t> to, Vector<std::uint32_t>& place) {
-  // Only lines that are entered need a place: the positives, for binary labels.
+  // Only lines whose jumps are summed need a place. For binary labels, these are the positives.
   place.resize(to.size());
   std::uint32_t n_entered = 0;
   for (std::size_t r = 0; r < to.size(); ++r) {

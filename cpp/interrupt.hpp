@@ -1,4 +1,4 @@
-// The one way to interrupt a long computation.
+// Interruption of long computations.
 #pragma once
 
 #include <functional>

@@ -79,7 +79,7 @@ class IntervalDescent {
 
   const std::vector<double>& coefficient() const { return coefficient_; }
   double intercept() const { return intercept_; }
-  std::size_t n_steps() const { return n_steps_; }  // of the last solution
+  std::size_t n_steps() const { return n_steps_; }  // number of steps of the last solution
 
  private:
   double n() const { return static_cast<double>(data_.n_rows()); }

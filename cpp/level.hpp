@@ -37,7 +37,7 @@ class MinError {
     if (excess_ == 0.0) return compare_multiples(below.fp, fp_unit_, fn, tp_unit_) >= 0;
     return has_passed_level(static_cast<double>(below.fp), static_cast<double>(below.tp));
   }
-  // For estimated sums.
+  // The same for estimated sums.
   bool has_passed_level(double fp, double tp) const {
     return fp * fp_unit_ - (static_cast<double>(total_tp_) - tp) * tp_unit_ >= excess_;
   }
@@ -47,8 +47,8 @@ class MinError {
                     static_cast<double>(total_tp_ - below.tp) * tp_rate_);
   }
 
-  // The minimum at `to` minus that at `from`. On one side of the level it is the jump itself, and
-  // is not rounded.
+  // The minimum at `to` minus that at `from`. If both are on the same side of the level, this is
+  // the jump itself, without rounding.
   double change(ErrorSums from, ErrorSums to) const {
     const bool has_passed = has_passed_level(from);
     if (has_passed != has_passed_level(to)) return (*this)(to) - (*this)(from);
@@ -86,7 +86,7 @@ inline Level level_by_halving(Vector<WeightedThreshold>& candidates, ErrorSums b
     rest = has_passed ? rest.first(half) : rest.subspan(half);
     if (!has_passed) sums = up_to_half;
   }
-  // Equal thresholds may be in different halves.
+  // Thresholds equal to the level may have been in different halves.
   Level level{rest.front().threshold, below, below};
   for (const WeightedThreshold& one : candidates) {
     if (one.threshold < level.threshold) level.before += {one.fp, one.tp};
@@ -95,10 +95,10 @@ inline Level level_by_halving(Vector<WeightedThreshold>& candidates, ErrorSums b
   return level;
 }
 
-// Keep the thresholds from low to high, and return the sums of those below. Thresholds are in no
-// order, so that branches would be mispredicted: each block that fits into the cache is processed
-// without branches, first for the sums, in vector registers, and then for the indices of the
-// thresholds to keep. For 10^6 thresholds this takes 40% of the time of one loop with a branch.
+// Keep the thresholds from low to high, and return the sums of those below. Thresholds are not
+// sorted, so branches would be mispredicted. Each block that fits into the cache is therefore
+// processed without branches, first for the sums, in vector registers, and then for the indices of
+// the thresholds to keep. For 10^6 thresholds this takes 40% of the time of one loop with a branch.
 template <class Get>
 ErrorSums keep_between(std::size_t size, Get get, double low, double high,
                        Vector<WeightedThreshold>& kept) {

@@ -25,7 +25,8 @@ struct Line {
   double at(double step) const { return std::fma(step, slope, intercept); }
 };
 
-// FP and TP are whole numbers of a unit (whole_numbers.hpp).
+// A line with the jumps of FP and TP at its threshold, as integer multiples of a unit
+// (whole_numbers.hpp).
 struct ErrorLine : Line {
   std::int64_t fp = 0;  // false positives gained as the threshold passes the line, in fp_unit
   std::int64_t tp = 0;  // true positives gained, in tp_unit
@@ -62,11 +63,11 @@ inline double largest_size(std::span<const double> numbers) {
   return largest.value();
 }
 
-// What is known of the sums of lines outside of a box: double-double numbers that may be rounded,
-// or are not, or exact sums beside them.
+// Precision of the sums of lines outside of a box: double-double numbers that may be rounded,
+// double-double numbers that are exact, or additional exact sums.
 enum class OutsideSums { rounded, unrounded, exact };
 
-// The input: four arrays of the same length.
+// Input of the searches: four arrays of the same length.
 struct LineArrays {
   std::span<const double> intercept;
   std::span<const double> slope;
@@ -74,7 +75,7 @@ struct LineArrays {
   std::span<const std::int64_t> tp;
   double fp_unit;
   double tp_unit;
-  double divisor = 1.0;  // of AUM: the unit of rates is no float64 number
+  double divisor = 1.0;  // of AUM, since the unit of rates is not a float64
   OutsideSums outside_sums = OutsideSums::unrounded;
 
   std::size_t size() const { return intercept.size(); }
@@ -88,8 +89,8 @@ struct ErrorLines {
   double fp_unit = 1.0;
   double tp_unit = 1.0;
   double divisor = 1.0;
-  ErrorSums total;   // of all lines, including those outside
-  ErrorSums below;   // of the lines outside that stay below
+  ErrorSums total;   // over all lines, including those outside
+  ErrorSums below;   // over the outside lines that stay below
   AUMPiece outside;  // contribution of the lines outside to AUM
   OutsideSums outside_sums = OutsideSums::unrounded;
   std::shared_ptr<const ExactAUM> exact_outside;  // the same as `outside`, for OutsideSums::exact
@@ -126,8 +127,8 @@ struct ErrorLines {
     exact_outside = std::make_shared<const ExactAUM>(std::move(sums));
   }
 
-  // Let every line count several times, by multiplying the units. Sums over the lines outside
-  // already include all of them, so they are divided.
+  // Count every line several times, by multiplying the units. The sums over the outside lines
+  // already include all of them, so they are divided by the same factor.
   void count_each(std::size_t times) {
     const auto factor = static_cast<std::int64_t>(times);
     fp_unit *= static_cast<double>(factor);
@@ -136,8 +137,8 @@ struct ErrorLines {
     below = {below.fp / factor, below.tp / factor};
   }
 
-  // Of all lines, including those outside: with other lines outside, AUM may be negative even if
-  // these are monotone.
+  // Whether the errors of all lines are monotone, including those outside. If the outside lines are
+  // not, AUM may be negative even if the errors of these lines are monotone.
   bool is_monotone() const {
     return is_outside_monotone && std::all_of(line.begin(), line.end(), [](const ErrorLine& one) {
              return one.fp >= 0 && one.tp >= 0;

@@ -14,7 +14,7 @@
 
 namespace rocpath {
 
-// Reports how much memory was wanted.
+// An error that reports how much memory was requested.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(std::size_t bytes) {
@@ -27,8 +27,8 @@ class OutOfMemory : public std::bad_alloc {
   char message_[64];  // there may be no memory for a string
 };
 
-// Asks for huge pages, as numpy does for its arrays: fetching fresh memory from the system 4 KiB
-// at a time costs as much as the work done on it.
+// An allocator that requests huge pages, as NumPy does for its arrays. With pages of 4 KiB,
+// obtaining new memory from the system takes as long as the computation itself.
 template <class T>
 struct HugePages {
   using value_type = T;
@@ -60,8 +60,8 @@ struct HugePages {
 template <class T>
 using Vector = std::vector<T, HugePages<T>>;
 
-// Leaves new elements as they are, for what is written once, from end to end: zeros first would go
-// over all of the memory once more.
+// An allocator that does not initialize new elements, for vectors whose elements are all written
+// once. Setting them to zero first would take another pass over the memory.
 template <class T>
 struct Unfilled : HugePages<T> {
   template <class U>

@@ -1,9 +1,8 @@
-// Segments that are still shorter than the minimum length.
-//
-// What a change offers is stored until the segment is long enough; then the data of the segment are
-// added and it is compared with the function. It is no longer a constant, so comparisons need the
-// roots of a difference; that and the min_length functions that wait are the cost of a minimum
-// length.
+// Segments that are still shorter than the minimum length. The cost function that a change offers
+// is stored until the segment is long enough. Then the data of the segment are added, and it is
+// compared with the current cost function. It is no longer constant, so the comparison needs the
+// roots of a difference. These roots, and the memory for min_length stored functions, are the
+// additional cost of a minimum length.
 #pragma once
 
 #include <array>
@@ -11,8 +10,8 @@
 
 namespace rocpath {
 
-// The sum of a fixed number of last observations. A queue made of two stacks, so that nothing is
-// ever subtracted: suffix sums of the older observations, and one running sum of the newer ones.
+// The sum over a fixed number of most recent observations. A queue of two stacks avoids
+// subtractions: suffix sums of the older observations, and one running sum of the newer ones.
 template <class Functions>
 class LastObservations {
  public:
@@ -56,7 +55,7 @@ class YoungSegments {
     for (auto& layer : offers_) layer.assign(n_states, std::vector<Function>(min_length));
   }
 
-  // What was offered at `position`, or min_length before it.
+  // The function offered at `position` or, until it is replaced, min_length positions before.
   Function& at(std::size_t layer, std::size_t state, std::size_t position) {
     return offers_[layer][state][position % min_length_];
   }

@@ -27,7 +27,7 @@ class LinePlaces {
   explicit LinePlaces(StepRange steps) : is_finite_(std::isfinite(steps.high)) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     low_ = steps.low > 0.0 ? std::nextafter(steps.low, 0.0) : steps.low;
-    // Rounded up, so that the range is covered.
+    // The end is rounded up, so that the whole range is covered.
     high_ =
         std::nextafter(is_finite_ ? steps.high : std::nextafter(1.0 / low_, infinity), infinity);
   }
@@ -37,7 +37,8 @@ class LinePlaces {
     double highest;
   };
 
-  // Correctly rounded, so strict comparisons of places hold for the exact ones.
+  // Places are correctly rounded, so strict inequalities between them also hold for the exact
+  // places.
   Places operator()(const Line& line) const {
     const double first = is_finite_ ? line.at(low_) : line.slope;
     const double last = is_finite_ ? line.at(high_) : std::fma(high_, line.intercept, line.slope);
@@ -62,7 +63,7 @@ class JumpSums {
     const double count = static_cast<double>(jump);
     intercept_.add_product(count, line.intercept);
     slope_.add_product(count, line.slope);
-    // Beyond 2^53 the count is rounded.
+    // A count above 2^53 is rounded, so the rest is added separately.
     const auto rest = static_cast<double>(jump - static_cast<std::int64_t>(count));
     if (rest != 0.0) {
       intercept_.add_product(rest, line.intercept);
@@ -91,7 +92,7 @@ bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
   LargestSize largest;
   for (std::size_t k = 0; k < size; ++k) largest.add(get(k));
   if (largest.value() == 0.0) return true;
-  constexpr int sum_bits = 95;  // of 106, the others are for the sum of a block in `collapse`
+  constexpr int sum_bits = 95;  // of 106; the others are for the sum of a block in `collapse`
   const int exponent = std::ilogb(largest.value()) + 1 + count_bits - sum_bits;
   if (exponent < -1022) return false;
   const double unit = std::ldexp(1.0, exponent);
@@ -125,9 +126,9 @@ bool are_sums_unrounded(const Lines& lines) {
              lines.size(), [&](std::size_t k) { return lines[k].slope; }, count_bits);
 }
 
-// Call search(lines) with double-double sums of lines outside of boxes; where these leave a sign or
-// digits of AUM in doubt, again with exact sums. The C++ library of WASI cannot catch: there sums
-// are exact from the beginning, with the same results.
+// Call search(lines) with double-double sums of lines outside of boxes. If these leave the sign or
+// digits of AUM uncertain, call it again with exact sums. The C++ library of WASI does not support
+// exceptions, so sums are exact from the beginning there, with the same results.
 template <class Lines, class Search>
 auto with_certain_sums(Lines lines, Search search) {
   if constexpr (requires { lines.outside_sums; }) {
@@ -194,8 +195,8 @@ ErrorLines collapse(const Lines& lines, const Box& box) {
 }
 
 // The lowest and the highest threshold at which FP may meet FN, for monotone errors: the level of
-// the lowest thresholds of the lines, and that of their highest ones. With an excess, the range in
-// which FP - FN may be within +-excess.
+// the lowest thresholds of the lines, and that of their highest ones. With an excess, the result is
+// the range in which FP - FN may be within +-excess.
 inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0.0) {
   const LinePlaces places(steps);
   const auto level = [&](double reached, auto place) {
@@ -220,8 +221,8 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
           level(excess, [](const auto& p) { return p.highest; })};
 }
 
-// The same for other errors: below the box FP - FN is negative, and above it positive, wherever the
-// lines are between their lowest and highest thresholds.
+// The same for errors that are not monotone: below the box FP - FN is negative, and above it
+// positive, wherever the lines are between their lowest and highest thresholds.
 inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   const LinePlaces places(steps);
   struct Jump {
@@ -237,8 +238,8 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
     largest.push_back({size > 0.0 ? lowest : highest, size});
     smallest.push_back({size > 0.0 ? highest : lowest, size});
   }
-  // Places are rounded, so the lines of jumps at one place may be in any order: the extreme one is
-  // assumed, and every implementation of std::sort gives the same box.
+  // Places are rounded, so the exact order of jumps at the same place is unknown. The most extreme
+  // order is assumed, so that every implementation of std::sort gives the same box.
   std::sort(largest.begin(), largest.end(), [](const Jump& a, const Jump& b) {
     return a.place != b.place ? a.place < b.place : a.size > b.size;
   });

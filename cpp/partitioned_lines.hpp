@@ -1,4 +1,4 @@
-// Lines in partitions: what each partition computes of its own lines, and the level of all.
+// Lines in partitions: the computations of each partition on its lines, and the level of all lines.
 //
 // The searches are the same as for lines in memory (searchable_lines.hpp): a sample is known
 // beforehand, and every partition reduces its lines outside of a box to sums.
@@ -28,7 +28,7 @@ inline void merge_equal(Vector<ErrorLine>& lines) {
   lines.resize(n_kept);
 }
 
-// What a partition sends: its lines that may enter a box, and sums of the others.
+// The result of a partition: its lines that may enter a box, and sums of the others.
 inline ErrorLines collapse_partition(const LineArrays& lines, const Box& box) {
   ErrorLines inside = collapse(lines, box);
   merge_equal(inside.line);
@@ -92,7 +92,7 @@ inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> pred
     } else if (threshold[b] > level.threshold) {
       gradient[b] = -static_cast<double>(jump.tp) * min_error.tp_rate();
     } else {
-      // The example leaves its group of tied thresholds alone: upwards or downwards.
+      // Only this example leaves its group of tied thresholds, upwards or downwards.
       const auto [before, after] = std::pair(level.before, level.after);
       const double left = min_error.change({after.fp - jump.fp, after.tp - jump.tp}, after);
       const double right = min_error.change(before, {before.fp + jump.fp, before.tp + jump.tp});

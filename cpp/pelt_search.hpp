@@ -4,9 +4,9 @@
 // Optimal partitioning over the last change, with the pruning of PELT (Killick et al. 2012): a last
 // change at s that costs more up to t than a change at t itself is never the best again, as adding
 // a change never increases a cost. With 0..K changes the same holds within each number of changes.
-// Time: the number of remaining candidates, summed over the data. There are as many as a few
-// segments are long if changes are frequent, but without changes the time is quadratic. Data are
-// not kept; memory: the candidates and the changes they share. Labels are enforced as in
+// Time: the number of remaining candidates, summed over the data. If changes are frequent, their
+// number is that of the observations in a few segments; without changes, the time is quadratic.
+// Data are not stored. Memory: the candidates and the changes they share. Labels are enforced as in
 // `segmentation.hpp`, by two layers of candidates inside of regions that require a change.
 #pragma once
 
@@ -23,10 +23,10 @@
 
 namespace rocpath {
 
-// A cost of segments by the sums of squares of their columns around the means.
+// A cost that depends on the sums of squares of the columns of a segment around their means.
 template <class Cost>
 concept ColumnCost = requires(std::span<const double> floor, double weight, double square) {
-  // What a column adds; `floor` is the smallest variance of the column.
+  // The contribution of a column; `floor` is the smallest variance of the column.
   { Cost::of_column(weight, square, floor[0]) } -> std::same_as<double>;
 };
 

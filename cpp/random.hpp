@@ -1,4 +1,4 @@
-// The random generator of the searches: it decides their time, never their answers.
+// The random generator of the searches. It affects their running time, not their results.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
-// Which lines count in the partial AUC of a region, and how much of them.
+// The weights of the lines in the partial AUC of a region.
 //
 // In a given order, the negatives that count are the first ones, up to the right border of the
-// region, and the positives that count are the last ones, down to its bottom. The area of the
-// region is then the sum over the pairs of them in the right order. Any other choice of as many
-// gives at least the same sum, in any order (docs/searches.md). So with the weights chosen after
-// one step, the sum bounds the area at every other step, and it changes only where lines with
-// positive weights cross.
+// region, and the positives that count are the last ones, down to its bottom. The area is then the
+// sum over those of their pairs that are correctly ranked. Any other weights with the same totals
+// give at least the same sum, in any order (docs/searches.md). With the weights chosen after one
+// step, the sum bounds the area at every other step, and it changes only where lines with positive
+// weights cross.
 #pragma once
 
 #include "auc_changes.hpp"

@@ -1,10 +1,10 @@
 // The smallest cost of the data so far as a function of the last segment's center, for robust
-// losses of the distance to the center (Fearnhead & Rigaill 2019).
-//
-// As in `cost_function.hpp`, but the pieces are quadratic. An observation x adds a square within
-// the threshold of x, and a constant (biweight) or linear (Huber) function beyond: it cuts at most
-// two pieces. Time: the pieces, usually a few tens, summed over the data; for a number of changes
-// the function without a change has a piece for each observation, which makes the search quadratic.
+// losses of the distance to the center (Fearnhead & Rigaill 2019). The algorithm is that of
+// `cost_function.hpp`, but the pieces are quadratic. An observation x adds a square within the
+// threshold of x, and a constant (biweight) or linear (Huber) function beyond it, so it cuts at
+// most two pieces. Time: the pieces, usually a few tens, summed over the data. If the number of
+// changes is given, the function without a change has a piece for each observation, which makes the
+// search quadratic.
 #pragma once
 
 #include <algorithm>
@@ -161,7 +161,7 @@ class RobustFunctions {
     }
   }
 
-  // Where the sign of a quadratic changes between low and high; at one of these if nowhere.
+  // Where the sign of a quadratic changes between low and high, or one of these if it does not.
   static Range roots(const Quadratic& q, double low, double high) {
     if (q.square == 0.0) {
       if (q.slope == 0.0) return {low, high};

@@ -146,10 +146,9 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
 }
 
 // Call add(example, left, right) with the derivatives of AUM in the prediction of each breakpoint's
-// example; the derivatives of an example are their sums.
-//
-// A breakpoint leaves its group of tied thresholds alone: it moves below the group if its
-// prediction increases and above it if the prediction decreases (Hillman & Hocking 2023). If the
+// example; the derivatives of an example are their sums. If its prediction changes, a breakpoint
+// separates from the others in its group of tied thresholds: it moves below the group if the
+// prediction increases, and above it if the prediction decreases (Hillman & Hocking 2023). If the
 // whole group is on one side of the level, both derivatives are the jump of the error that is
 // smaller there.
 template <class Add>
@@ -258,7 +257,7 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
 struct MovingThresholds {
   UnfilledVector<double> intercept;
   UnfilledVector<double> slope;
-  double largest;  // absolute value of an intercept or a slope
+  double largest;  // absolute value of all intercepts and slopes
 };
 
 inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,
@@ -270,7 +269,7 @@ inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,
   for (std::size_t b = 0; b < n; ++b) {
     const auto example = static_cast<std::size_t>(bp.example[b]);
     moving.intercept[b] = bp.value[b] - prediction[example];
-    moving.slope[b] = 0.0 - direction[example];  // no -0.0
+    moving.slope[b] = 0.0 - direction[example];  // avoids -0.0
     largest.add(moving.intercept[b]);
     largest.add(moving.slope[b]);
   }

@@ -1,9 +1,8 @@
-// Products of a matrix with a vector from the right or from the left, the same for any partitioning
-// of its rows.
-//
-// Every row is summed from the first column to the last, whatever the memory layout, so that its
-// prediction does not depend on where it is stored. Sums over rows have about 106 bits: for numbers
-// with few digits they are exact, and partial sums can be added in any order.
+// Products of a matrix with a vector from the right or from the left, which do not depend on how
+// the rows are partitioned. Every row is summed from the first column to the last, regardless of
+// the memory layout, so that its prediction does not depend on where it is stored. Sums over rows
+// have about 106 bits: for numbers with few digits they are exact, and partial sums can be added in
+// any order.
 //
 // Time O(rows * columns). Rows with factor 0 are skipped in sums over rows.
 #pragma once
@@ -31,7 +30,7 @@ struct MatrixView {
 
 template <class Number>
 Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const double> coef) {
-  // Several rows at a time, so that no addition waits for the previous one.
+  // Several rows are summed at a time, so that no addition waits for the previous one.
   constexpr std::size_t block = 64;
   Vector<double> product(matrix.n_rows);
   for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
@@ -64,7 +63,7 @@ struct ColumnSums {
 template <class Number>
 ColumnSums column_sums(const MatrixView<Number>& matrix, std::span<const double> factor) {
   ColumnSums sums(matrix.n_columns);
-  // Blocks of rows, so that memory is read consecutively in both layouts.
+  // Rows are processed in blocks, so that memory is read consecutively in both layouts.
   constexpr std::size_t block = 256;
   for (std::size_t begin = 0; begin < matrix.n_rows; begin += block) {
     const std::size_t end = std::min(begin + block, matrix.n_rows);

@@ -1,8 +1,8 @@
-// What the search for the best AUM step reads of all lines, wherever they lie: a random sample,
-// and passes that reduce the lines outside of a box to sums.
+// Access to all lines for the search for the best AUM step: a random sample, and passes that reduce
+// the lines outside of a box to sums.
 //
 // Lines are in memory (LineArrays, ErrorLines) or in partitions (PartitionedLines). This header has
-// all overloads for both, and the concept that names what a third kind of lines would need.
+// the overloads for both, and the concept that any other kind of lines would have to satisfy.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,8 @@
 
 namespace rocpath {
 
-// Which of `n_lines` lines are in the sample: a random one of every `factor` consecutive lines.
+// The indices of the sampled lines among `n_lines` lines: a random one of every `factor`
+// consecutive lines.
 class SampledLines {
  public:
   explicit SampledLines(std::size_t n_lines)
@@ -46,13 +47,14 @@ struct PartitionedLines {
   std::size_t size() const { return n_lines; }
 };
 
-// The sample, where each line counts `factor` times: by its units, as whole numbers could overflow.
+// The sample, in which each line counts `factor` times. The units are multiplied instead of the
+// jumps, which could overflow.
 template <class Lines>
 ErrorLines sample_of(const Lines& lines) {
   SampledLines sampled(lines.size());
   ErrorLines sample = collapse(lines, 0, 0, Box{});
   sample.count_each(sampled.factor());
-  sample.outside_sums = OutsideSums::unrounded;  // whatever they are: a sample need not be exact
+  sample.outside_sums = OutsideSums::unrounded;  // a sample need not be exact
   sample.line.resize(sampled.size());
   for (ErrorLine& line : sample.line) {
     line = lines[sampled.next()];
@@ -61,7 +63,7 @@ ErrorLines sample_of(const Lines& lines) {
   return sample;
 }
 
-// The sums of all lines are not known here; those of the sample estimate them.
+// The sums of all lines are unknown here, and are estimated by those of the sample.
 inline ErrorLines counted_sample(const LineArrays& lines, std::size_t n_lines) {
   ErrorLines sample = collapse(lines, Box{});
   const ErrorSums total = sample.total;

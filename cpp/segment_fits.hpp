@@ -106,7 +106,7 @@ class RobustFit {
         }
       }
     }
-    // Without the cancellation of quadratic functions.
+    // The losses are summed directly, without the cancellation of quadratic functions.
     CompensatedSum cost;
     for (std::size_t t = 0; t < x_.size(); ++t)
       cost.add(weight_[t] * Loss::loss(x_[t] - center[0], threshold_));
@@ -114,7 +114,7 @@ class RobustFit {
   }
 
  private:
-  // Halves are summed first, so that each piece is written log n times.
+  // The two halves are summed recursively, so that each piece is copied log n times.
   typename RobustFunctions<Loss>::Data sum(RobustFunctions<Loss>& functions, std::size_t start,
                                            std::size_t end) const {
     if (end - start == 1) return functions.observation(x_[start], weight_[start]);

@@ -192,7 +192,7 @@ class SegmentSearch final : public Segmenter {
   std::array<std::vector<Function>, 2> functions_, offers_;  // by layer, then state
   std::optional<YoungSegments<Functions>> young_;
   std::size_t n_layers_ = 1;
-  bool was_plain_ = false;  // at the last change, so that each function was offered to the next
+  bool was_plain_ = false;  // whether each function was offered to the next one at the last change
   std::int32_t position_ = 0;
 };
 

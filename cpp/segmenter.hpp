@@ -23,7 +23,7 @@ struct SegmentSettings {
   Range means;  // of all data; low < high
   bool has_penalty;
   double penalty;           // of a change, if has_penalty
-  std::size_t max_changes;  // otherwise
+  std::size_t max_changes;  // if not has_penalty
   std::size_t min_length;   // at least 1
   std::vector<LabelRegion> regions;
   double threshold = 1.0;              // of robust costs

@@ -1,4 +1,4 @@
-// The rows of a sweep as columns, 56 bytes a row.
+// The rows of a sweep as columns, with 56 bytes per row.
 #pragma once
 
 #include "memory.hpp"

@@ -1,9 +1,8 @@
-// The one place that starts threads.
-//
-// A search has at most one task at a time that may run beside it. The tasks of all searches in the
-// process together take at most `thread_limit() - 1` threads, so that eight callers on two cores do
-// not become sixteen threads. A task that gets no thread, because of the limit or because the
-// system has none, runs where its result is asked for: with the same result.
+// Background threads. No other header starts threads. A search runs at most one task in the
+// background at a time. The tasks of all searches in the process together use at most
+// `thread_limit() - 1` threads, so that eight callers on two cores do not start eight more threads.
+// A task that gets no thread, because of the limit or because the system cannot start one, runs
+// when its result is requested, with the same result.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +32,7 @@ namespace rocpath {
 namespace detail {
 
 // The first of the numbers of a variable such as "4" or "4,2"; nothing if it is not set. A value
-// that is no positive number is an error if it `must_be_valid`, and otherwise ignored.
+// that is not a positive number is an error if `must_be_valid` is set, and is ignored otherwise.
 inline std::optional<int> threads_from_environment(const char* name, bool must_be_valid) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return {};
@@ -67,7 +66,7 @@ inline int& thread_limit_of_caller() {
   return limit;
 }
 
-// Tasks that have a thread. A child process has none of its parent's.
+// The number of tasks that have a thread. A child process does not inherit those of its parent.
 inline std::atomic<int>& n_task_threads() {
   static std::atomic<int> n{0};
 #if defined(__unix__) || defined(__APPLE__)
@@ -79,7 +78,8 @@ inline std::atomic<int>& n_task_threads() {
 
 }  // namespace detail
 
-// Most threads that searches called by this thread may use, itself included.
+// Maximum number of threads that searches called by this thread may use, including the thread
+// itself.
 inline int thread_limit() {
   const int of_caller = detail::thread_limit_of_caller();
   return of_caller > 0 ? of_caller : detail::thread_limit_of_process();
@@ -88,7 +88,8 @@ inline int thread_limit() {
 // Set the limit of the calling thread; 0 restores that of the process.
 inline void set_thread_limit(int limit) { detail::thread_limit_of_caller() = limit; }
 
-// Work that runs beside its caller, if it takes long enough to be worth a thread and there is one.
+// A task that runs in the background if it is long enough to be worth a thread and one is
+// available.
 template <class Result>
 class BackgroundTask {
  public:
@@ -106,7 +107,7 @@ class BackgroundTask {
   }
   ~BackgroundTask() { wait(); }
 
-  // Is there a result that was not yet asked for?
+  // Whether there is a result that has not been requested yet.
   bool is_pending() const { return state_ != nullptr; }
 
   // The result, or the exception that the work threw. Requires: a pending task.
@@ -155,7 +156,7 @@ class BackgroundTask {
           n_running.fetch_sub(1);
         });
         return;
-      } catch (const std::system_error&) {  // as under a limit of threads or of memory
+      } catch (const std::system_error&) {  // for example under a limit on threads or memory
       }
     }
     n_running.fetch_sub(1);

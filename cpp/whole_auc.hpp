@@ -8,7 +8,7 @@ namespace rocpath {
 
 class WholeAUC {
  public:
-  // Memory that is used again.
+  // Memory that is reused.
   struct Scratch {
     explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {
       crossings.choose_rare_class();
@@ -59,8 +59,8 @@ class WholeAUC {
     return auc_plateau(lines_, jumps_, step, domain, interrupt);
   }
 
-  // Measured in nanoseconds a line: merging two orders and enumerating their crossings, against
-  // sorting a new order for each part.
+  // Compare measured times, in nanoseconds per line: merging two orders and enumerating their
+  // crossings, and sorting a new order for each part.
   static bool is_worth_enumerating(double n_crossings, double n_parts_needed, double) {
     return n_crossings < few_crossings ||
            80.0 + 1.25 * n_crossings < 50.0 * std::min(n_parts_needed, 16.0);
@@ -96,9 +96,10 @@ class WholeAUC {
   }
 
  private:
-  static constexpr double few_crossings = 4.0;  // a line; they are sorted by step
+  static constexpr double few_crossings =
+      4.0;  // per line; up to this number they are sorted by step
 
-  // Of the absolute values that are not zero.
+  // The mean of the nonzero absolute values.
   struct Mean {
     double sum = 0.0;
     double n = 0.0;

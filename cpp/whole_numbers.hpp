@@ -1,7 +1,5 @@
-// Jumps as whole numbers of a unit.
-//
-// Sums of whole numbers never drift, do not depend on the order of addition, and are zero exactly
-// where they should be.
+// Jumps as whole numbers of a unit. Sums of whole numbers are exact: they do not depend on the
+// order of addition, and are zero exactly where they should be.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +18,16 @@ struct WholeNumbers {
   double unit = 1.0;
 };
 
-// What determines the unit of some jumps. Ranges of several sets of jumps combine by the smaller
-// `smallest` and `lowest_bit`, and the sum of `total`.
+// The properties of a set of jumps that determine their unit. To combine several sets, take the
+// minima of `smallest` and `lowest_bit` and the sum of `total`.
 struct JumpRange {
   double smallest = std::numeric_limits<double>::infinity();  // of the nonzero absolute values
   double total = 0.0;                                         // of the absolute values
   int lowest_bit = std::numeric_limits<int>::max();           // exponent of the finest binary digit
 };
 
-// The smallest and the total absolute value; `lowest_bit` is left to the function below.
+// The smallest and the total absolute value; `lowest_bit` is computed separately, by the function
+// below.
 inline JumpRange jump_range(std::span<const double> jump) {
   JumpRange range;
   for (const double a : jump) {
@@ -60,8 +59,8 @@ inline bool are_multiples(std::span<const double> jump, double unit) {
 // Whether the smallest jump may be the unit: counts then stay below 2^52.
 inline bool has_few_units(const JumpRange& range) { return range.total / range.smallest < 0x1p52; }
 
-// A power of two: the finest digit of all jumps, which loses nothing, or, for very many jumps with
-// a very large dynamic range, 2^-61 of their total.
+// A power of two: the finest digit of all jumps, which is exact, or, for very many jumps with a
+// very large dynamic range, 2^-61 of their total.
 inline double binary_unit(const JumpRange& range) {
   int exponent = 0;
   std::frexp(range.total, &exponent);

@@ -1,8 +1,9 @@
 // AUM and AUC as functions of the step by brute force: all pairs of lines, in exact fractions.
 //
-// Every pair of lines that are not parallel meets at one step. Sorted, these steps cut the real
-// numbers, negative ones included, into stretches on which the order of the lines stays. On each,
-// the rank of a line is the number of lines below it, and AUM and AUC come from their definitions.
+// Every pair of lines that are not parallel meets at one step. These steps divide the real numbers,
+// including negative ones, into intervals ("stretches") on which the order of the lines does not
+// change. On each stretch, the rank of a line is the number of lines below it, and AUM and AUC are
+// computed from their definitions.
 #pragma once
 
 #include <numeric>
@@ -12,21 +13,21 @@
 
 namespace fuzz {
 
-// Where AUC or AUM is asked for: on a stretch, or at the point before it.
+// The location of a step: on a stretch, or at the point before it.
 struct Location {
   std::size_t stretch;  // the stretch that begins at or before the step
-  bool is_on_point;     // the step is the very point where the stretch begins
+  bool is_on_point;     // whether the step is exactly the point where the stretch begins
 };
 
 template <class Int>
 class BruteForce {
  public:
-  // What holds between two points.
+  // AUM and AUC between two points.
   struct Stretch {
     Int aum_intercept{};  // AUM = intercept + s * slope
     Int aum_slope{};
     Int doubled_auc{};           // twice the sum over pairs
-    std::size_t n_converging{};  // neighbors that will meet
+    std::size_t n_converging{};  // number of neighbors that will meet
   };
 
   // Pairs of lines that meet at one exact step.
@@ -36,7 +37,7 @@ class BruteForce {
   };
   struct Pair {
     Fraction<Int> step;
-    std::size_t lower, upper;  // before the step
+    std::size_t lower, upper;  // line indices before the step
   };
 
   explicit BruteForce(const Problem& problem) : divisor_(problem.divisor) {
@@ -46,7 +47,7 @@ class BruteForce {
   }
 
   std::size_t n_lines() const { return line_.size(); }
-  // Equal lines of opposite signs may be monotone as one.
+  // Equal lines with jumps of opposite signs may be monotone after they are merged.
   bool is_monotone() const {
     return std::all_of(line_.begin(), line_.end(), [](const ExactLine& line) {
       return sign_of(line.fp) >= 0 && sign_of(line.tp) >= 0;
@@ -54,7 +55,7 @@ class BruteForce {
   }
   const std::vector<Point>& points() const { return point_; }
   const std::vector<Pair>& pairs() const { return pair_; }
-  // FP and TP of a line, as pairs number them.
+  // FP and TP of a line, by its index in `Pair`.
   std::pair<Int, Int> jumps(std::size_t k) const { return {line_[k].fp, line_[k].tp}; }
   // Stretch k lies before point k.
   const Stretch& stretch(std::size_t k) const { return stretch_[k]; }
@@ -97,7 +98,7 @@ class BruteForce {
     return {Wide(at.aum_slope), slope_exponent_ + jump_exponent_, divisor_};
   }
 
-  // Rounded, and how far that may be off: more than the rounding of the largest term.
+  // AUM rounded, and a bound on its error that exceeds the rounding error of the largest term.
   long double aum(const Stretch& at, double step) const {
     return scaled(at.aum_intercept, intercept_exponent_ + jump_exponent_) / divisor_ +
            static_cast<long double>(step) * slope(at);
@@ -151,7 +152,7 @@ class BruteForce {
     merge_equal();
   }
 
-  // Equal lines never part: they are one line with the sum of their jumps.
+  // Equal lines never separate, so they are merged into one line with the sum of their jumps.
   void merge_equal() {
     std::sort(line_.begin(), line_.end(), [](const ExactLine& a, const ExactLine& b) {
       return a.slope != b.slope ? a.slope > b.slope : a.intercept < b.intercept;
@@ -225,7 +226,7 @@ class BruteForce {
   }
 };
 
-// Do 128 bits hold all sums and products that `BruteForce` takes?
+// Whether all sums and products in `BruteForce` fit into 128 bits.
 inline bool is_narrow(const Problem& problem) {
   BitRange intercepts, slopes, jumps;
   intercepts.add(problem.intercept);

@@ -1,4 +1,4 @@
-// The best steps against the expected ones.
+// Comparison of the best steps with the expected ones.
 #pragma once
 
 #include "partial_truth.hpp"
@@ -18,9 +18,9 @@ class BestCheck {
   BestCheck(const Expected<Int>& expected, const CoreUnderTest& core, Report& report)
       : expected_(expected), truth_(expected.truth()), core_(core), report_(report) {}
 
-  // The first minimum, which for monotone errors is the global one, at a float64 step. Of the
-  // float64 steps next to it the best must be returned, with AUM at that very number. Other errors
-  // may have AUM that decreases without end.
+  // The first minimum, which for monotone errors is the global one, at a float64 step. The best of
+  // the float64 steps next to it must be returned, with AUM at exactly that step. AUM of
+  // non-monotone errors may decrease without bound.
   void best_aum_step(double max_step) {
     call_ = [&] { return "best_aum_step(lines" + limit_text(max_step) + ")"; };
     const Best got = core_.best_aum_step(max_step);
@@ -30,8 +30,8 @@ class BestCheck {
     while (rise < n_rows && truth_.slope_sign(rows[rise].after) <= 0) ++rise;
     std::size_t start = rise;
     while (start > 0 && truth_.slope_sign(rows[start - 1].after) == 0) --start;
-    // AUM that decreases to the end is smallest at the last step, which is the largest float64 if
-    // there is no other.
+    // If AUM never stops decreasing, it is smallest at the last step: `max_step` or the largest
+    // float64.
     const double last = std::min(max_step, largest);
     const double low = start < n_rows ? rows[start].step : last;
     const double high = rise < n_rows ? rows[rise].step : start < n_rows ? max_step : last;
@@ -84,8 +84,8 @@ class BestCheck {
     return "(" + text(interval.low) + ", " + text(interval.high) + ")";
   }
 
-  // No float64 next to the minimum, and for convex AUM none at all, may have a smaller AUM; nor an
-  // earlier one next to it the same.
+  // No float64 next to the minimum, and for convex AUM none at all, may have a smaller AUM, and no
+  // earlier one next to it may have the same AUM.
   void check_best_of_neighbors(Domain at, double max_step, const Best& got) {
     std::vector<double> steps{at.low, at.high, std::nextafter(at.low, -infinity),
                               std::nextafter(at.high, infinity)};
@@ -166,7 +166,7 @@ class BestCheck {
     check_plateau(areas, domain, at, there, got);
   }
 
-  // Of all float64 steps in the domain, on the lines as they are given.
+  // Compare with the largest AUC over all float64 steps in the domain, for the lines as given.
   template <class Areas>
   auto largest_auc(const Areas& areas, Domain domain) const {
     auto best = areas.at(truth_.locate(0.0));
@@ -190,8 +190,9 @@ class BestCheck {
            text(got.bound));
   }
 
-  // The ends of the stretch of equal AUC around the step. A part of it without a float64 step may
-  // end it or not: nobody can step there.
+  // The possible ends of the interval of equal AUC around the step. A stretch without a float64
+  // step may or may not end the interval, because no float64 step is on it. The same holds for a
+  // stretch whose area differs by less than the unit to which the core rounds the area of a tie.
   template <class Areas, class Area>
   void check_plateau(const Areas& areas, Domain domain, Location at, const Area& value,
                      const Best& got) {
@@ -212,9 +213,10 @@ class BestCheck {
                            const Area& value, bool is_upwards) const {
     const std::size_t n_points = truth_.points().size();
     std::vector<double> possible;
-    if (areas.on_stretch(stretch) != value) {  // at a point
+    if (areas.on_stretch(stretch) != value) {  // the step is at a point
       possible.push_back(from);
-      if (has_steps(stretch, domain)) return possible;
+      if (has_steps(stretch, domain) && !areas.is_near(areas.on_stretch(stretch), value))
+        return possible;
     }
     for (;;) {
       if (is_upwards ? stretch == n_points : stretch == 0) break;
@@ -222,11 +224,14 @@ class BestCheck {
       const double step = row_step(truth_.points()[point].step);
       if (!domain.holds(step)) break;
       is_upwards ? ++stretch : --stretch;
-      // A tied point may stand out between two equal stretches, where a border cuts it.
+      // If a border cuts a tie, the area at its point may differ from that of two equal stretches
+      // around it.
       const bool is_point_equal = !is_step(point, domain) || areas.at_point(point) == value;
       if (areas.on_stretch(stretch) == value && is_point_equal) continue;
       possible.push_back(step);
-      if (!is_point_equal || has_steps(stretch, domain)) return possible;
+      const bool is_point_near = is_point_equal || areas.is_near(areas.at_point(point), value);
+      const bool is_stretch_near = areas.is_near(areas.on_stretch(stretch), value);
+      if (!is_point_near || (has_steps(stretch, domain) && !is_stretch_near)) return possible;
     }
     possible.push_back(is_upwards ? domain.high : domain.low);
     return possible;

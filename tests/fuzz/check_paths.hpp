@@ -1,4 +1,4 @@
-// The sweep and the AUM path against the expected rows.
+// Comparison of the sweep and the AUM path with the expected rows.
 #pragma once
 
 #include "partial_truth.hpp"
@@ -28,7 +28,7 @@ class PathCheck {
     if (got.end != end) fail("sweep end", text(end), text(got.end));
   }
 
-  // Partial areas in all rows; all else is as it is without a region.
+  // Check the partial areas of all rows. The other columns do not depend on the region.
   template <class Number>
   void partial_sweep(const PartialAreas<Int, Number>& areas) {
     const PartialRates& rates = areas.rates();
@@ -79,7 +79,7 @@ class PathCheck {
     report_.fail(what, call_(), expected, got);
   }
 
-  // Does the rule end the sweep after this many rows?
+  // Whether the rule stops the sweep after this many rows.
   bool is_stopped(const SweepLimits& limits, std::size_t n_rows) const {
     const ExpectedRow& row = expected_.rows()[n_rows - 1];
     if (n_rows > limits.max_crossings) return true;
@@ -108,7 +108,7 @@ class PathCheck {
       fail("sweep aum", at(row) + expected_.aum_text(row.step), text(got.aum));
     if (!expected_.is_slope(got.aum_slope_after, after))
       fail("sweep slope", at(row) + expected_.slope_text(after), text(got.aum_slope_after));
-    // All lines that meet in the row count as tied, though float64 may not hold the exact step.
+    // All lines that meet in the row count as tied, even if the exact step is not a float64.
     const Int doubled_auc = is_start ? truth().doubled_auc(truth().locate(0.0))
                                      : (expected_.before(row).doubled_auc + after.doubled_auc) / 2;
     if (!expected_.is_auc(got.auc, doubled_auc))
@@ -158,8 +158,8 @@ class PathCheck {
     return n_moved - n_joined;
   }
 
-  // A kink whose two slopes are one float64 need not be listed. The smallest stands for all slopes
-  // up to one and a half times as large that are not zero.
+  // A kink whose two slopes round to the same float64 need not be listed. Nonzero slopes up to 1.5
+  // times the smallest float64 round to the smallest float64.
   bool is_below_rounding(const ExpectedRow& row) const {
     const auto before = truth().slope(expected_.before(row));
     const auto after = truth().slope(expected_.after(row));

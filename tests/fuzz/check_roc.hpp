@@ -1,4 +1,4 @@
-// AUM, AUC and the one-sided derivatives at step 0 against the brute force.
+// Comparison of AUM, AUC and the one-sided derivatives at step 0 with brute force.
 #pragma once
 
 #include "expected.hpp"
@@ -31,7 +31,7 @@ void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Re
   const auto& stretch = truth.stretch(start.stretch);
   const double aum = CoreUnderTest::aum(problem);
   const long double exact = truth.aum(stretch, 0.0);
-  // A sum of rounded terms: off by a share of what they would sum to without signs.
+  // The error of a sum of rounded terms is relative to the sum of their absolute values.
   if (std::fabs(aum - exact) > 0x1p-48L * area_without_signs(problem) + 16.0L * tiny ||
       (expected.is_monotone() && aum < 0.0))
     report.fail("aum", "aum(bp, zeros), breakpoints at the intercepts", expected.aum_text(0.0),
@@ -42,7 +42,8 @@ void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Re
                 expected.auc_text(truth.doubled_auc(start)), text(auc));
 }
 
-// The derivative in a prediction is the slope of AUM along lines of which its own move.
+// The derivative with respect to a prediction is the slope of AUM if only the lines of its example
+// move.
 template <class Int>
 void check_derivatives(const Problem& problem, Report& report) {
   const Derivatives got = CoreUnderTest::aum_derivatives(problem);

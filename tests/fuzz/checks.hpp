@@ -1,4 +1,4 @@
-// The calls for one problem: all searches, with random arguments.
+// All checks of one problem: every search, with random arguments.
 #pragma once
 
 #include "check_best.hpp"
@@ -10,10 +10,10 @@ namespace fuzz {
 
 namespace detail {
 
-// More are for the paths alone: brute force over all pairs takes its time.
+// With more lines, only the paths are checked, because brute force over all pairs is slow.
 constexpr std::size_t few_lines = 9;
 
-// Mostly none, or right at a crossing, just before or after it, or anywhere.
+// Half of the problems have no limit. Otherwise it is at a crossing, next to one, or anywhere.
 template <class Int>
 double draw_max_step(const Expected<Int>& expected, Random& random) {
   if (random.one_in(2)) return infinity;
@@ -38,7 +38,7 @@ inline SweepLimits draw_limits(double max_step, Random& random) {
   return limits;
 }
 
-// Borders at small fractions: one of the two, or both.
+// Draw one or both borders of a region as fractions of small integers.
 inline PartialRates draw_rates(const CoreUnderTest& core, Random& random) {
   constexpr std::array<std::int64_t, 7> denominators{2, 3, 4, 5, 8, 10, 20};
   PartialRates rates;
@@ -68,7 +68,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
   if (random.one_in(4)) check_aum_and_auc(problem, expected, report);
   if (random.one_in(16)) check_derivatives<Int>(problem, report);
   if (!problem.is_monotone() || !core.holds_shares(2)) return;
-  // They take twice as long as all the rest.
+  // These checks take twice as long as all others together.
   if (problem.family != "borders" && !random.one_in(40)) return;
   const PartialRates rates = draw_rates(core, random);
   const auto check_part = [&]<class Number>(const PartialAreas<Int, Number>& areas) {
@@ -84,7 +84,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
 }  // namespace detail
 
 inline void check(Problem problem, Random& random, Report& report) {
-  // The package refuses jumps that would be rounded by more than their last digits.
+  // The package rejects jumps that would be rounded by more than their last digits.
   problem = CoreUnderTest::as_taken(std::move(problem));
   report.begin(problem);
   if (is_narrow(problem))

@@ -1,7 +1,6 @@
-// The core as the checker sees it: the only file that knows its types.
-//
-// A problem is handed over as the Python package does it: jumps as whole numbers of a unit, and
-// thresholds so small that their products would underflow scaled up by a power of two.
+// Adapter of the core for the checker. No other file depends on the types of the core. A problem is
+// passed on in the same way as by the Python package: jumps are whole numbers of a unit, and
+// thresholds whose products would underflow are scaled up by a power of two.
 #pragma once
 
 #include <aum_path.hpp>
@@ -53,8 +52,8 @@ class CoreUnderTest {
     lines_ = rocpath::distinct_lines(arrays());
   }
 
-  // The problem with the jumps the core works with: whole numbers of a unit hold up to 61 bits of
-  // their sum, and many uneven jumps are rounded to that.
+  // The problem with the jumps that the core uses. Their sum as a whole number of a unit has up to
+  // 61 bits, to which jumps with a large dynamic range are rounded.
   static Problem as_taken(Problem problem) {
     const auto round = [](std::vector<double>& jump) {
       const rocpath::WholeNumbers whole = rocpath::in_units(jump);
@@ -98,7 +97,7 @@ class CoreUnderTest {
     return kinks;
   }
 
-  // Does the core hold the shares of FP and TP by this denominator exactly?
+  // Whether fractions of FP and TP with this denominator are exact in the core.
   bool holds_shares(std::int64_t denominator) const {
     return std::max(lines_.total.fp, lines_.total.tp) < (std::int64_t{1} << 60) / denominator;
   }
@@ -111,7 +110,7 @@ class CoreUnderTest {
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
-  // The three below take thresholds as they are at step 0.
+  // The following three functions use the thresholds at step 0.
   static double aum(const Problem& problem) { return At(problem).aum(); }
   static double auc(const Problem& problem) { return At(problem).auc(); }
   static Derivatives aum_derivatives(const Problem& problem) { return At(problem).derivatives(); }
@@ -128,7 +127,7 @@ class CoreUnderTest {
     return {intercept_, slope_, fp_.count, tp_.count, fp_.unit, tp_.unit, divisor_};
   }
 
-  // A slope that is not zero stays so, however small.
+  // A nonzero slope remains nonzero, however small it is.
   double slope_in_unit(double slope) const {
     const double scaled = slope * unit_;
     constexpr double smallest = std::numeric_limits<double>::denorm_min();

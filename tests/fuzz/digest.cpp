@@ -1,5 +1,5 @@
-// Print hashes of the bits of the core's answers, one line each: every platform must print the
-// same lines. Needs the standard library alone, so that it compiles wherever the core does.
+// Print hashes of the bits of the core's results, one per line. Every platform must print the same
+// lines. The program needs only the standard library, so it compiles wherever the core does.
 #include <bit>
 #include <cstdio>
 #include <segment_models.hpp>
@@ -8,8 +8,8 @@
 #include "families.hpp"
 
 #ifdef __wasi__
-// The C++ library of WASI has no exceptions. The core throws only where memory or a thread's
-// settings fail.
+// The C++ library of WASI has no exceptions. The core throws them only if memory is exhausted or
+// the thread settings are invalid.
 #include <cstdlib>
 extern "C" {
 void* __cxa_allocate_exception(std::size_t) { std::abort(); }
@@ -28,7 +28,7 @@ class Digest {
   void add(std::uint64_t number) {
     for (int k = 0; k < 8; ++k) hash_ = (hash_ ^ (number >> (8 * k) & 0xff)) * 0x100000001b3;
   }
-  // Processors differ in the sign of a NaN.
+  // All NaNs have the same hash, because processors differ in the sign of a NaN.
   void add(double x) { add(x == x ? std::bit_cast<std::uint64_t>(x) : ~std::uint64_t{0}); }
   template <class... Numbers>
   void add_all(Numbers... numbers) {
@@ -93,14 +93,16 @@ void print_family(const fuzz::Family& family, std::uint64_t n_problems) {
   partial_steps.print("partial", name.c_str());
 }
 
-// A sum of four uniform numbers, which is exact: functions of the C library differ in the last bit.
+// The sum of four uniform numbers, which is exact, whereas functions of the C library differ in the
+// last bit.
 double bell(Random& random) {
   double sum = 0.0;
   for (int k = 0; k < 4; ++k) sum += std::ldexp(static_cast<double>(random.next() >> 12), -52);
   return sum - 2.0;
 }
 
-// One label in ten is positive, and predictions of positives are larger and rise.
+// One label in ten is positive, and the predictions of positives are larger and increase with the
+// step.
 Problem labeled_lines(std::size_t n) {
   Random random(n);
   Problem problem;
@@ -123,7 +125,7 @@ void print_lines(std::size_t n) {
   values.print("roc", name.c_str());
   add(aum_steps, core.best_aum_step(infinity));
   aum_steps.print("best_aum_step", name.c_str());
-  if (n > 60'000) return;  // the searches below take seconds beyond, and minutes when emulated
+  if (n > 60'000) return;  // the searches below would take seconds, or minutes in an emulator
   Digest paths, auc_steps, partial_steps;
   for (const fuzz::Kink& kink : core.aum_path(infinity))
     paths.add_all(kink.step, kink.aum, kink.aum_slope_after);
@@ -140,7 +142,7 @@ void print_lines(std::size_t n) {
   sweeps.print("sweep", name.c_str());
 }
 
-// Segments of 100 numbers whose level changes; counts for costs that take no others.
+// Segments of 100 numbers with different levels; counts for costs that accept only counts.
 void print_segmentations(std::string_view cost, bool is_up_down) {
   Random random(7);
   const std::size_t n = 3000;

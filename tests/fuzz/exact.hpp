@@ -1,8 +1,7 @@
-// Exact numbers for the checker, written apart from the core's own.
-//
-// Doubles of one array are whole numbers times a common power of two. Where these fit, they are
-// 128-bit integers (`Narrow`), and products of two of them are compared in 256 bits; otherwise they
-// are integers of any length (`Wide`). Only functions documented as rounding do so.
+// Exact numbers for the checker, independent of those of the core. The doubles of an array are
+// whole numbers times a common power of two. If the whole numbers fit, they are stored as 128-bit
+// integers (`Narrow`), and products of two of them are compared in 256 bits; otherwise they are
+// integers of any length (`Wide`). Only functions documented as rounding do so.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +119,7 @@ inline int compare_products(const Wide& a, const Wide& b, int x_exponent, const 
          });
 }
 
-// A number rounded to 64 digits, with its exponent apart so that nothing overflows.
+// A number rounded to 64 binary digits, with a separate exponent so that nothing overflows.
 struct Rounded {
   long double digits;
   int exponent;
@@ -139,9 +138,9 @@ template <class Int>
 struct Fraction {
   Int numerator{};
   Int denominator{1};  // positive
-  double below = 0.0;  // the largest float64 that is not above
+  double below = 0.0;  // the largest float64 that is not above the number
   double nearest = 0.0;
-  bool is_float = true;  // is it `below`?
+  bool is_float = true;  // whether the number equals `below`
 
   double above() const { return std::nextafter(below, infinity); }
 
@@ -166,8 +165,8 @@ struct Fraction {
   }
 
  private:
-  // Small numbers are divided as they are: the quotient is the nearest float64, and what it leaves
-  // of the numerator has the right sign. A twentieth of all the time went without it.
+  // Small numbers are divided as doubles: the quotient is the nearest float64, and the remainder
+  // has the correct sign. This saves a twentieth of the total time.
   bool round_as_doubles(int exponent) {
     constexpr std::int64_t small = std::int64_t{1} << 53;
     if (numerator > small || numerator < -small || denominator > small || std::abs(exponent) > 900)
@@ -186,7 +185,7 @@ struct Fraction {
     return compare_products(numerator, Int(1), exponent, Int(x.digits), denominator, x.exponent);
   }
 
-  // Halfway goes to the even one, as in all arithmetic.
+  // Ties are rounded to even, as in IEEE arithmetic.
   double nearest_of_two(int exponent) const {
     const bool is_negative = below < 0.0;
     const double inner = is_negative ? above() : below;
@@ -261,7 +260,7 @@ struct ExactValue {
     }
     return difference.sign();
   }
-  // Is a float64 not below, or not above, but for its last two digits and denormal units?
+  // Whether a float64 is not below, or not above, up to its last two digits and denormal units.
   bool is_at_most(double got) const {
     return compare(got, sign() < 0 ? 0x1p-50 : -0x1p-50, -16.0 * tiny) >= 0;
   }

@@ -1,7 +1,7 @@
-// What is expected of the core, from the brute force: rows of a path, and how near is near enough.
+// Expected results of the core, from brute force: the rows of a path, and the tolerances.
 //
 // Steps, counts, signs and zeros must be exact. Values of AUM, AUC and slopes are float64 and may
-// be off by 2^-50 of themselves, or by 16 of the smallest float64; nothing else is allowed for.
+// have a relative error of 2^-50, or an absolute error of 16 times the smallest float64.
 #pragma once
 
 #include "brute_force.hpp"
@@ -9,8 +9,8 @@
 
 namespace fuzz {
 
-// Crossings that round to one float64 share a row. One after step 0 that underflows is put at the
-// smallest float64, so that it stays after 0.
+// Crossings that round to the same float64 share a row. A crossing after step 0 that underflows is
+// moved to the smallest float64, so that it remains after 0.
 template <class Int>
 double row_step(const Fraction<Int>& step) {
   return step.nearest != 0.0 ? step.nearest : sign_of(step.numerator) * tiny;
@@ -18,7 +18,7 @@ double row_step(const Fraction<Int>& step) {
 
 struct ExpectedRow {
   double step = 0.0;
-  std::size_t before = 0;  // stretches
+  std::size_t before = 0;  // index of the stretch
   std::size_t after = 0;
 };
 
@@ -52,12 +52,12 @@ class Expected {
     return n;
   }
 
-  // AUM at a float64 step, exactly.
+  // Exact AUM at a float64 step.
   ExactValue exact_aum(double step) const {
     return truth_.exact_aum(truth_.stretch(truth_.locate(step).stretch), step);
   }
 
-  // Is it AUM of the real lines at this float64 step?
+  // Whether a result is AUM of the real lines at this float64 step.
   bool is_aum(double got, double step) const {
     if (std::isnan(got) || (is_monotone_ && got < 0.0)) return false;
     const Stretch& at = truth_.stretch(truth_.locate(step).stretch);
@@ -69,7 +69,8 @@ class Expected {
     return exact.is_at_most(got) && exact.is_at_least(got);
   }
 
-  // Is it AUM at a row: between its crossings, or between these and the float64 that they share?
+  // Whether a result is AUM at a row: between its crossings, or between these and their float64
+  // step.
   bool is_aum(double got, const ExpectedRow& row) const {
     if (is_aum(got, row.step)) return true;
     if (!std::isfinite(got) || (is_monotone_ && got < 0.0)) return false;

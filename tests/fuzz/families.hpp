@@ -1,4 +1,4 @@
-// Families of problems, most of them full of ties: what a seed and a name stand for.
+// Families of problems, most of them with many ties. A seed and a family determine a problem.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ inline void add_line(Problem& problem, double intercept, double slope) {
   problem.slope.push_back(slope);
 }
 
-// Arguments of one call are drawn in an order that the compiler chooses: so one at a time.
+// The order in which arguments of a call are evaluated depends on the compiler, so they are drawn
+// one at a time.
 inline void add_grid_line(Problem& problem, Random& random, std::int64_t reach) {
   const double intercept = whole_number(random, reach);
   const double slope = whole_number(random, reach);
@@ -34,7 +35,7 @@ inline void grid_lines(Problem& problem, Random& random, std::size_t n) {
   while (problem.size() < n) add_grid_line(problem, random, reach);
 }
 
-// Mostly 2 to 9; now and then up to 60, for the sweep and the path.
+// The number of lines: usually 2 to 9, and sometimes up to 60, for the sweep and the path.
 inline std::size_t draw_size(Random& random) {
   if (random.one_in(400)) return static_cast<std::size_t>(random.from(10, 60));
   return static_cast<std::size_t>(random.from(2, 9));
@@ -107,7 +108,7 @@ inline void lines_through(Problem& problem, Random& random, std::size_t n, std::
     double rise, run, level;  // the step is rise / run
   };
   std::array<Through, 3> points;
-  for (Through& point : points) {  // members in braces are drawn in their order
+  for (Through& point : points) {  // members in braces are evaluated in order
     point = Through{static_cast<double>(random.from(-2, 9)), static_cast<double>(random.from(1, 7)),
                     whole_number(random, 4)};
   }
@@ -168,7 +169,7 @@ inline void thirds(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Ties, but for the last digit of some numbers.
+// Ties, except that the last digit of some numbers is changed.
 inline void nudge(Problem& problem, Random& random) {
   for (auto* values : {&problem.intercept, &problem.slope})
     for (double& x : *values)
@@ -201,7 +202,7 @@ inline void scales(Problem& problem, Random& random) {
 
 inline void shrink(double& x) { x *= std::numeric_limits<double>::denorm_min(); }
 
-// All values are a few of the smallest units.
+// All values are small multiples of the smallest float64.
 inline void denormals(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   for (auto* values : {&problem.intercept, &problem.slope})
@@ -209,7 +210,7 @@ inline void denormals(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Half of the values are.
+// Half of the values are small multiples of the smallest float64.
 inline void mixed_denormals(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   for (auto* values : {&problem.intercept, &problem.slope})
@@ -224,7 +225,7 @@ inline void large_values(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Powers of two from 2^-46 to 2^46, so that sums cancel to little beside their terms.
+// Powers of two from 2^-46 to 2^46, so that sums are small relative to their terms.
 inline void magnitudes(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   for (auto* values : {&problem.intercept, &problem.slope})
@@ -232,7 +233,7 @@ inline void magnitudes(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Multiplied out, so that all platforms have the same digits.
+// Computed by multiplication, so that all platforms have the same digits.
 inline double power_of_ten(std::int64_t exponent) {
   double power = 1.0;
   for (std::int64_t k = std::abs(exponent); k > 0; --k)
@@ -240,7 +241,7 @@ inline double power_of_ten(std::int64_t exponent) {
   return power;
 }
 
-// Powers of ten from 1e-300 to 1e199, all that the package takes.
+// Powers of ten from 1e-300 to 1e199, the range that the package accepts.
 inline void all_magnitudes(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   const std::int64_t reach = random.one_in(2) ? 30 : 300;
@@ -264,8 +265,8 @@ inline void outliers(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// A model of one feature in thirds or tenths whose weight passes zero: all lines meet there, but
-// for the rounding of two products.
+// A model of one feature in thirds or tenths whose weight passes zero. All lines would meet there
+// without the rounding of two products.
 inline void slivers(Problem& problem, Random& random) {
   const std::size_t n = draw_size(random);
   const double unit = random.one_in(2) ? 3.0 : 10.0;
@@ -279,7 +280,7 @@ inline void slivers(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Copies of lines whose jumps cancel, wholly or not.
+// Copies of lines whose jumps cancel completely or in part.
 inline void opposite_copies(Problem& problem, Random& random) {
   const std::size_t n = draw_size(random);
   grid_lines(problem, random, (n + 1) / 2);
@@ -300,7 +301,7 @@ inline void opposite_copies(Problem& problem, Random& random) {
   }
 }
 
-// Weights from 1e-6 to 1e6, most of them not whole numbers of anything.
+// Weights from 1e-6 to 1e6, most of which have no common unit.
 inline void wild_weights(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   if (random.one_in(2)) divide(problem, 10.0);
@@ -321,7 +322,7 @@ inline void borders(Problem& problem, Random& random) {
   random.one_in(2) ? count_jumps(problem, random) : weighted_jumps(problem, random);
 }
 
-// So many lines in few places that the searches divide them.
+// Many lines in few places, so that the searches split their ranges.
 inline void crowds(Problem& problem, Random& random) {
   const auto n = static_cast<std::size_t>(random.from(49, 120));
   if (random.one_in(2)) {
@@ -338,7 +339,7 @@ inline void crowds(Problem& problem, Random& random) {
 struct Family {
   std::string_view name;
   Draw draw;
-  std::int64_t share;  // of the problems
+  std::int64_t share;  // relative frequency
 };
 
 inline constexpr std::array families{

@@ -1,4 +1,4 @@
-// Jumps of the errors for lines that are drawn already: labels, weights, rates, any signs.
+// Random jumps of the errors for given lines: labels, weights, rates, or jumps of any sign.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  // From low to high, both included.
+  // A number from low to high, inclusive.
   std::int64_t from(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
   }
@@ -71,7 +71,7 @@ inline void weighted_jumps(Problem& problem, Random& random) {
   }
 }
 
-// Any signs; only the sums are of the right one.
+// Jumps of any sign, with sums of the right sign.
 inline void wild_jumps(Problem& problem, Random& random) {
   const double divisor = random.one_in(4) ? 10.0 : 1.0;
   for (auto* jump : {&problem.fp_diff, &problem.fn_diff}) {
@@ -102,7 +102,7 @@ inline void changepoint_jumps(Problem& problem, Random& random, double fp_unit, 
   problem.fp_diff.assign(n, 0.0);
   problem.fn_diff.assign(n, 0.0);
   std::int64_t fp = 0, fn = 0;
-  for (std::size_t k = n; k-- > 0;) {  // FN from its end
+  for (std::size_t k = n; k-- > 0;) {  // FN, in reverse order
     const bool is_last = k + 1 == n || problem.example[k] != problem.example[k + 1];
     if (is_last) fn = 0;
     const std::int64_t before = random.from(0, 2);

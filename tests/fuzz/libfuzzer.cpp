@@ -1,4 +1,5 @@
-// Any bytes as lines or a sequence, for libFuzzer: do all calls end, without undefined behavior?
+// Target for libFuzzer: interprets arbitrary bytes as lines or a sequence, and checks that all
+// calls terminate without undefined behavior.
 //
 // Only properties that need no expected values are checked: order of steps, finite numbers, bounds.
 #include <cstdio>
@@ -23,7 +24,7 @@ class Bytes {
     left_ -= size;
     return value;
   }
-  // A float64 of any size, or a small number, so that ties occur too.
+  // An arbitrary float64, or a small number, so that ties occur too.
   double number(bool is_any) {
     const double any = is_any ? take<double>() : static_cast<double>(take<std::int8_t>()) / 8.0;
     return std::isfinite(any) ? any : 1.0;
@@ -93,7 +94,7 @@ void search(Bytes bytes, std::uint8_t kind) {
   fuzz::CoreUnderTest::aum_derivatives(problem);
 }
 
-// The package hands over sequences scaled to at most 1 in size, and positive weights.
+// The package passes sequences with absolute values of at most 1, and positive weights.
 void segment(Bytes bytes, std::uint8_t kind) {
   const double penalty = std::fabs(bytes.number(true));
   const bool is_poisson = (kind & 1) != 0;

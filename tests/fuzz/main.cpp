@@ -1,4 +1,4 @@
-// Compare the core with brute force in exact arithmetic, on many small problems full of ties.
+// Compare the core with brute force in exact arithmetic, on small problems with many ties.
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -39,7 +39,7 @@ constexpr const char* usage =
   std::exit(2);
 }
 
-// Without the check a number beyond 64 bits would become the largest one.
+// Without the check, a number of more than 64 bits would be replaced by the largest one.
 std::uint64_t whole_number(const std::string& name, const char* value) {
   char* end = nullptr;
   errno = 0;
@@ -73,7 +73,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// The family of a problem, from its seed unless one is asked for.
+// The family with this name, or a random one if the name is empty.
 const fuzz::Family& family_of(const std::string& name, fuzz::Random& random) {
   std::int64_t total = 0;
   for (const fuzz::Family& family : fuzz::families) total += family.share;
@@ -89,7 +89,7 @@ volatile std::uint64_t current_seed = 0;
 volatile std::sig_atomic_t is_interrupted = 0;
 
 #ifdef ROCPATH_HAS_ALARM
-// A call that does not end: report which, and stop.
+// Report a call that does not terminate, and exit.
 void stop_hanging(int) {
   std::array<char, 96> message;
   const int length =
@@ -106,7 +106,8 @@ void stop_hanging(int) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
 #if defined(__GLIBC__)
-  mallopt(M_MXFAST, 0);  // the core asks for many small pieces at a time; bins of them only cost
+  mallopt(M_MXFAST,
+          0);  // the core allocates many small blocks at once, for which fast bins are slower
 #endif
   for (const int request : {SIGINT, SIGTERM}) std::signal(request, [](int) { is_interrupted = 1; });
 #ifdef ROCPATH_HAS_ALARM
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
     const fuzz::Family& family = family_of(options.family, random);
     fuzz::check(fuzz::make_problem(family, seed, random), random, report);
   }
-  // By the time of the processor: other work on the machine does not count.
+  // CPU time is used, so that other processes do not affect the result.
   const double minutes = static_cast<double>(std::clock()) / CLOCKS_PER_SEC / 60.0;
   std::printf("seed %llu, %.2f million problems a minute of one core\n",
               static_cast<unsigned long long>(options.seed),

@@ -1,11 +1,11 @@
-// The partial area as a function of the step by its definition, in exact fractions.
+// The partial area as a function of the step, from its definition, in exact fractions.
 #pragma once
 
 #include "expected.hpp"
 
 namespace fuzz {
 
-// Left of max_fpr and above min_tpr, as fractions of small numbers.
+// The rates of a region, max_fpr and min_tpr, as fractions of small integers.
 struct PartialRates {
   std::int64_t fpr_numerator = 1, tpr_numerator = 0, denominator = 1;
 
@@ -21,8 +21,7 @@ inline std::string rates_text(const PartialRates& rates) {
   return ", max_fpr=" + text(rates.max_fpr()) + ", min_tpr=" + text(rates.min_tpr());
 }
 
-// Twice an area. Its fraction is never reduced, which would take longer than all that is done
-// with it.
+// Twice an area. The fraction is never reduced, which would take longer than all other operations.
 template <class Int>
 struct Area {
   Int numerator{0};
@@ -46,8 +45,8 @@ inline bool is_near_area(double got, long double value) {
   return std::fabs(got - value) <= 0x1p-51L * std::fabs(value) + partial_unit;
 }
 
-// Do 128 bits hold the areas of a part? A border cuts at most two ties, so that a fraction has at
-// most four factors that are not larger than the denominator times the errors.
+// Whether partial areas fit into 128 bits. The borders cut at most two ties, so a fraction has at
+// most four factors, none of which exceeds the denominator times the errors.
 inline bool are_areas_narrow(const Problem& problem, const PartialRates& rates) {
   BitRange jumps;
   jumps.add(problem.fp_diff);
@@ -57,7 +56,7 @@ inline bool are_areas_narrow(const Problem& problem, const PartialRates& rates) 
   return 4 * (jumps.width() + n_bits) + 4 <= 126;
 }
 
-// What `BestCheck` asks of the whole AUC, of a part of it. Requires: errors that are monotone.
+// The partial areas that `BestCheck` compares with the core. Requires: monotone errors.
 template <class Int, class Number>
 class PartialAreas {
  public:
@@ -94,6 +93,9 @@ class PartialAreas {
   const Area<Number>& at(Location at) const {
     return at.is_on_point ? point_[at.stretch - 1] : stretch_[at.stretch];
   }
+  bool is_near(const Area<Number>& a, const Area<Number>& b) const {
+    return std::fabs(value(a) - value(b)) <= partial_unit;
+  }
   long double value(const Area<Number>& area) const {
     const Rounded top = rounded(area.numerator), bottom = rounded(area.denominator),
                   perfect = rounded(doubled_perfect_);
@@ -106,7 +108,7 @@ class PartialAreas {
     const std::size_t n_lines = truth_.n_lines();
     std::vector<std::size_t> order(n_lines);
     for (std::size_t k = 0; k < n_lines; ++k) order[ranks_[before][k]] = k;
-    std::vector<bool> is_joined(n_lines, false);  // with the next rank
+    std::vector<bool> is_joined(n_lines, false);  // whether a rank is tied with the next one
     for (std::size_t p = before; p < after; ++p)
       for (std::size_t k = truth_.points()[p].first_pair; k < truth_.points()[p].last_pair; ++k) {
         const std::size_t a = ranks_[before][truth_.pairs()[k].lower];
@@ -130,14 +132,15 @@ class PartialAreas {
  private:
   const BruteForce<Int>& truth_;
   PartialRates rates_;
-  // All by the denominator of the rates, so that the borders are whole numbers too.
+  // Jumps multiplied by the denominator of the rates, so that the borders are whole numbers too.
   std::vector<Number> fp_, tp_;
   Number right_, bottom_, doubled_perfect_;
-  std::vector<std::vector<std::size_t>> ranks_;  // on every stretch
+  std::vector<std::vector<std::size_t>> ranks_;  // of the lines on every stretch
   std::vector<Area<Number>> stretch_, point_;
 
-  // Of the straight line from (x, y) by (dx, dy), between the borders: a trapezoid, or, where it
-  // crosses the bottom, a triangle, as wide as dx / dy of its height.
+  // Add the area between the borders below the straight segment from (x, y) to (x + dx, y + dy). It
+  // is a trapezoid or, if the segment crosses the bottom, a triangle whose width is dx / dy times
+  // its height.
   void add_area_below(const Number& x, const Number& y, const Number& dx, const Number& dy,
                       Area<Number>& area) const {
     if (dx == 0 || x >= right_ || y + dy <= bottom_) return;
@@ -154,7 +157,7 @@ class PartialAreas {
   }
 };
 
-// All of AUC, in the same words.
+// The whole AUC, with the same interface as `PartialAreas`.
 template <class Int>
 class WholeAreas {
  public:
@@ -164,6 +167,7 @@ class WholeAreas {
   const Int& on_stretch(std::size_t k) const { return truth_.stretch(k).doubled_auc; }
   Int at_point(std::size_t k) const { return truth_.doubled_auc_at_point(k); }
   Int at(Location at) const { return truth_.doubled_auc(at); }
+  bool is_near(const Int& a, const Int& b) const { return a == b; }
   long double value(const Int& doubled) const { return expected_.auc(doubled); }
 
  private:

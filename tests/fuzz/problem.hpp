@@ -1,4 +1,4 @@
-// One problem: lines with their jumps, and how to print it as Python that makes it again.
+// A problem consists of lines and their jumps, and can be printed as Python code that creates it.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ struct Problem {
   std::string_view family;
   std::uint64_t seed = 0;
   std::vector<double> intercept, slope, fp_diff, fn_diff;
-  std::vector<std::int64_t> example;  // whose line it is
-  double divisor = 1.0;               // of all jumps: rates are fractions that no float64 is
+  std::vector<std::int64_t> example;  // the example of each line
+  double divisor = 1.0;  // of all jumps, since rates such as 1/3 are not float64 numbers
 
   std::size_t size() const { return intercept.size(); }
   bool is_monotone() const {
@@ -23,7 +23,7 @@ struct Problem {
   }
 };
 
-// The shortest digits that give the number back.
+// The shortest text that is parsed as the same number.
 inline std::string text(double x) {
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
@@ -37,7 +37,7 @@ std::string text_list(const Values& values) {
   return "[" + list + "]";
 }
 
-// Rates of labels come from the labels alone, and predictions are the lines turned round.
+// Rates are determined by the labels, and predictions and their direction are the negative lines.
 inline std::string rates_as_python(const Problem& problem) {
   std::vector<double> label, prediction, direction;
   for (std::size_t k = 0; k < problem.size(); ++k) {

@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-// How to print the call that is being checked; only failures need it.
+// A function that formats the checked call. It is called only for failures.
 using CallText = std::function<std::string()>;
 
 class Report {
@@ -21,7 +21,7 @@ class Report {
     has_failed_ = false;
   }
 
-  // `call` is the call of the package that shows it, in terms of `lines`.
+  // `call` is the Python call that reproduces the failure, with an argument `lines`.
   void fail(const std::string& what, const std::string& call, const std::string& expected,
             const std::string& got) {
     has_failed_ = true;

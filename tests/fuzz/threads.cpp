@@ -1,7 +1,6 @@
-// Searches on several threads at once, for ThreadSanitizer: are there data races?
-//
-// Enough lines that every search starts a thread of its own too. The answers of all callers, and of
-// one that may start no thread, must be the same.
+// Run searches on several threads at once, to find data races with ThreadSanitizer. There are
+// enough lines that every search starts a thread too. The results of all callers, and of one that
+// must not start a thread, must be equal.
 #include <cstdio>
 #include <thread>
 
