@@ -1,9 +1,7 @@
 """Errors as piecewise constant functions of a penalty, and their jumps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +21,7 @@ class PenaltyRows:
     @classmethod
     def sorted(
         cls, example: ArrayLike, min_penalty: ArrayLike, fp: ArrayLike, fn: ArrayLike
-    ) -> PenaltyRows:
+    ) -> Self:
         """Check and sort the rows."""
         columns: dict[str, NDArray[Any]] = {
             "example": whole_numbers("example", example),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.noise import variance_floor
+from rocpath.changepoint.observations import variance_floor
 from tests import oracle_changepoint as oracle
 
 VALUES = st.lists(st.integers(-6, 6), min_size=4, max_size=12)

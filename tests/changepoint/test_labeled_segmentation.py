@@ -191,8 +191,8 @@ BAD = [
     ({"labels": cp.Labels([0], [9], ["no_change"])}, ValueError, "within the sequence"),
     ({"labels": cp.Labels([3], [4], ["one_change"])}, ValueError, "allow the changes they require"),
     ({"min_length": 0}, ValueError, "min_length must be an integer of at least 1"),
-    ({"position": [1, 2, 2, 3]}, ValueError, "position must be finite and increase"),
-    ({"position": [1, 2, 3, np.inf]}, ValueError, "got inf at index 3 after 3.0"),
+    ({"position": [1, 2, 2, 3]}, ValueError, "position must increase"),
+    ({"position": [1, 2, 3, np.inf]}, ValueError, "position must be finite.*got inf at index 3"),
 ]
 
 

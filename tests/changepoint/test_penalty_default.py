@@ -51,6 +51,15 @@ def test_penalty_is_positive_if_most_values_are_equal(cost):
     assert cp.segment_penalty(x, penalty, cost=cost).n_changes < 40
 
 
+def test_spikes_count_as_noise():
+    x = np.zeros(2000)
+    x[::25] = np.random.default_rng(8).lognormal(size=80)
+    # All variation is noise without autocorrelation around one level.
+    assert cp.default_penalty(x) == pytest.approx(2 * x.var() * np.log(x.size), rel=0.1)
+    x[1000:] += 40
+    assert 1000 in cp.segment_penalty(x, cp.default_penalty(x)).changes.tolist()
+
+
 def test_missing_observations_are_ignored():
     rng = np.random.default_rng(6)
     x = np.repeat([0.0, 6.0], 50) + rng.normal(size=100)

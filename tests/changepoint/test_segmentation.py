@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rocpath._core as _core
 from rocpath import changepoint as cp
-from rocpath.changepoint.segmentation import SegmentCost
+from rocpath.changepoint.search import SegmentCost
 from tests import oracle_changepoint as oracle
 
 kinds = st.sampled_from(["normal", "poisson"])

@@ -14,7 +14,6 @@ from .labels import LabelErrors, Labels, label_errors
 from .learned_detector import LearnedDetector
 from .penalty_default import default_penalty
 from .penalty_regressor import PenaltyRegressor
-from .pieces import Piece, SequencePieces, array_pieces, bed_labels, bedgraph_pieces
 from .segmentation import segment, segment_penalty
 from .segmentation_results import ModelSelection, Segmentation, Segmentations, model_selection
 from .worth import ChangeWorth, change_worth, changes_worth
@@ -28,14 +27,9 @@ __all__ = [
     "ModelSelection",
     "PenaltyErrors",
     "PenaltyRegressor",
-    "Piece",
     "Segmentation",
     "Segmentations",
     "SequenceFeatures",
-    "SequencePieces",
-    "array_pieces",
-    "bed_labels",
-    "bedgraph_pieces",
     "change_worth",
     "changes_worth",
     "covering",

@@ -1,29 +1,20 @@
 """Adapters for detectors of ruptures, skchange and sktime."""
 
-from __future__ import annotations
-
 import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from rocpath.arguments import describe, finite_vector, nonnegative_number, whole_number
-from rocpath.changepoint.error_functions import penalty_errors
-from rocpath.changepoint.labels import label_errors
+from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
+from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.segmentation_results import Segmentation, model_selection
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.error_functions import PenaltyErrors
-    from rocpath.changepoint.labels import Labels
-    from rocpath.changepoint.learned_detector import LearnedDetector
-
-    Changes = NDArray[np.int64]
+Changes = NDArray[np.int64]
 
 _SMALLEST_PENALTY = 1e-12  # relative to the cost of the model without changes
 
@@ -198,7 +189,7 @@ def _models(search: _Search, max_changes: int) -> list[Changes]:
     return [one for size, one in models.items() if size <= max_changes]
 
 
-def skchange_detector(learned: LearnedDetector) -> Any:
+def skchange_detector(learned: Any) -> Any:
     """Convert a fitted `LearnedDetector` to a detector of skchange.
 
     Parameters
@@ -216,7 +207,7 @@ def skchange_detector(learned: LearnedDetector) -> Any:
     return SkchangeDetector(FrozenEstimator(learned))
 
 
-def sktime_detector(learned: LearnedDetector) -> Any:
+def sktime_detector(learned: Any) -> Any:
     """Convert a fitted `LearnedDetector` to a detector of sktime.
 
     Parameters

@@ -1,7 +1,5 @@
 """Agreement between detected and annotated changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

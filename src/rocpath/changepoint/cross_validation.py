@@ -1,22 +1,17 @@
 """Choose among nested models by cross-validation, with folds of whole groups."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from rocpath.arguments import read_only
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
-    Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class CandidateChoice(NamedTuple):

@@ -1,19 +1,15 @@
 """Detect changes in unlabeled sequences, with given or estimated penalties."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocpath.arguments import check_count
-from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import checked_sequences
+from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment_penalty
+from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation
 
 
@@ -76,12 +72,3 @@ def detect_changes(
         )
         found.append(replace(best, mean=best.mean * unit + median))
     return found
-
-
-def one_for_each(name: str, given: Any, n: int) -> list[Any]:
-    """Return a list with one entry per sequence, None by default, or raise."""
-    if given is None:
-        return [None] * n
-    entries = list(given)
-    check_count(f"{name} must have an entry", len(entries), n, "sequences")
-    return entries

@@ -1,7 +1,5 @@
 """HTML report of a fitted LearnedDetector."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

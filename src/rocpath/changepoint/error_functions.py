@@ -1,10 +1,8 @@
 """Label errors of a sequence as a function of the penalty."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +19,10 @@ from rocpath.arguments import (
     whole_numbers,
 )
 from rocpath.breakpoints import Denominator, ErrorBreakpoints
-from rocpath.changepoint.label_rules import check_label_kinds
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.observations import possible_changes
-from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment
+from rocpath.changepoint.search import Constraint, SegmentCost, check_label_kinds
+from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import ModelSelection
 
 
@@ -86,7 +84,7 @@ class PenaltyErrors:
         with np.errstate(divide="ignore"):
             return read_only(np.log(self.min_penalty))
 
-    def per_unit(self, unit: float) -> PenaltyErrors:
+    def per_unit(self, unit: float) -> Self:
         """Return the errors as a function of the penalty divided by a unit."""
         return replace(self, min_penalty=self.min_penalty / unit)
 

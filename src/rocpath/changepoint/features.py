@@ -1,7 +1,5 @@
 """Summary statistics of sequences, used as features to predict penalties."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import read_only
 from rocpath.changepoint.observations import observed
-from rocpath.changepoint.segmentation_passes import check_observations
+from rocpath.changepoint.search import check_observations
 
 _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")
@@ -111,7 +109,7 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
         # The mean over columns, which should have the same unit.
         columns = [_features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)]
         return np.asarray(np.mean(columns, axis=0))
-    x, _ = observed(name, sequence, None)
+    x, _, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")
     # Scaled by a power of two, so that squares do not overflow.
     largest, exponent = np.frexp(np.abs(x).max() or 1.0)

@@ -3,9 +3,7 @@
 Features are clipped to their range in training.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +126,7 @@ class FeatureRanges(NamedTuple):
     columns: Columns  # mean and scale after clipping
 
     @classmethod
-    def from_rows(cls, X: NDArray[np.float64]) -> FeatureRanges:
+    def from_rows(cls, X: NDArray[np.float64]) -> Self:
         """Compute the ranges of training data."""
         is_finite = np.isfinite(X)
         is_empty = ~is_finite.any(axis=0)

@@ -1,7 +1,5 @@
 """Interval regression: linear models of targets that are intervals."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, Self
 

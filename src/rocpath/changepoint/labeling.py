@@ -1,7 +1,5 @@
 """HTML page for labeling sequences in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,12 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import whole_number
-from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.labels import kind_of
-from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import checked_sequences, drawn_values, possible_changes
+from rocpath.changepoint.observations import (
+    checked_sequences,
+    drawn_values,
+    noise_scaled,
+    one_for_each,
+    possible_changes,
+)
 from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment, segment_penalty
+from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
 
 

@@ -1,7 +1,5 @@
 """Labeled regions of a sequence, and the label errors of segmentations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -234,7 +232,7 @@ def label_errors(
         raise TypeError(f"labels must be Labels, got {type(labels).__name__}.")
     if isinstance(changes, Segmentations):
         n, changes = changes.n, changes.changes
-    place = _places(n, position, labels)
+    place = sequence_places(n, position, labels)
     wrong = [_wrong(model, k, place, labels) for k, model in enumerate(changes)]
     fp, fn = np.array(wrong, dtype=np.int64).reshape(-1, 2, len(labels)).sum(axis=2).T
     return LabelErrors(read_only(fp), read_only(fn))
@@ -242,7 +240,7 @@ def label_errors(
 
 def label_outcomes(changes: ArrayLike, labels: Labels, position: ArrayLike) -> list[str]:
     """Return ``"FP"``, ``"FN"`` or ``""`` for each label, given one model's changes."""
-    fp, fn = _wrong(changes, 0, _places(None, position, labels), labels)
+    fp, fn = _wrong(changes, 0, sequence_places(None, position, labels), labels)
     return [str(one) for one in np.select([fp, fn], ["FP", "FN"], "")]
 
 
@@ -273,26 +271,29 @@ def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np
     return inside
 
 
-def _places(n: int | None, position: ArrayLike | None, labels: Labels) -> NDArray[np.float64]:
+def sequence_places(
+    n: int | None, position: ArrayLike | None, labels: Labels | None
+) -> NDArray[np.float64]:
     """Return the position of each index; reject labels outside of the sequence."""
-    where = labels.where
+    where = "" if labels is None else labels.where
     if position is None:
         if n is None:
             raise ValueError("n must be given if changes are lists, got None.")
-        n = whole_number("n", n, least=1)
-        place = np.arange(float(n))
-        refuse_outside(labels, 0.0, float(n), has_position=False)
+        place = np.arange(float(whole_number("n", n, least=1)))
+        low, high = 0.0, float(place.size)
     else:
         place = finite_vector(f"position{where}", position)
         n_needed = max(place.size if n is None else n, 1)
         rule = f"position{where} must have one entry"
         check_count(rule, place.size, n_needed, "observations")
         check_increase(f"position{where} must increase", place)
-        refuse_outside(labels, float(place[0]), float(place[-1]), has_position=True)
+        low, high = float(place[0]), float(place[-1])
+    if labels is not None:
+        _refuse_outside(labels, low, high, has_position=position is not None)
     return place
 
 
-def refuse_outside(labels: Labels, low: float, high: float, *, has_position: bool) -> None:
+def _refuse_outside(labels: Labels, low: float, high: float, *, has_position: bool) -> None:
     """Raise if a label lies outside a sequence from low to high."""
     if has_position:
         # Regions may extend beyond the first and the last observation.

@@ -1,21 +1,21 @@
 """Learn penalties from labeled sequences, and detect changes in new ones."""
 
-from __future__ import annotations
-
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.detection import detect_changes, one_for_each
+from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
-from rocpath.changepoint.labels import label_errors
-from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import checked_sequences
+from rocpath.changepoint.labels import Labels, label_errors
+from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.penalty_evaluation import (
     PenaltyEvaluation,
@@ -25,27 +25,19 @@ from rocpath.changepoint.penalty_evaluation import (
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.prediction_warnings import warn_of_unusual
 from rocpath.changepoint.saved_detector import SavedDetector
+from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.training_sequences import (
+    TrainingSequence,
     check_columns,
     features_and_units,
     labeled_sequences,
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
+from rocpath.model_comparison import ModelComparison
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.labels import Labels
-    from rocpath.changepoint.segmentation import Constraint, SegmentCost
-    from rocpath.changepoint.segmentation_results import Segmentation
-    from rocpath.changepoint.training_sequences import TrainingSequence
-    from rocpath.model_comparison import ModelComparison
-
-    Weights = Sequence[ArrayLike | None] | None
+Weights = Sequence[ArrayLike | None] | None
 
 _TINY = np.finfo(float).tiny
 

@@ -1,9 +1,7 @@
 """Candidate models of the log penalty, the simplest first, and their losses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +31,9 @@ class LabeledSequences(NamedTuple):
         """The target interval of each sequence."""
         return np.array([target_interval(one) for one in self.functions])
 
-    def take(self, rows: NDArray[np.intp]) -> LabeledSequences:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Return the sequences of the given rows."""
-        return LabeledSequences(self.X[rows], [self.functions[row] for row in rows])
+        return self._replace(X=self.X[rows], functions=[self.functions[row] for row in rows])
 
 
 class ErrorSteps:

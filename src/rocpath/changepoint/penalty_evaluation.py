@@ -1,7 +1,5 @@
 """Cross-validated label errors of several rules for choosing the penalty."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

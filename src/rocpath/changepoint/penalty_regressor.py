@@ -1,15 +1,25 @@
 """Learn changepoint penalties from cross-validated label errors."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.arguments import nonnegative_number, one_of, share_between, whole_number
-from rocpath.changepoint.cross_validation import CandidateChoice, choose_candidate, group_splits
-from rocpath.changepoint.error_functions import can_be_learned, checked_functions, error_breakpoints
+from rocpath.changepoint.cross_validation import (
+    CandidateChoice,
+    Split,
+    choose_candidate,
+    group_splits,
+)
+from rocpath.changepoint.error_functions import (
+    PenaltyErrors,
+    can_be_learned,
+    checked_functions,
+    error_breakpoints,
+)
 from rocpath.changepoint.interval_path import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
     ErrorSteps,
@@ -19,16 +29,7 @@ from rocpath.changepoint.penalty_candidates import (
 )
 from rocpath.linear_model import minimize_aum
 from rocpath.roc import auc
-from rocpath.step_choice import STEP_CHOICES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint.cross_validation import Split
-    from rocpath.changepoint.error_functions import PenaltyErrors
-    from rocpath.step_choice import StepChoice
+from rocpath.step_choice import STEP_CHOICES, StepChoice
 
 # Number of standard errors by which a simpler model may be worse than the best. On five
 # data sets and subsets of them, label errors with 0, 0.5 and 1 did not differ

@@ -1,7 +1,5 @@
 """Warnings about sequences that differ from the training data."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

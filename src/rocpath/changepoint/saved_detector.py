@@ -1,18 +1,11 @@
 """The content of a saved LearnedDetector."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocpath.changepoint.learned_detector import LearnedDetector
-
 
 # Fitted attributes that predictions need, besides the penalty model.
 _LEARNED = ("has_runs_", "n_labeled_", "n_labels_", "n_columns_")
@@ -40,7 +33,7 @@ class SavedDetector:
             )
 
     @classmethod
-    def from_detector(cls, detector: LearnedDetector, metadata: Mapping[str, Any]) -> SavedDetector:
+    def from_detector(cls, detector: Any, metadata: Mapping[str, Any]) -> Self:
         """Collect the settings and fitted attributes of a detector."""
         if detector.search is not None:
             raise ValueError(
@@ -52,7 +45,7 @@ class SavedDetector:
         learned = {name: getattr(detector, name) for name in _LEARNED}
         return cls(detector.regressor_, settings, learned, dict(metadata))
 
-    def detector(self) -> LearnedDetector:
+    def detector(self) -> Any:
         """Return the fitted detector."""
         from rocpath.changepoint.learned_detector import LearnedDetector
 

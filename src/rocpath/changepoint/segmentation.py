@@ -1,27 +1,23 @@
 """Optimal segmentations of a sequence, with 0 to K changes or for a penalty."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
-from rocpath.changepoint.segmentation_passes import checked_sequence, fit, search
+from rocpath.changepoint.labels import Labels
+from rocpath.changepoint.search import (
+    CheckedSequence,
+    Constraint,
+    SegmentCost,
+    checked_sequence,
+    fit,
+    search,
+)
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.changepoint.labels import Labels
-    from rocpath.changepoint.pieces import SequencePieces
-    from rocpath.changepoint.segmentation_passes import CheckedSequence
-
-SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
-Constraint = Literal["up_down"] | None
 
 # Bytes per change in the results and the search (77 to 79 were measured with 1,000 and
 # 2,000 changes), and per cost function of a segment below the minimum length.
@@ -30,7 +26,7 @@ _WAITING_BYTES = 500
 
 
 def segment(
-    x: ArrayLike | SequencePieces,
+    x: ArrayLike,
     max_changes: int,
     *,
     cost: SegmentCost = "normal",
@@ -44,16 +40,16 @@ def segment(
     """Find the best segmentation for every number of changes up to a maximum.
 
     The search is exact. It uses functional pruning, which in practice takes
-    O(K n log n) time for K changes and n observations, and memory that does not grow
-    with n. Several columns and ``cost="mean_variance"`` use PELT pruning, which takes
+    O(K n log n) time for K changes and n observations, and little memory besides
+    copies of the data. Several columns and ``cost="mean_variance"`` use PELT pruning, which takes
     quadratic time if there are few changes; robust costs also take quadratic time.
     Consecutive segments may have equal means.
 
     Parameters
     ----------
-    x : array-like, shape (n,) or (n, d), or SequencePieces
+    x : array-like, shape (n,) or (n, d)
         The sequence; values must be non-negative for ``cost="poisson"``. NaN marks
-        missing observations, which have weight 0. Memory-mapped arrays stay on disk.
+        missing observations, which have weight 0.
     max_changes : int
         Maximum number of changes, below n.
     cost : {"normal", "poisson", "biweight", "huber", "mean_variance"}
@@ -117,12 +113,13 @@ def segment(
     sequence = checked_sequence(
         x, weights, position, cost=cost, constraint=constraint, labels=labels, threshold=threshold
     )
-    if max_changes >= sequence.n:
+    n_observed = sequence.weight.size
+    if max_changes >= n_observed:
         raise ValueError(
-            f"max_changes must be below the length of x, {sequence.n}, got {max_changes}."
+            f"max_changes must be below the length of x, {n_observed}, got {max_changes}."
         )
     _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
-    models, _ = _best_models(sequence, min_length, max_changes=max_changes)
+    models = _best_models(sequence, min_length, max_changes=max_changes)
     if constraint is None and labels is None and min_length == 1 and cost != "mean_variance":
         # Costs of equal models can differ by rounding.
         models = replace(models, cost=read_only(np.minimum.accumulate(models.cost)))
@@ -130,7 +127,7 @@ def segment(
 
 
 def segment_penalty(
-    x: ArrayLike | SequencePieces,
+    x: ArrayLike,
     penalty: float,
     *,
     cost: SegmentCost = "normal",
@@ -145,14 +142,14 @@ def segment_penalty(
     """Find the segmentation that minimizes cost + penalty * number of changes.
 
     The search is exact. Functional pruning takes, in practice, O(n log n) time and
-    memory that does not grow with n; see `segment` for other costs. The result is the
+    little memory besides copies of the data; see `segment` for other costs. The result is the
     model that `model_selection` selects for the penalty, except that ties between
     equally good models may be broken differently.
 
     Parameters
     ----------
-    x : array-like, shape (n,) or (n, d), or SequencePieces
-        The sequence, as for `segment`; `bedgraph_pieces` reads a file.
+    x : array-like, shape (n,) or (n, d)
+        The sequence, as for `segment`.
     penalty : float
         Non-negative penalty per change; an infinite penalty allows no changes.
     cost, weights, constraint, labels, position, min_length, threshold
@@ -182,21 +179,21 @@ def segment_penalty(
     )
     # A constant sequence has no changes at any penalty.
     is_constant = sequence.low == sequence.high and labels is None
-    models, place = _best_models(
+    models = _best_models(
         sequence, min_length, penalty=np.inf if is_constant else penalty, progress=progress
     )
-    cost_of_best = float(models.cost[0])
-    return Segmentation(cost_of_best, models.changes[0], models.mean[0], penalty, models.n, place)
+    (cost_of_best,), (changes,), (mean,) = models.cost.tolist(), models.changes, models.mean
+    place = None if position is None else read_only(np.asarray(position, float)[changes])
+    return Segmentation(cost_of_best, changes, mean, penalty, models.n, place)
 
 
 def _best_models(
     sequence: CheckedSequence, min_length: int, **search_settings: Any
-) -> tuple[Segmentations, NDArray[np.float64] | None]:
-    """Return the best models, and the positions of their changes."""
+) -> Segmentations:
     shortest = whole_number("min_length", min_length, least=1)
     # Estimating a variance requires two observations.
     shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
-    shortest = min(shortest, sequence.n)  # a shorter sequence is one segment
+    shortest = min(shortest, sequence.weight.size)  # a shorter sequence is one segment
     if shortest > 1:
         n_states = search_settings.get("max_changes", 1) + 1
         _refuse_too_large(2 * n_states * shortest * _WAITING_BYTES)
@@ -210,19 +207,18 @@ def _best_models(
             f"{given} and min_length={shortest}."
         )
     n_changes = found["n_changes"][is_model]
-    fits, place = fit(sequence, found["change"], found["is_tied"], n_changes)
+    fits = fit(sequence, found["change"], found["is_tied"], n_changes)
     cost = np.full(is_model.size, np.inf)
     cost[is_model] = fits["cost"]
     mean = fits["mean"].reshape(-1, *sequence.origin.shape) + sequence.origin
     ends = np.cumsum(np.where(is_model, found["n_changes"], 0))[:-1]
     mean_ends = np.cumsum(found["n_changes"] + 1)[:-1]
-    models = Segmentations(
+    return Segmentations(
         read_only(cost),
         tuple(np.split(sequence.original(found["change"]), ends)),
         tuple(np.split(read_only(mean), mean_ends)),
-        sequence.n_all,
+        sequence.n,
     )
-    return models, place
 
 
 def _refuse_too_large(n_bytes: int) -> None:

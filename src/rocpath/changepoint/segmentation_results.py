@@ -1,7 +1,5 @@
 """Results of segmentation, and the models that each penalty selects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +14,58 @@ from rocpath.arguments import (
     same_length,
     whole_numbers,
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelSelection:
+    """Hold the models that are selected by some penalty, in order of the penalty.
+
+    Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
+    two equally good models, the one with fewer changes is selected. The first row
+    starts at 0, the last ends at infinity.
+
+    Attributes
+    ----------
+    n_changes : array of int
+        Number of changes, decreasing.
+    cost : array
+        Cost without the penalty, increasing.
+    min_penalty, max_penalty : array
+        Limits of the penalties that select the model.
+    model : array of int
+        Index of the model in the arguments of `model_selection`.
+    """
+
+    n_changes: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    min_penalty: NDArray[np.float64]
+    max_penalty: NDArray[np.float64]
+    model: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return the number of selected models."""
+        return self.n_changes.size
+
+    def select(self, penalty: ArrayLike) -> Any:
+        """Return the number of changes that a penalty selects.
+
+        Parameters
+        ----------
+        penalty : float or array-like
+            Non-negative penalties.
+
+        Returns
+        -------
+        int or array of int
+        """
+        at = np.asarray(penalty)
+        if at.dtype.kind not in "buif":
+            raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
+        if not (at >= 0).all():
+            raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
+        # Ties are broken in favor of fewer changes.
+        row = np.searchsorted(self.min_penalty, at, side="right") - 1
+        return self.n_changes[row][()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,58 +136,6 @@ class Segmentation:
     def n_changes(self) -> int:
         """The number of changes."""
         return self.changes.size
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ModelSelection:
-    """Hold the models that are selected by some penalty, in order of the penalty.
-
-    Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
-    two equally good models, the one with fewer changes is selected. The first row
-    starts at 0, the last ends at infinity.
-
-    Attributes
-    ----------
-    n_changes : array of int
-        Number of changes, decreasing.
-    cost : array
-        Cost without the penalty, increasing.
-    min_penalty, max_penalty : array
-        Limits of the penalties that select the model.
-    model : array of int
-        Index of the model in the arguments of `model_selection`.
-    """
-
-    n_changes: NDArray[np.int64]
-    cost: NDArray[np.float64]
-    min_penalty: NDArray[np.float64]
-    max_penalty: NDArray[np.float64]
-    model: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        """Return the number of selected models."""
-        return self.n_changes.size
-
-    def select(self, penalty: ArrayLike) -> Any:
-        """Return the number of changes that a penalty selects.
-
-        Parameters
-        ----------
-        penalty : float or array-like
-            Non-negative penalties.
-
-        Returns
-        -------
-        int or array of int
-        """
-        at = np.asarray(penalty)
-        if at.dtype.kind not in "buif":
-            raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
-        if not (at >= 0).all():
-            raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
-        # Ties are broken in favor of fewer changes.
-        row = np.searchsorted(self.min_penalty, at, side="right") - 1
-        return self.n_changes[row][()]
 
 
 def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> ModelSelection:

@@ -1,7 +1,5 @@
 """A learned detector with the interface of skchange, an optional package."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A learned detector with the interface of sktime, an optional package."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labeled sequences to which a LearnedDetector is fitted, and their features."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import describe
-from rocpath.changepoint.detection import one_for_each
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import checked_sequences
+from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import noise_variance
 
 # Maximum length of a sequence after its runs are expanded to compute features (0.8 GB).

@@ -1,7 +1,5 @@
 """The worth of each change: its gain in cost, and the penalties at which it persists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import check_count, read_only, whole_number
-from rocpath.changepoint.detection import one_for_each
-from rocpath.changepoint.noise import noise_scaled
-from rocpath.changepoint.observations import checked_sequences, observations, possible_changes
-from rocpath.changepoint.segmentation import Constraint, SegmentCost, segment
-from rocpath.changepoint.segmentation_passes import checked_sequence, fit
+from rocpath.changepoint.observations import (
+    checked_sequences,
+    noise_scaled,
+    observations,
+    one_for_each,
+    possible_changes,
+)
+from rocpath.changepoint.search import Constraint, SegmentCost, checked_sequence, fit
+from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
 _MOST_WORK = 2 * 10**7  # number of changes times length: about ten seconds
@@ -109,7 +111,7 @@ def change_gains(
     models = [at, at[1::2], at[::2]]
     change = np.concatenate(models).astype(np.int32)
     n_changes = np.array([one.size for one in models])
-    fits, _ = fit(sequence, change, np.zeros_like(change), n_changes)
+    fits = fit(sequence, change, np.zeros_like(change), n_changes)
     own, even, odd = np.split(fits["segment_cost"], np.cumsum(n_changes + 1)[:-1])
     joint = np.empty(at.size)
     joint[::2], joint[1::2] = even[: joint[::2].size], odd[1 : 1 + joint[1::2].size]

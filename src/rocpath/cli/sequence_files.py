@@ -1,27 +1,21 @@
 """Read the files of changepoint commands, and prepare the files with their results."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from rocpath import changepoint as cp
+from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
+from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
 from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
-from rocpath.sequence_tables.labels import read_labels
+from rocpath.sequence_tables.labels import LabelTable, read_labels
+from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
 from rocpath.sequence_tables.sequences import read_sequences
 from rocpath.table_files.csv_text import inert_csv
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
-    from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
-    from rocpath.sequence_tables.labels import LabelTable
-    from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
 
 _MAX_NAMED = 10  # skipped sequences named in warnings
 

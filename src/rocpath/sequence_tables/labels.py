@@ -1,23 +1,16 @@
 """Read labels of sequences, with one row per label, and groups of sequences."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from rocpath.changepoint import Labels, label_errors
-from rocpath.changepoint.pieces import read_bed
 from rocpath.sequence_tables.positions import parsed_positions, with_written_positions
-from rocpath.sequence_tables.sequence_table import SkippedSequence
-from rocpath.sequence_tables.sequences import as_rows, has_ending, needed_column
+from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence, TableSequence
+from rocpath.sequence_tables.sequences import needed_column
+from rocpath.sequence_tables.source_rows import Source, as_rows
 from rocpath.tables.columns import complete, listed, refuse, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rocpath.sequence_tables.sequence_table import SequenceTable, TableSequence
-    from rocpath.sequence_tables.sequences import Source
 
 _COLUMNS = ("sequence", "start", "end", "kind")
 
@@ -84,7 +77,7 @@ def read_labels(
     ('one_change',)
     """
     given = {"start": start, "end": end, "kind": kind}
-    rows = _read(source, {*_COLUMNS, *given.values(), table.columns.sequence})
+    rows = as_rows(source, {*_COLUMNS, *given.values(), table.columns.sequence})
     frame = _label_rows(rows, given, table)
     usable = {one.name: one for one in table.sequences}
     skipped = {one.sequence for one in table.skipped}
@@ -126,15 +119,6 @@ def _label_rows(
         ]
     )
     return frame.with_row_index("row", offset=1)
-
-
-def _read(source: Source, text: set[str | None]) -> pl.DataFrame:
-    """Read a table of labels or a BED file, with positions as they are written."""
-    if has_ending(source, (".bed",)):
-        return pl.DataFrame(
-            read_bed(str(source)), schema=dict.fromkeys(_COLUMNS, pl.String), orient="row"
-        )
-    return as_rows(source, text)
 
 
 def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:

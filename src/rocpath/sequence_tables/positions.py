@@ -1,14 +1,10 @@
 """Parse positions of observations, which are numbers or times."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _DAY = "%Y-%m-%d"
 # With fractions of a second or only minutes, with and without a time zone.

@@ -1,18 +1,13 @@
 """Sequences read from a table, and tables of their changes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint import ChangeWorth, Segmentation
+from rocpath.changepoint import ChangeWorth, Segmentation
 
 _MEANS = ("mean_before", "mean_after")
 _WORTH = ("gain", "min_penalty", "max_penalty")

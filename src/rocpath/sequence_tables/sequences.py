@@ -3,15 +3,15 @@
 An invalid row affects only its own sequence, which is reported and skipped.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rocpath.arguments import one_of
-from rocpath.changepoint.pieces import bedgraph_pieces, chromosomes
+from rocpath.changepoint.search import SegmentCost
 from rocpath.sequence_tables.positions import parsed_positions
 from rocpath.sequence_tables.sequence_table import (
     RESULT_COLUMNS,
@@ -20,20 +20,8 @@ from rocpath.sequence_tables.sequence_table import (
     SkippedSequence,
     TableSequence,
 )
-from rocpath.table_files.reading import read_table
+from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
 from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
-from rocpath.tables.frames import as_table
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-    from typing import BinaryIO
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint.segmentation import SegmentCost
-
-    Source = str | os.PathLike[str] | BinaryIO | Any
 
 # Common column names of each role, in order of preference. The columns of other roles are
 # named like the role.
@@ -42,7 +30,6 @@ _USUAL_NAMES = {
     "position": ("position", "timestamp", "time", "datetime", "date"),
 }
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
-_BEDGRAPH = (".bedgraph", ".bdg", ".bg")
 _MISSING = ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "?")
 _SECOND = 1e6  # in microseconds
 _Rule = tuple[pl.Series, pl.Series, str]  # a column, its invalid rows, and the requirement
@@ -103,12 +90,16 @@ def read_sequences(
     _check_names(columns)
     one_of("repeated", repeated, ("error", "mean", "keep"))
     one_of("layout", layout, ("long", "wide", "common"))
-    if has_ending(source, _BEDGRAPH):
-        found = _coverage(str(source), columns, fill, cost)
+    # These columns are read as text, so that names such as 007 keep their format.
+    text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
+    rows = as_rows(source, {*text, sequence, position})
+    if genome_column(source) is not None:
+        if fill is not None:
+            rows = _with_filled_gaps(rows, fill)
+        found = _split(rows, SequenceColumns(), repeated, cost, fill_is_needed=True)
+        # Names of columns do not apply, but a table of changes may have them.
+        found = found._replace(columns=columns, notes=())
     else:
-        # These columns are read as text, so that names such as 007 keep their format.
-        text = {name for names in (*_USUAL_NAMES.values(), *_RUNS) for name in names}
-        rows = as_rows(source, {*text, sequence, position})
         read = _split if layout == "long" else _wide
         found = read(rows, columns, repeated, cost)
     if not found.sequences:
@@ -121,24 +112,6 @@ def read_sequences(
         )
         found = found._replace(sequences=[every])
     return found
-
-
-def has_ending(source: Source, endings: tuple[str, ...]) -> bool:
-    """Return whether a source is a file, possibly compressed, with such an extension."""
-    is_path = hasattr(source, "__fspath__") or isinstance(source, str)
-    return is_path and str(source).lower().removesuffix(".gz").endswith(endings)
-
-
-def as_rows(source: Source, text: set[str | None]) -> pl.DataFrame:
-    """Return the source as a data frame; the columns in ``text`` of a file are read as text."""
-    if hasattr(source, "columns"):
-        frame: Any = source
-        # Data frames of pandas often have their times in the index.
-        if getattr(getattr(frame, "index", None), "dtype", np.dtype(float)).kind == "M":
-            name = frame.index.name if frame.index.name in text - {None} else "timestamp"
-            frame = frame.reset_index(names=name)
-        return as_table(frame)
-    return read_table(source, text=[name for name in text if name is not None])
 
 
 def needed_column(
@@ -202,7 +175,12 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
 
 
 def _split(
-    table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: str
+    table: pl.DataFrame,
+    columns: SequenceColumns,
+    repeated: str,
+    cost: str,
+    *,
+    fill_is_needed: bool = False,
 ) -> SequenceTable:
     """Split a long table by the names of its sequences, in order of first appearance."""
     hint = "" if columns.value else ", or read the table as wide if each column is a sequence"
@@ -216,25 +194,22 @@ def _split(
     rules.append((raw, is_empty.to_series(), "must not be missing in a whole sequence"))
     if cost == "poisson":
         rules.append((raw, frame["value"] < 0, "must not be negative for Poisson cost"))
-    at = runs[0] if runs else columns.position
-    written = _optional_column(table, "position", at)
+    written = _optional_column(table, "position", runs[0] if runs else columns.position)
     is_time = False
     if written is not None:
         positions = parsed_positions(written)
         is_time = positions.is_time
         rules.append((written, positions.is_bad, positions.rule))
         frame = frame.with_columns(position=positions.number, written=written)
-        is_new = frame.select(pl.struct("sequence", "position").is_first_distinct()).to_series()
+        following, is_repeated = _neighbors(names, positions.number)
         if repeated == "error":
-            rules.append((written, ~is_new, "must not repeat unless repeated is mean or keep"))
-    weight = _optional_column(table, "weight", columns.weight)
+            rules.append((written, is_repeated, "must not repeat unless repeated is mean or keep"))
     if runs:
-        lengths = _run_lengths(table[runs[0]], table[runs[1]], frame, rules)
-        frame = frame.with_columns(weight=lengths)
-    elif weight is not None:
-        number = _numbers(weight, rules)
-        rules.append((weight, number.is_null() | (number <= 0), "must be a positive number"))
-        frame = frame.with_columns(weight=number)
+        length, of_runs = _run_lengths(table[runs[1]], frame["position"], following, runs[0])
+        rules += of_runs if fill_is_needed else of_runs[:-1]
+        frame = frame.with_columns(weight=length)
+    else:
+        frame = frame.with_columns(_weights(table, columns.weight, rules))
     skipped = _broken_rules(names, rules)
     used = frame.filter(~pl.col("sequence").is_in(list(skipped)))
     parts = used.partition_by("sequence", maintain_order=True, as_dict=True)
@@ -243,21 +218,48 @@ def _split(
     return SequenceTable(columns, sequences, list(skipped.values()), is_time, *of_rows)
 
 
+def _weights(table: pl.DataFrame, given: str | None, rules: list[_Rule]) -> list[pl.Series]:
+    """Return the column of weights, if there is one, and add its rules."""
+    weight = _optional_column(table, "weight", given)
+    if weight is None:
+        return []
+    number = _numbers(weight, rules)
+    rules.append((weight, number.is_null() | (number <= 0), "must be a positive number"))
+    return [number.alias("weight")]
+
+
 def _run_lengths(
-    starts: pl.Series, ends: pl.Series, frame: pl.DataFrame, rules: list[_Rule]
-) -> pl.Series:
-    """Return the lengths of runs, in seconds for times, and add the rules for runs."""
+    ends: pl.Series, start: pl.Series, following: pl.Series, name: str
+) -> tuple[pl.Series, list[_Rule]]:
+    """Return the lengths of runs, in seconds for times, and the rules for runs.
+
+    The last rule, that there are no gaps, applies only to bedGraph files.
+    """
     end = parsed_positions(ends)
-    runs = frame.with_columns(end=end.number).with_row_index()
-    length = runs["end"] - runs["position"]
-    rules.append((ends, length.is_null() | (length <= 0), f"must exceed {starts.name!r}"))
-    # Rows may be in any order.
-    later = runs.sort("position").with_columns(
-        overlaps=pl.col("end") > pl.col("position").shift(-1).over("sequence")
-    )
-    rule = f"must not exceed the next {starts.name!r}, unless position is {starts.name!r}"
-    rules.append((ends, later.sort("index")["overlaps"], rule))
-    return length / _SECOND if end.is_time else length
+    length = end.number - start
+    rules = [
+        (length.is_null() | (length <= 0), f"must exceed {name!r}"),
+        (end.number > following, f"must not exceed the next {name!r}, unless position is {name!r}"),
+        (end.number < following, f"must be the next {name!r}, unless fill is given"),
+    ]
+    seconds = length / _SECOND if end.is_time else length
+    return seconds, [(ends, is_bad, rule) for is_bad, rule in rules]
+
+
+def _neighbors(names: pl.Series, position: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the next position in the sequence of each row, and whether the last was equal.
+
+    Rows may be in any order.
+    """
+    code, place = names.rank("dense").to_numpy(), position.cast(pl.Float64).to_numpy()
+    order = np.lexsort((place, code))
+    after, before = order[1:], order[:-1]
+    is_same = code[after] == code[before]
+    following = np.full(place.size, np.nan)
+    following[before] = np.where(is_same, place[after], np.nan)
+    is_repeated = np.zeros(place.size, dtype=bool)
+    is_repeated[after] = is_same & (place[after] == place[before])
+    return pl.Series(following, nan_to_null=True), pl.Series(is_repeated)
 
 
 def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
@@ -367,27 +369,11 @@ def _notes(sequences: Sequence[TableSequence], runs: tuple[str, str] | None) -> 
     return notes
 
 
-def _coverage(
-    source: str, columns: SequenceColumns, fill: float | None, cost: str
-) -> SequenceTable:
-    """Read every chromosome of a bedGraph file; the weights are the lengths of runs."""
-    table = SequenceTable(columns, [], [])
-    # Chromosomes are read separately, so that an error skips only one of them.
-    for name, row in chromosomes(source).items():
-        try:
-            pieces = bedgraph_pieces(source, chrom=name, fill=fill).read()
-            value, weight, position = map(np.concatenate, zip(*pieces, strict=True))
-            if cost == "poisson" and value.min() < 0:
-                raise ValueError(
-                    "values must not be negative for Poisson cost, got "
-                    f"{value.min()} at {position[value.argmin()]:.0f}"
-                )
-            if not np.isfinite(value).all():
-                raise ValueError("values must be finite")
-        except ValueError as error:
-            table.skipped.append(SkippedSequence(name, row, str(error).rstrip(".")))
-            continue
-        # Genomic positions are integers.
-        written = pl.Series(position).cast(pl.Int64)
-        table.sequences.append(TableSequence(name, value, position, written, weight))
-    return table
+def _with_filled_gaps(rows: pl.DataFrame, fill: float) -> pl.DataFrame:
+    """Add a run for each gap between the runs of a sequence."""
+    start = pl.col("start").cast(pl.Float64, strict=False)
+    before = pl.col("before").cast(pl.Float64, strict=False)
+    runs = rows.sort(start).with_columns(before=pl.col("end").shift().over("sequence"))
+    value = pl.lit(fill).cast(rows["value"].dtype)
+    gaps = runs.filter(before < start).select("sequence", start="before", end="start", value=value)
+    return pl.concat([rows, gaps])
