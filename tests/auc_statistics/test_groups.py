@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 import rocpath as rp
 from rocpath.auc_statistics.curves import ScoreCurve
-from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
+from rocpath.auc_statistics.labeled_sample import LabeledSample, group_codes
 from tests import oracle_auc
 
 NAMES = ("value", "standard_error", "low", "high", "confidence")
@@ -92,7 +92,7 @@ def test_group_labels_of_any_type_are_encoded():
         ),
         [True, True, "x", "y", "x"],
     ):
-        code = RowGroups.of("groups", labels, 5).code
+        code = group_codes("groups", labels, 5)
         same = code[:, None] == code
         np.testing.assert_array_equal(same, expected[:, None] == expected)
 

@@ -116,6 +116,31 @@ def test_one_stratum_has_delongs_standard_error():
         rp.auc_interval(y, S[:, 0], strata=y)
 
 
+@pytest.mark.parametrize("groups", [None, np.arange(8) // 2])
+def test_rows_of_skipped_strata_do_not_change_the_interval(groups):
+    y, score = np.array([0, 1, 0, 1, 0, 1, 0, 1]), np.array([1, 2, 4, 3, 5, 6, 7, 8])
+    stratum, weight = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.ones(8)
+    alone = rp.auc_interval(y, score, strata=stratum, groups=groups)
+    # Stratum 2 has no negatives, and the negatives of stratum 3 have no weight.
+    more = {
+        "strata": np.append(stratum, [2, 2, 3, 3]),
+        "sample_weight": np.append(weight, [1, 1, 1, 0]),
+        "groups": None if groups is None else np.append(groups, [4, 4, 5, 5]),
+    }
+    found = rp.auc_interval(np.append(y, [1, 1, 1, 0]), np.append(score, [1, 9, 1, 2]), **more)
+    assert found.n_skipped_strata == 2
+    if groups is None:
+        limits = found.value, found.standard_error, found.low, found.high
+        assert limits == pytest.approx((alone.value, alone.standard_error, alone.low, alone.high))
+    # More groups change the factor n / (n - 1) of the variance.
+    assert 0 < found.standard_error <= alone.standard_error
+
+
+def test_labels_of_several_classes_must_not_be_missing():
+    with pytest.raises(ValueError, match="y must have no missing or infinite values, got nan"):
+        rp.auc_interval([0.0, 1.0, np.nan, 1.0], np.eye(4)[:, :3])
+
+
 def test_stratified_intervals_have_nominal_coverage():
     rng = np.random.default_rng(0)
     stratum = np.repeat(np.arange(40), 6)

@@ -1,7 +1,5 @@
 """Calibration curve: observed shares of positives against predicted probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import refuse_any, share_between
-from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.rate_bounds import effective_counts, rate_bounds
 from rocpath.auc_statistics.results import TextTable, percent
 
@@ -29,7 +27,7 @@ class CalibrationBin(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CalibrationCurve(TextTable):
-    """Hold the calibration curve of predicted probabilities.
+    """The calibration curve of predicted probabilities.
 
     Attributes
     ----------
@@ -114,7 +112,7 @@ def calibration_bins(
     is_positive: NDArray[np.bool_],
     probability: NDArray[np.float64],
     confidence: float = 0.95,
-    groups: RowGroups | None = None,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[CalibrationBin]:
     """Bin rows by probability, with equal expected numbers of positives in each bin."""
     # With equal numbers of rows, most bins would contain no positives of a rare class.
@@ -126,7 +124,7 @@ def calibration_bins(
     bins = []
     for rows in np.split(order, edges):
         if rows.size:
-            code = None if groups is None else groups.code[rows]
+            code = None if groups is None else groups[rows]
             counts = effective_counts(is_positive[rows], code)
             limits = rate_bounds(*counts, 0.5 * (1.0 + confidence))
             share = float(is_positive[rows].mean())

@@ -1,10 +1,8 @@
 """The ROC curve of a score: its area, structural components and interval."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +27,7 @@ from rocpath.auc_statistics.score_interval import (
 
 @dataclass(frozen=True)
 class ScoreCurve:
-    """Hold the ROC curve of one score of a sample."""
+    """The ROC curve of one score of a sample."""
 
     sample: LabeledSample
     score: NDArray[np.float64]
@@ -46,7 +44,7 @@ class ScoreCurve:
         name: str = "scores",
         max_fpr: float | None = None,
         confidence: float,
-    ) -> ScoreCurve:
+    ) -> Self:
         """Validate and sort the scores."""
         score, limit = sample.scores(name, scores), rate_up_to_one("max_fpr", max_fpr)
         blocks = place_rows(score, sample.is_positive, sample.weight, limit)
@@ -93,17 +91,8 @@ class ScoreCurve:
     @cached_property
     def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
-        code, label, weight = self._ranked_rows
-        deviation = self.blocks.ranked_deviations(self.sample.is_positive)
-        return GroupSums.of(code, label, weight, deviation)
-
-    @cached_property
-    def _ranked_rows(self) -> tuple[Any, Any, Any]:
-        """Group codes, labels and weights in descending order of score."""
         sample: Any = self.sample
-        columns = sample.groups.code, sample.is_positive, sample.weight
-        code, label, weight = (None if one is None else one[self.blocks.order] for one in columns)
-        return code, label, weight
+        return GroupSums.of(sample.groups, sample.is_positive, sample.weight, self.deviation)
 
     @cached_property
     def jackknife(self) -> Jackknife:
@@ -114,11 +103,10 @@ class ScoreCurve:
     def _won_inside(self) -> NDArray[np.float64]:
         """Return the total weight of the correctly ordered pairs within each group."""
         sample, blocks = self.sample, self.blocks
-        if sample.weight is None and not blocks.is_mixed:
-            return won_within_groups(*self._ranked_rows[:2])
-        code = sample.groups.code  # type: ignore[union-attr]
-        rows = self.score, sample.is_positive, sample.weight
-        return pairs_within_groups(code, blocks, *rows).won
+        code, label, weight = cast("Any", sample.groups), sample.is_positive, sample.weight
+        if weight is None and not blocks.is_mixed:
+            return won_within_groups(code[blocks.order], label[blocks.order])
+        return pairs_within_groups(code, blocks, self.score, label, weight).won
 
     @cached_property
     def center(self) -> float:

@@ -1,13 +1,15 @@
 """Differences between AUCs: DeLong's and Obuchowski's tests, and intervals."""
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rocpath.arguments import finite_number
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.influence import Variance
+from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.results import AUCComparison
 
 # Below this fraction of the sum of both variances, the variance of a difference is a
@@ -16,18 +18,122 @@ _EQUAL_RANKINGS = 1e-22
 _EQUAL_AREAS = 1e-14  # largest rounding error in the difference of two equal areas
 
 
-def compared(
-    one: ScoreCurve, two: ScoreCurve, margin: float | None = None, variance: float | None = None
+def compare_auc(
+    y: ArrayLike,
+    scores: ArrayLike,
+    other_scores: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    max_fpr: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    margin: float | None = None,
+    positive: Any = None,
 ) -> AUCComparison:
-    """Compare the AUCs of two scores of the same rows.
+    """Compare the AUCs of two scores of the same rows by DeLong's test.
 
-    ``variance`` is DeLong's variance of the difference, if it is already known.
+    The interval combines the intervals of both AUCs, as in :func:`auc_interval`, with
+    the correlation of the AUCs (the square-and-add rule of Newcombe, Zou and Donner).
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+        Labels with exactly two distinct values.
+    scores, other_scores : array-like, shape (n_rows,)
+        Scores, larger for rows that are more likely to be positive. Ties count one
+        half.
+    confidence, max_fpr, sample_weight, groups, positive
+        As in :func:`auc_interval`. With groups, the test uses Student's t
+        distribution.
+    margin : float, optional
+        Positive margin for tests of non-inferiority and equivalence.
+
+    Returns
+    -------
+    AUCComparison
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> rp.compare_auc(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 4, 8, 6])
+    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
+    sample = LabeledSample.of(y, sample_weight, positive, groups)
+    one, two = (
+        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
+        for name, given in (("scores", scores), ("other_scores", other_scores))
+    )
+    return compared(one, two, checked_margin(margin))
+
+
+def compare_auc_unpaired(
+    y: ArrayLike,
+    scores: ArrayLike,
+    other_y: ArrayLike,
+    other_scores: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    max_fpr: float | None = None,
+    groups: ArrayLike | None = None,
+    other_groups: ArrayLike | None = None,
+    margin: float | None = None,
+    positive: Any = None,
+) -> AUCComparison:
+    """Compare the AUCs of two independent samples using DeLong's variances.
+
+    Parameters
+    ----------
+    y, other_y : array-like
+        Labels of each sample, with exactly two distinct values.
+    scores, other_scores : array-like
+        Scores of the rows of each sample.
+    confidence, max_fpr, groups, margin, positive
+        As in :func:`compare_auc`.
+    other_groups : array-like, optional
+        Groups of the rows of the second sample.
+
+    Returns
+    -------
+    AUCComparison
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
+    AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4767 to +0.7551), p = 0.68
+    """
+    samples = (
+        (LabeledSample.of(y, None, positive, groups), "scores", scores),
+        (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
+    )
+    one, two = (
+        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
+        for sample, name, given in samples
+    )
+    first, second = one.test_variance, two.test_variance
+    tested = Variance(first.value + second.value, min(first.freedom, second.freedom))
+    variance = one.interval.standard_error**2 + two.interval.standard_error**2
+    return difference_of(one, two, variance, tested, margin=checked_margin(margin))
+
+
+def checked_margin(margin: float | None) -> float | None:
+    """Return a positive margin, or raise."""
+    if margin is None:
+        return None
+    value = finite_number("margin", margin)
+    if not value > 0:
+        raise ValueError(f"margin must be positive, got {value:g}.")
+    return value
+
+
+def compared(one: ScoreCurve, two: ScoreCurve, margin: float | None = None) -> AUCComparison:
+    """Compare the AUCs of two scores of the same rows."""
     if one.sample.groups is not None:
         variance = (one.group_sums - two.group_sums).variance
         tested = (one.jackknife - two.jackknife).variance
     else:
-        variance = _delong_variance(one, two) if variance is None else variance
+        variance = _delong_variance(one, two)
         tested = Variance(variance, np.inf)
     scale = one.interval.standard_error**2 + two.interval.standard_error**2
     is_equal = abs(one.blocks.area - two.blocks.area) <= _EQUAL_AREAS

@@ -7,9 +7,7 @@ any sandwich variance, so intervals and tests use the jackknife over groups and
 Student's t distribution instead. Both variances converge to the same value.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +29,7 @@ class GroupSums(NamedTuple):
         is_positive: NDArray[np.bool_],
         weight: NDArray[np.float64] | None,
         deviation: NDArray[np.float64],
-    ) -> GroupSums:
+    ) -> Self:
         """Sum weights and weighted deviations by class and group."""
         n_codes = int(code.max()) + 1
         key = np.where(is_positive, code + n_codes, code)
@@ -39,7 +37,7 @@ class GroupSums(NamedTuple):
         sums = [np.bincount(key, values, 2 * n_codes) for values in (weight, weighted)]
         return cls(*(one.astype(float, copy=False).reshape(2, n_codes) for one in sums))
 
-    def __sub__(self, other: GroupSums) -> GroupSums:
+    def __sub__(self, other: Self) -> Self:
         """Return the sums of the difference of two estimates."""
         return self._replace(deviation=self.deviation - other.deviation)
 
@@ -72,7 +70,7 @@ class Jackknife(NamedTuple):
     left_out: NDArray[np.float64]
 
     @classmethod
-    def of(cls, sums: GroupSums, area: float, won: NDArray[np.float64] | None) -> Jackknife:
+    def of(cls, sums: GroupSums, area: float, won: NDArray[np.float64] | None) -> Self:
         """Compute the AUC over pairs from different groups, or a partial AUC.
 
         ``won`` is the total weight of the correctly ordered pairs within each group. It
@@ -96,9 +94,9 @@ class Jackknife(NamedTuple):
         np.divide(all_won - won_pairs, rest, out=left_out, where=rest > 1e-9 * all_pairs)
         return cls(center, left_out[is_used])
 
-    def __sub__(self, other: Jackknife) -> Jackknife:
+    def __sub__(self, other: Self) -> Self:
         """Return the jackknife of the difference of two estimates of the same rows."""
-        return Jackknife(self.center - other.center, self.left_out - other.left_out)
+        return type(self)(self.center - other.center, self.left_out - other.left_out)
 
     @property
     def variance(self) -> Variance:

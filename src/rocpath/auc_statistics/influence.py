@@ -1,14 +1,11 @@
 """The influence of each row on the area under a ROC curve (structural components)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocpath import _core
-from rocpath.auc_statistics.labeled_sample import RowGroups
 
 
 def auc_with_influence(
@@ -36,12 +33,14 @@ class Variance(NamedTuple):
     freedom: float
 
 
-def unit_variance(influence: NDArray[np.float64], groups: RowGroups | None = None) -> Variance:
+def unit_variance(
+    influence: NDArray[np.float64], groups: NDArray[np.intp] | None = None
+) -> Variance:
     """Compute the variance of an estimate from the influences of rows or groups."""
     n_units = influence.size
     if groups is not None:
-        influence = np.asarray(np.bincount(groups.code, influence))
-        n_units = groups.n_groups
+        n_units = int(np.count_nonzero(np.bincount(groups)))
+        influence = np.asarray(np.bincount(groups, influence))
     square = influence**2
     total = float(square.sum())
     # A few units may account for nearly all of the influence.
@@ -68,18 +67,14 @@ class ScoreBlocks(NamedTuple):
 
     def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the centered structural component of each row."""
-        deviation = np.empty(self.order.size)
-        deviation[self.order] = self.ranked_deviations(is_positive)
-        return deviation
-
-    def ranked_deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the component of each row, in descending order of score."""
         size = np.diff(np.append(self.start, self.order.size))
         ranked = np.repeat(np.where(self.tp > 0, self.positive, self.negative), size)
         # Only blocks of tied rows can contain both classes.
-        if not self.is_mixed:
-            return ranked
-        return np.where(is_positive[self.order], ranked, np.repeat(self.negative, size))
+        if self.is_mixed:
+            ranked = np.where(is_positive[self.order], ranked, np.repeat(self.negative, size))
+        deviation = np.empty(self.order.size)
+        deviation[self.order] = ranked
+        return deviation
 
     @property
     def is_mixed(self) -> bool:

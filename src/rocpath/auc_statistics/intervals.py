@@ -1,19 +1,29 @@
-"""Confidence intervals for AUCs, and tests that compare two of them."""
+"""Confidence intervals of AUCs: of two classes, and averages over strata or classes."""
 
-from __future__ import annotations
-
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import finite_number, one_of, share_between
-from rocpath.auc_statistics.averages import multiclass_interval, stratified_interval
+from rocpath.arguments import (
+    check_count,
+    describe,
+    is_missing,
+    one_of,
+    refuse_any,
+    row_weights,
+    share_between,
+)
 from rocpath.auc_statistics.curves import ScoreCurve
-from rocpath.auc_statistics.differences import compared, difference_of
-from rocpath.auc_statistics.influence import Variance
-from rocpath.auc_statistics.labeled_sample import LabeledSample, RowGroups
-from rocpath.auc_statistics.results import AUCComparison, AUCInterval
+from rocpath.auc_statistics.groups import pairs_within_groups
+from rocpath.auc_statistics.influence import Variance, auc_with_influence, place_rows, unit_variance
+from rocpath.auc_statistics.labeled_sample import LabeledSample, count_groups, group_codes
+from rocpath.auc_statistics.results import AUCInterval
+from rocpath.auc_statistics.score_interval import binormal_table, scaled_interval
+
+# With fewer strata, such as a few sites, rows are the independent units, not strata.
+_MIN_SAMPLED_STRATA = 10
 
 
 def auc_interval(
@@ -89,122 +99,18 @@ def auc_interval(
     if np.ndim(scores) == 2:
         several = "scores of several classes"
         _refuse_with(several, max_fpr=max_fpr, strata=strata, positive=positive)
-        return multiclass_interval(
-            y,
-            scores,
-            sample_weight=sample_weight,
-            groups=groups,
-            is_pairwise=one_of("multi_class", multi_class, ("ovr", "ovo")) == "ovo",
-            is_weighted=one_of("average", average, ("macro", "weighted")) == "weighted",
-            confidence=confidence,
-        )
+        is_pairwise = one_of("multi_class", multi_class, ("ovr", "ovo")) == "ovo"
+        is_weighted = one_of("average", average, ("macro", "weighted")) == "weighted"
+        columns = y, scores, sample_weight, groups
+        return _multiclass_interval(*columns, is_pairwise, is_weighted, confidence)
     sample = LabeledSample.of(y, sample_weight, positive, groups)
     if strata is not None:
         _refuse_with("strata", max_fpr=max_fpr)
         score = sample.scores("scores", scores)
-        code = RowGroups.of("strata", strata, score.size, least=1).code
+        code = group_codes("strata", strata, score.size, least=1)
         by_pairs = one_of("weighting", weighting, ("pairs", "strata")) == "pairs"
-        return stratified_interval(sample, score, code, is_weighted=by_pairs, confidence=confidence)
+        return _stratified_interval(sample, score, code, by_pairs, confidence)
     return ScoreCurve.of(sample, scores, max_fpr=max_fpr, confidence=confidence).interval
-
-
-def compare_auc(
-    y: ArrayLike,
-    scores: ArrayLike,
-    other_scores: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    max_fpr: float | None = None,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    margin: float | None = None,
-    positive: Any = None,
-) -> AUCComparison:
-    """Compare the AUCs of two scores of the same rows by DeLong's test.
-
-    The interval combines the intervals of both AUCs, as in :func:`auc_interval`, with
-    the correlation of the AUCs (the square-and-add rule of Newcombe, Zou and Donner).
-
-    Parameters
-    ----------
-    y : array-like, shape (n_rows,)
-        Labels with exactly two distinct values.
-    scores, other_scores : array-like, shape (n_rows,)
-        Scores, larger for rows that are more likely to be positive. Ties count one
-        half.
-    confidence, max_fpr, sample_weight, groups, positive
-        As in :func:`auc_interval`. With groups, the test uses Student's t
-        distribution.
-    margin : float, optional
-        Positive margin for tests of non-inferiority and equivalence.
-
-    Returns
-    -------
-    AUCComparison
-
-    Examples
-    --------
-    >>> import rocpath as rp
-    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> rp.compare_auc(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 4, 8, 6])
-    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
-    """
-    sample = LabeledSample.of(y, sample_weight, positive, groups)
-    one, two = (
-        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
-        for name, given in (("scores", scores), ("other_scores", other_scores))
-    )
-    return compared(one, two, checked_margin(margin))
-
-
-def compare_auc_unpaired(
-    y: ArrayLike,
-    scores: ArrayLike,
-    other_y: ArrayLike,
-    other_scores: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    max_fpr: float | None = None,
-    groups: ArrayLike | None = None,
-    other_groups: ArrayLike | None = None,
-    margin: float | None = None,
-    positive: Any = None,
-) -> AUCComparison:
-    """Compare the AUCs of two independent samples using DeLong's variances.
-
-    Parameters
-    ----------
-    y, other_y : array-like
-        Labels of each sample, with exactly two distinct values.
-    scores, other_scores : array-like
-        Scores of the rows of each sample.
-    confidence, max_fpr, groups, margin, positive
-        As in :func:`compare_auc`.
-    other_groups : array-like, optional
-        Groups of the rows of the second sample.
-
-    Returns
-    -------
-    AUCComparison
-
-    Examples
-    --------
-    >>> import rocpath as rp
-    >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
-    AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4767 to +0.7551), p = 0.68
-    """
-    samples = (
-        (LabeledSample.of(y, None, positive, groups), "scores", scores),
-        (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
-    )
-    one, two = (
-        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
-        for sample, name, given in samples
-    )
-    first, second = one.test_variance, two.test_variance
-    tested = Variance(first.value + second.value, min(first.freedom, second.freedom))
-    variance = one.interval.standard_error**2 + two.interval.standard_error**2
-    return difference_of(one, two, variance, tested, margin=checked_margin(margin))
 
 
 def _refuse_with(other: str, **arguments: Any) -> None:
@@ -214,11 +120,144 @@ def _refuse_with(other: str, **arguments: Any) -> None:
             raise ValueError(f"{name} must be None with {other}: the combination is not supported.")
 
 
-def checked_margin(margin: float | None) -> float | None:
-    """Return a positive margin, or raise."""
-    if margin is None:
-        return None
-    value = finite_number("margin", margin)
-    if not value > 0:
-        raise ValueError(f"margin must be positive, got {value:g}.")
-    return value
+def _multiclass_interval(
+    y: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    is_pairwise: bool,
+    is_weighted: bool,
+    confidence: float,
+) -> AUCInterval:
+    """Average the one-vs-rest or one-vs-one AUCs of several classes."""
+    classes, code, score = _checked_columns(y, scores)
+    weight = row_weights(sample_weight, code.size)
+    size: NDArray[Any] = np.bincount(code, weight, classes.size)
+    if size.min() <= 0:
+        empty = classes[int(size.argmin())].item()
+        raise ValueError(f"sample_weight of class {empty!r} must sum to a positive number, got 0.")
+    together = None if groups is None else group_codes("groups", groups, code.size)
+    value, influence = 0.0, np.zeros(code.size)
+    for one, others, share in _contests(size, is_pairwise, is_weighted):
+        rows = np.flatnonzero((code == one) | np.isin(code, others))
+        column = np.ascontiguousarray(score[rows, one])
+        area, of_rows = auc_with_influence(column, code[rows] == one, weight[rows])
+        value += share * area
+        influence[rows] += share * of_rows
+    smallest = int(np.bincount(code).min())
+    kind = "one-vs-one" if is_pairwise else "one-vs-rest"
+    return _average_interval(
+        f"{'weighted' if is_weighted else 'macro'} {kind} AUC of {classes.size} classes",
+        value,
+        unit_variance(influence, together),
+        (smallest, code.size - smallest),
+        confidence,
+        n_groups=None if together is None else count_groups(together),
+    )
+
+
+def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...]:
+    """Return the classes, the class code of each row, and the matrix of scores."""
+    label = np.asarray(y)
+    refuse_any(is_missing(label), "y must have no missing or infinite values", label)
+    classes, code = np.unique(label, return_inverse=True)
+    score = np.asarray(scores, dtype=np.float64)
+    check_count("scores must have a row", score.shape[0], code.size, "labels")
+    if classes.size < 2 or classes.size != score.shape[1]:
+        raise ValueError(
+            f"scores must have a column for each class of y, got {score.shape[1]} "
+            f"columns and {classes.size} classes: {describe(classes.tolist())}."
+        )
+    for k, column in enumerate(score.T):
+        refuse_any(~np.isfinite(column), f"column {k} of scores must be finite", column)
+    return classes, code, score
+
+
+def _contests(
+    size: NDArray[np.float64], is_pairwise: bool, is_weighted: bool
+) -> list[tuple[int, list[int], float]]:
+    """Return the class, the other classes and the weight of each AUC in the average."""
+    every = range(size.size)
+    if is_pairwise:  # each ordered pair of classes (Hand and Till, 2001)
+        contests = [(i, [j], size[i] + size[j]) for i, j in permutations(every, 2)]
+    else:
+        contests = [(i, [j for j in every if j != i], size[i]) for i in every]
+    weights = [weight if is_weighted else 1.0 for *_, weight in contests]
+    return [(i, j, w / sum(weights)) for (i, j, _), w in zip(contests, weights, strict=True)]
+
+
+def _stratified_interval(
+    sample: LabeledSample,
+    score: NDArray[np.float64],
+    code: NDArray[np.intp],
+    is_weighted: bool,
+    confidence: float,
+) -> AUCInterval:
+    """Average the AUCs of strata with both classes, weighted by pairs or equally."""
+    blocks = place_rows(score, sample.is_positive, sample.weight, 1.0)
+    inside = pairs_within_groups(code, blocks, score, sample.is_positive, sample.weight)
+    is_used = inside.pairs > 0
+    n_strata = int(np.count_nonzero(is_used))
+    if n_strata == 0:
+        raise ValueError("strata must have at least one stratum with both classes, got none.")
+    share = np.where(is_used, inside.pairs if is_weighted else 1.0, 0.0)
+    share = share / share.sum()
+    area = np.divide(inside.won, inside.pairs, out=np.zeros(share.size), where=is_used)
+    value = min(float(share @ area), 1.0)
+    if sample.groups is None and n_strata >= _MIN_SAMPLED_STRATA:
+        # Strata are the sampling units, and the average is a ratio of two sums over strata.
+        variance = unit_variance((share * (area - value))[is_used])
+    else:
+        component = np.where(is_used[code], inside.component - area[code], 0.0)
+        variance = _within_variance(sample, code, component, share, area)
+    # Rows of skipped strata do not contribute to the average.
+    n_negative, n_positive = np.bincount(sample.is_positive[is_used[code]]).tolist()
+    return _average_interval(
+        "AUC within strata",
+        value,
+        variance,
+        (n_positive, n_negative),
+        confidence,
+        **sample.counts,
+        n_strata=n_strata,
+        n_skipped_strata=count_groups(code) - n_strata,
+    )
+
+
+def _within_variance(
+    sample: LabeledSample,
+    code: NDArray[np.intp],
+    component: NDArray[np.float64],
+    share: NDArray[np.float64],
+    area: NDArray[np.float64],
+) -> Variance:
+    """Sum the squared influences of groups, or DeLong's variances of the strata."""
+    weight = np.ones(code.size) if sample.weight is None else sample.weight
+    key = np.where(sample.is_positive, code + area.size, code)
+    total, square = (np.bincount(key, weight**k, 2 * area.size) for k in (1, 2))
+    # A class of a stratum may have no weight; its stratum is then skipped.
+    influence = share[code] * weight * component / np.maximum(total[key], 1e-300)
+    if sample.groups is not None:
+        # Components of one group are correlated, both within and across strata.
+        return unit_variance(influence, sample.groups)
+    n_rows = total**2 / np.maximum(square, 1e-300)
+    variance = np.bincount(key, influence**2, total.size) * n_rows / np.maximum(n_rows - 1.0, 1.0)
+    # The sample variance of a single row is undefined, so that of the normal model is used.
+    of_positive, of_negative, _ = binormal_table(1.0).at(area)
+    shares, model = np.tile(share, 2), np.concatenate((of_negative, of_positive))
+    variance = np.where(n_rows < 2.0, shares**2 * model, variance)
+    n_free = np.maximum(n_rows[shares > 0] - 1.0, 0.0).reshape(2, -1).sum(axis=1)
+    return Variance(float(variance.sum()), max(float(n_free.min()), 1.0))
+
+
+def _average_interval(
+    name: str,
+    value: float,
+    variance: Variance,
+    sizes: tuple[Any, Any],
+    confidence: float,
+    **counts: Any,
+) -> AUCInterval:
+    low, high = scaled_interval(value, *variance, sizes, confidence=confidence)
+    error = float(np.sqrt(variance.value))
+    return AUCInterval(name, value, low, high, confidence, standard_error=error, **counts)

@@ -1,10 +1,8 @@
 """Validated labels, weights, groups and scores of a sample."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,35 +20,24 @@ from rocpath.arguments import (
 )
 
 
-class RowGroups(NamedTuple):
-    """The group of each row as an integer code, and the number of groups."""
+def group_codes(name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> NDArray[np.intp]:
+    """Encode labels of any type as integers; raise if there are fewer than ``least``."""
+    refuse_masked(name, labels)
+    label = np.asarray(labels)
+    if label.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {label.shape}.")
+    check_count(f"{name} must have an entry", label.size, n_rows, "rows")
+    refuse_any(is_missing(label), f"{name} must have no missing or infinite values", label)
+    code = _codes(label)
+    if count_groups(code) < least:
+        only = describe(label[:1].tolist()[0])
+        raise ValueError(f"{name} must have at least two different values, got only {only}.")
+    return code
 
-    code: NDArray[np.intp]
-    n_groups: int
 
-    @classmethod
-    def of(cls, name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> RowGroups:
-        """Encode labels of any type; raise if there are fewer than ``least`` groups."""
-        refuse_masked(name, labels)
-        label = np.asarray(labels)
-        if label.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, got {label.shape}.")
-        check_count(f"{name} must have an entry", label.size, n_rows, "rows")
-        refuse_any(is_missing(label), f"{name} must have no missing or infinite values", label)
-        groups = cls.from_codes(_codes(label))
-        if groups.n_groups < least:
-            only = describe(label[:1].tolist()[0])
-            raise ValueError(f"{name} must have at least two different values, got only {only}.")
-        return groups
-
-    @classmethod
-    def from_codes(cls, code: NDArray[np.intp]) -> RowGroups:
-        """Create groups from codes, some of which may be unused."""
-        return cls(code, int(np.count_nonzero(np.bincount(code))))
-
-    def take(self, rows: NDArray[np.intp]) -> RowGroups:
-        """Return the groups of some of the rows."""
-        return self.from_codes(self.code[rows])
+def count_groups(code: NDArray[np.intp]) -> int:
+    """Return the number of different codes, some of which may be unused."""
+    return int(np.count_nonzero(np.bincount(code)))
 
 
 def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
@@ -67,11 +54,11 @@ def _codes(label: NDArray[Any]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class LabeledSample:
-    """Hold validated labels with optional weights and groups."""
+    """Validated labels with optional weights and groups."""
 
     is_positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
-    groups: RowGroups | None = None
+    groups: NDArray[np.intp] | None = None  # codes
 
     @classmethod
     def of(
@@ -80,18 +67,15 @@ class LabeledSample:
         sample_weight: ArrayLike | None = None,
         positive: Any = None,
         groups: ArrayLike | None = None,
-    ) -> LabeledSample:
+    ) -> Self:
         """Validate labels, weights and groups."""
         is_positive = positive_labels(y, positive)
-        weight, together = None, None
-        if sample_weight is not None:
-            weight = label_weights(is_positive, sample_weight)
-        if groups is not None:
-            together = RowGroups.of("groups", groups, is_positive.size)
-            if together.n_groups == is_positive.size:
-                # With one row in each group, rows are independent.
-                together = None
-        return cls(is_positive, weight, together)
+        n_rows = is_positive.size
+        weight = None if sample_weight is None else label_weights(is_positive, sample_weight)
+        code = None if groups is None else group_codes("groups", groups, n_rows)
+        # With one row in each group, rows are independent.
+        is_grouped = code is not None and count_groups(code) < n_rows
+        return cls(is_positive, weight, code if is_grouped else None)
 
     def scores(self, name: str, given: ArrayLike) -> NDArray[np.float64]:
         """Validate scores, and return them as a float64 array."""
@@ -106,7 +90,7 @@ class LabeledSample:
         return {
             "n_positives": n_positives,
             "n_negatives": self.is_positive.size - n_positives,
-            "n_groups": None if self.groups is None else self.groups.n_groups,
+            "n_groups": None if self.groups is None else count_groups(self.groups),
         }
 
     def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:

@@ -1,7 +1,5 @@
 """Several scores of the same rows: intervals, pairwise tests, and one overall test."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,12 +12,8 @@ from scipy import special
 from rocpath.arguments import refuse_masked
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
-from rocpath.auc_statistics.labeled_sample import LabeledSample
+from rocpath.auc_statistics.labeled_sample import LabeledSample, count_groups
 from rocpath.auc_statistics.results import AUCComparison, AUCInterval, TextTable, p_text, percent
-
-# Below this fraction of the sum of both variances, the variance of a difference is
-# computed by summing over rows.
-_CANCELLATION = 1e-6
 
 
 class PairComparison(NamedTuple):
@@ -33,7 +27,7 @@ class PairComparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AUCComparisons(TextTable):
-    """Hold the AUCs of several scores of the same rows, and their comparisons.
+    """The AUCs of several scores of the same rows, and their comparisons.
 
     Attributes
     ----------
@@ -130,16 +124,13 @@ def compare_aucs(
         name: ScoreCurve.of(sample, score, max_fpr=max_fpr, confidence=confidence)
         for name, score in _named_columns(sample, S, names).items()
     }
-    covariance = _covariance(sample, list(curves.values()))
-    found = []
-    for (i, one), (j, two) in combinations(enumerate(curves), 2):
-        variance = _pair_variance(sample, covariance[np.ix_([i, j], [i, j])])
-        found.append((one, two, compared(curves[one], curves[two], variance=variance)))
+    pairs = combinations(curves, 2)
+    found = [(one, two, compared(curves[one], curves[two])) for one, two in pairs]
     adjusted = holm([comparison.p_value for *_, comparison in found])
     return AUCComparisons(
         {name: curve.interval for name, curve in curves.items()},
         [PairComparison(*pair, p) for pair, p in zip(found, adjusted, strict=True)],
-        *_overall_test(sample, list(curves.values()), covariance),
+        *_overall_test(sample, list(curves.values())),
     )
 
 
@@ -183,21 +174,9 @@ def holm(p_value: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
-def _pair_variance(sample: LabeledSample, covariance: NDArray[np.float64]) -> float | None:
-    """Return DeLong's variance of a difference, or None if rows must be summed."""
-    counts = sample.counts["n_positives"], sample.counts["n_negatives"]
-    total = float(np.trace(covariance))
-    variance = total - 2.0 * float(covariance[0, 1])
-    # For nearly equal rankings, most digits would cancel in the subtraction.
-    if sample.groups is not None or 1 in counts or variance < _CANCELLATION * total:
-        return None
-    return variance
-
-
-def _overall_test(
-    sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
-) -> tuple[float, int, float]:
+def _overall_test(sample: LabeledSample, curves: list[ScoreCurve]) -> tuple[float, int, float]:
     """Test whether all AUCs are equal, using their differences from the last one."""
+    covariance = _covariance(sample, curves)
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
     # The covariance matrix of these differences.
@@ -213,8 +192,9 @@ def _overall_test(
     if sample.groups is None:
         return statistic, rank, float(special.chdtrc(rank, statistic))
     # Hotelling's T-squared test, with groups as the independent units.
-    freedom = max(sample.groups.n_groups - rank, 1)
-    statistic *= freedom / (rank * max(sample.groups.n_groups - 1, 1))
+    n_groups = count_groups(sample.groups)
+    freedom = max(n_groups - rank, 1)
+    statistic *= freedom / (rank * max(n_groups - 1, 1))
     return statistic, rank, float(special.fdtrc(rank, freedom, statistic))
 
 
@@ -233,7 +213,5 @@ def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.f
     factor = np.where(sample.is_positive, positive, negative)
     if sample.weight is not None:
         factor *= sample.weight
-    influence = np.empty((len(curves), factor.size))
-    for row, curve in zip(influence, curves, strict=True):
-        np.multiply(curve.blocks.deviations(sample.is_positive), factor, out=row)
+    influence = np.array([factor * curve.deviation for curve in curves])
     return np.asarray(influence @ influence.T)

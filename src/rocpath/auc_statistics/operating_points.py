@@ -1,10 +1,8 @@
 """The operating point of a threshold: error rates with bounds for new rows."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,7 @@ _UNKNOWN = (float("nan"), float("nan"))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OperatingPoint(Sentence):
-    """Hold a threshold and its error rates on the rows from which it was chosen.
+    """A threshold, and its error rates on the rows from which it was chosen.
 
     Rows whose score is at least ``threshold`` are predicted positive. Each limit of an
     interval is a one-sided bound that holds for new rows with ``confidence`` and
@@ -105,7 +103,7 @@ class RankedRows(NamedTuple):
         score: NDArray[np.float64],
         weight: NDArray[np.float64] | None = None,
         group: NDArray[np.intp] | None = None,
-    ) -> RankedRows:
+    ) -> Self:
         """Sort rows by score; the rows of a group and class share a weight of 1."""
         unit: Unit = "row" if weight is None else "weight"
         if group is not None:
@@ -173,38 +171,29 @@ class RankedRows(NamedTuple):
         return lowest, self.highest(count, n_units, confidence)
 
 
-RateBounds = tuple[Interval, Interval]  # of TPR and FPR
-
-
-def bounds_of_any_threshold(rows: RankedRows, index: int, confidence: float) -> RateBounds:
-    """Return bounds of both rates that hold for any choice of the threshold."""
-    counts = (rows.tp[index], rows.n_positive), (rows.fp[index], rows.n_negative)
-    if rows.unit == "group":
-        tpr, fpr = (rows.bounds(*count, confidence) for count in counts)
-        return tpr, fpr
-    # The chosen threshold is the best one partly by chance, so the bounds must hold for
-    # all thresholds simultaneously.
-    (low_tpr, high_tpr), (low_fpr, high_fpr) = (
-        [float(bound[int(count)]) for bound in simultaneous_rates(n_rows, confidence)]
-        for count, n_rows in counts
-    )
-    return (low_tpr, high_tpr), (low_fpr, high_fpr)
-
-
 def operating_point(
-    rows: RankedRows, index: int, bounds: Callable[[float], RateBounds], confidence: float | None
+    rows: RankedRows,
+    index: int,
+    confidence: float | None = None,
+    limits: Mapping[str, float] | None = None,
 ) -> OperatingPoint:
-    """Return the operating point of a threshold, with bounds for unweighted rows."""
-    level = confidence or DEFAULT_CONFIDENCE
+    """Return the operating point of a threshold, with bounds for unweighted rows.
+
+    ``limits`` are those of :func:`feasible_thresholds` for the targets from which the
+    threshold was chosen.
+    """
+    level, limits = confidence or DEFAULT_CONFIDENCE, limits or {}
+    is_guaranteed = confidence is not None
     n_true = int(rows.n_true[index])
     intervals: dict[str, Any] = {}
     if rows.unit != "weight":
-        intervals["tpr_interval"], intervals["fpr_interval"] = bounds(level)
+        tpr, fpr = _rate_intervals(rows, index, level, limits, is_guaranteed=is_guaranteed)
+        intervals = {"tpr_interval": tpr, "fpr_interval": fpr}
     if rows.unit == "row":
         # Precision follows from TPR, FPR and the share of positives: three bounds, each
         # with a third of the error probability.
         third = 1.0 - (1.0 - level) / 3.0
-        tpr, fpr = bounds(third)
+        tpr, fpr = _rate_intervals(rows, index, third, limits, is_guaranteed=is_guaranteed)
         share = rate_bounds(rows.n_positive, rows.n_rows, third)
         lowest = _precision(share[0], tpr[0], fpr[1], 0.0)
         intervals["precision_interval"] = lowest, _precision(share[1], tpr[1], fpr[0], 1.0)
@@ -218,6 +207,42 @@ def operating_point(
         tp=n_true,
         fp=int(rows.n_predicted[index]) - n_true,
     )
+
+
+def _rate_intervals(
+    rows: RankedRows, index: int, level: float, limits: Mapping[str, float], *, is_guaranteed: bool
+) -> list[Interval]:
+    """Return bounds of TPR and FPR that account for the choice of the threshold."""
+    counts = (rows.tp[index], rows.n_positive), (rows.fp[index], rows.n_negative)
+    # A rank that does not depend on the scores needs no correction for selection, and
+    # rows of the other class have no influence on it.
+    is_rank = set(limits) in ({"max_fpr"}, {"min_tpr"})
+    if is_rank or rows.unit == "group":
+        tpr, fpr = (rows.bounds(*count, level) for count in counts)
+    else:
+        # The chosen threshold is the best one partly by chance, so the bounds must hold
+        # for all thresholds simultaneously.
+        (low_tpr, high_tpr), (low_fpr, high_fpr) = (
+            [float(bound[int(count)]) for bound in simultaneous_rates(n_rows, level)]
+            for count, n_rows in counts
+        )
+        tpr, fpr = (low_tpr, high_tpr), (low_fpr, high_fpr)
+    if is_rank or is_guaranteed:
+        # With ties, there may be fewer errors than allowed; the bound is for the allowed ones.
+        each = shared_level(level, limits)
+        if "max_fpr" in limits:
+            highest = rows.highest(limits["max_fpr"], rows.n_negative, each)
+            fpr = min(fpr[0], highest), highest
+        if "min_tpr" in limits:
+            lowest = 1.0 - rows.highest(limits["min_tpr"], rows.n_positive, each)
+            tpr = lowest, max(tpr[1], lowest)
+    return [tpr, fpr]
+
+
+def shared_level(confidence: float, targets: Collection[str]) -> float:
+    """Return the confidence level of each target that needs a bound (Bonferroni)."""
+    # The number of given rows that are predicted positive is known.
+    return 1.0 - (1.0 - confidence) / max(sum(name != "top" for name in targets), 1)
 
 
 def _precision(share: float, tpr: float, fpr: float, otherwise: float) -> float:

@@ -1,7 +1,5 @@
 """Intervals for metrics that are reported alongside the AUC."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -278,7 +276,7 @@ def _resampler(sample: LabeledSample, rng: np.random.Generator) -> Callable[[], 
     if sample.groups is None:
         sides = [np.flatnonzero(side) for side in (sample.is_positive, ~sample.is_positive)]
         return lambda: np.concatenate([rng.choice(side, side.size) for side in sides])
-    rows = np.argsort(sample.groups.code, kind="stable")
-    groups = np.split(rows, np.flatnonzero(np.diff(sample.groups.code[rows])) + 1)
+    rows = np.argsort(sample.groups, kind="stable")
+    groups = np.split(rows, np.flatnonzero(np.diff(sample.groups[rows])) + 1)
     n = len(groups)
     return lambda: np.concatenate([groups[k] for k in rng.integers(n, size=n)])

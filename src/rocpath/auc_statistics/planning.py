@@ -1,7 +1,5 @@
 """Sample sizes for estimating an AUC or comparing two of them."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Confidence bounds of rates from counts (Clopper-Pearson) or from losses of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

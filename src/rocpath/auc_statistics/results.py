@@ -1,7 +1,6 @@
 """Results of AUC statistics, printed as they would be reported in a paper."""
 
-from __future__ import annotations
-
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,14 +15,14 @@ class Sentence:
         return f"<p>{escape(repr(self))}</p>"
 
 
-class TextTable:
+class TextTable(ABC):
     """Show a result as tables, with an optional sentence below them."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         """Return the header and the rows of each table."""
-        raise NotImplementedError
 
     def _below(self) -> list[str]:
         return []
@@ -70,7 +69,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricInterval(Sentence):
-    """Hold a metric with its confidence interval.
+    """A metric with its confidence interval.
 
     Attributes
     ----------
@@ -112,7 +111,7 @@ class MetricInterval(Sentence):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class AUCInterval(MetricInterval):
-    """Hold an AUC with its standard error and confidence interval.
+    """An AUC with its standard error and confidence interval.
 
     Attributes
     ----------
@@ -152,7 +151,7 @@ class AUCInterval(MetricInterval):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AUCComparison(Sentence):
-    """Hold the difference between two AUCs.
+    """The difference between two AUCs.
 
     Attributes
     ----------

@@ -1,13 +1,10 @@
 """Confidence bands of ROC curves, pointwise or simultaneous."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.auc_statistics.labeled_sample import RowGroups
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import (
     effective_counts,
@@ -36,7 +33,7 @@ def roc_band(
     confidence: float = 0.95,
     *,
     is_simultaneous: bool = False,
-    groups: RowGroups | None = None,
+    groups: NDArray[np.intp] | None = None,
 ) -> ROCBand:
     """Compute the confidence band of a ROC curve, pointwise or simultaneous.
 
@@ -55,7 +52,7 @@ def roc_band(
             limits += [bound[count] for bound in bounds]
             continue
         if groups is not None:
-            code, own = groups.code[side], score[side]
+            code, own = groups[side], score[side]
             counts = [effective_counts(own >= rows.score[one], code) for one in index]
             count, n_rows = np.array(counts).T
         # Two independent rates, each with a two-sided interval.

@@ -11,10 +11,8 @@ where DeLong's variance is zero, and converges to DeLong's interval as the numbe
 rows increases.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +50,7 @@ class ClassSpread(NamedTuple):
         deviation: NDArray[np.float64],
         weight_sum: NDArray[np.float64],
         square_sum: NDArray[np.float64],
-    ) -> ClassSpread:
+    ) -> Self:
         """Compute the variance from deviations and their weights.
 
         ``weight_sum`` and ``square_sum`` are sums of the weights, and of their squares,
@@ -78,22 +76,17 @@ class ClassSpread(NamedTuple):
         return self.n_rows < _TWO_ROWS
 
 
-class Expectation(NamedTuple):
-    """Variances of both classes that are expected under the model at a given area."""
-
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    shared: NDArray[np.float64]
-
-
 def expected_spread(
     area: Any, positive: ClassSpread, negative: ClassSpread, max_fpr: float
-) -> Expectation:
-    """Return the expected ``variance`` of each class, and the term shared by both."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the expected ``variance`` of each class, and the term shared by both.
+
+    They are those of the model at a given area.
+    """
     of_positive, of_negative, pair = binormal_table(max_fpr).at(area)
     # Components estimated from finitely many rows of the other class vary more.
     more = pair - of_positive - of_negative
-    return Expectation(
+    return (
         of_positive + more / negative.n_rows,
         of_negative + more / positive.n_rows,
         more / (positive.n_rows * negative.n_rows),
@@ -123,17 +116,20 @@ def score_interval(
     design: DesignEffect | None = None,
 ) -> tuple[float, float]:
     """Return the limits of the interval; areas are divided by ``max_fpr``."""
-    here = expected_spread(area, positive, negative, max_fpr)
-    ratio = [
-        _shrunk_ratio(spread, float(expected), _prior_ratio(area, max_fpr))
-        for spread, expected in ((positive, here.positive), (negative, here.negative))
-    ]
-    there = expected_spread(binormal_table(max_fpr).area, positive, negative, max_fpr)
-    variance = ratio[0] * there.positive / positive.n_rows
-    variance = variance + ratio[1] * there.negative / negative.n_rows
+    sides = positive, negative
+    expected = [float(one) for one in expected_spread(area, *sides, max_fpr)[:2]]
+    prior = _prior_ratio(area, max_fpr)
+    ratio = [_shrunk_ratio(*one, prior) for one in zip(sides, expected, strict=True)]
+    # Expected variances at all areas of the table.
+    of_positive, of_negative, shared = expected_spread(
+        binormal_table(max_fpr).area, *sides, max_fpr
+    )
+    variance = ratio[0] * of_positive / positive.n_rows + ratio[1] * of_negative / negative.n_rows
     # The term shared by both classes was counted twice.
-    variance -= min(ratio) * there.shared
-    design = design or DesignEffect(1.0, _freedom(here, ratio, positive, negative), area)
+    variance -= min(ratio) * shared
+    if design is None:
+        parts = [r * e / side.n_rows for r, e, side in zip(ratio, expected, sides, strict=True)]
+        design = DesignEffect(1.0, _freedom(parts, sides), area)
     quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
     return _limits(design.center, area, design.factor * variance, quantile, max_fpr)
 
@@ -149,8 +145,8 @@ def scaled_interval(
     positive, negative = (ClassSpread(0.0, float(size), 0.0) for size in sizes)
 
     def expected(at: Any) -> NDArray[np.float64]:
-        spread = expected_spread(at, positive, negative, 1.0)
-        return spread.positive / sizes[0] + spread.negative / sizes[1] - spread.shared
+        of_positive, of_negative, shared = expected_spread(at, positive, negative, 1.0)
+        return of_positive / sizes[0] + of_negative / sizes[1] - shared
 
     here = float(expected(area))
     ratio = 1.0
@@ -212,19 +208,11 @@ def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     return max(seen, shrunk)
 
 
-def _freedom(
-    here: Expectation, ratio: list[float], positive: ClassSpread, negative: ClassSpread
-) -> float:
-    """Return Satterthwaite's degrees of freedom."""
-    parts = [
-        max(one * float(expected) / spread.n_rows, 1e-300)
-        for one, expected, spread in zip(ratio, here[:2], (positive, negative), strict=True)
-    ]
-    share = parts[0] / sum(parts)
-    return _FREEDOM / (
-        share**2 / (positive.freedom + _PRIOR_ROWS)
-        + (1.0 - share) ** 2 / (negative.freedom + _PRIOR_ROWS)
-    )
+def _freedom(variances: list[float], sides: tuple[ClassSpread, ClassSpread]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of two variances."""
+    parts = np.maximum(variances, 1e-300)
+    freedom = np.array([side.freedom for side in sides]) + _PRIOR_ROWS
+    return _FREEDOM / float((parts / parts.sum()) ** 2 @ (1.0 / freedom))
 
 
 class _BinormalTable(NamedTuple):

@@ -1,9 +1,6 @@
 """Summary of scores for reports: thresholds, ROC band, calibration and lift."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +9,7 @@ from scipy.special import expit
 
 from rocpath.auc_statistics.calibration import CalibrationBin, calibration_bins
 from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.operating_points import (
-    RankedRows,
-    bounds_of_any_threshold,
-    operating_point,
-)
+from rocpath.auc_statistics.operating_points import RankedRows, operating_point
 from rocpath.auc_statistics.roc_bands import ROCBand, roc_band, threshold_grid
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
@@ -123,12 +116,11 @@ def _common_points(
 
 def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
     """Return the operating point at a probability of one half."""
-    group = None if sample.groups is None else sample.groups.code
-    rows = RankedRows.of(sample.is_positive, score, sample.weight, group)
+    rows = RankedRows.of(sample.is_positive, score, sample.weight, sample.groups)
     # Scores are log-odds: rows with a score above 0 have a probability above one half.
     index = int(np.count_nonzero(rows.score[1:] > 0))
-    point = operating_point(rows, index, partial(bounds_of_any_threshold, rows, index), None)
-    return NamedPoint("probability above one half", replace(point, threshold=0.0))
+    point = replace(operating_point(rows, index), threshold=0.0)
+    return NamedPoint("probability above one half", point)
 
 
 def _n_top(n_rows: int) -> int:

@@ -1,7 +1,5 @@
 """Thresholds that meet a target: a rate, a precision, or a number of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,7 +14,7 @@ from rocpath.auc_statistics.thresholds import checked_target, choose_threshold
 
 @dataclass(frozen=True, slots=True)
 class ThresholdTargets:
-    """Hold the targets for a threshold; those not given are None.
+    """The targets for a threshold; those not given are None.
 
     Attributes
     ----------
@@ -62,11 +60,8 @@ def describe_target(name: str, target: float) -> str:
     """Describe a target in words, for tables and reports."""
     if name == "top":
         return f"the {target:,} rows ranked highest"
-    rate, limit = {
-        "max_fpr": ("false positive rate", "at most"),
-        "min_precision": ("precision", "at least"),
-    }[name]
-    return f"{rate} {limit} {100 * target:g}%"
+    rule = "false positive rate at most" if name == "max_fpr" else "precision at least"
+    return f"{rule} {100 * target:g}%"
 
 
 def target_point(

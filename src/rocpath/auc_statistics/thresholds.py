@@ -1,27 +1,26 @@
 """Choose a score threshold that satisfies constraints on its error rates."""
 
-from __future__ import annotations
-
+from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import describe, finite_number, share_between, whole_number
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import (
+    DEFAULT_CONFIDENCE,
     OperatingPoint,
     RankedRows,
-    RateBounds,
-    bounds_of_any_threshold,
     operating_point,
+    shared_level,
 )
-from rocpath.auc_statistics.rate_bounds import rate_bounds
-from rocpath.auc_statistics.threshold_constraints import (
-    FeasibleRegion,
-    ThresholdCosts,
-    feasible_region,
+from rocpath.auc_statistics.rate_bounds import (
+    lowest_rate,
+    rate_bounds,
+    rising_ranks,
+    simultaneous_rates,
 )
 
 
@@ -108,8 +107,7 @@ def choose_threshold(
     score = sample.scores("scores", scores)
     is_used = slice(None) if sample.weight is None else sample.weight > 0
     sample = checked_sample(sample, targets, confidence)
-    group = None if sample.groups is None else sample.groups.code
-    rows = RankedRows.of(sample.is_positive, score[is_used], sample.weight, group)
+    rows = RankedRows.of(sample.is_positive, score[is_used], sample.weight, sample.groups)
     return choose_operating_point(rows, targets, confidence)
 
 
@@ -121,7 +119,7 @@ def checked_sample(
         rows = np.flatnonzero(sample.weight)
         weight = sample.weight[rows]
         unequal = weight if weight.min() < weight.max() else None
-        groups = None if sample.groups is None else sample.groups.take(rows)
+        groups = None if sample.groups is None else sample.groups[rows]
         sample = LabeledSample(sample.is_positive[rows], unequal, groups)
     if sample.weight is not None and sample.groups is not None:
         raise ValueError("groups must be None with unequal sample_weight.")
@@ -137,10 +135,11 @@ def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | No
             "confidence must be None with unequal sample_weight, got "
             f"{confidence:g}: the bounds on error rates require equal weights."
         )
-    unbounded = {"cost"} if confidence is None else {"cost", "min_precision"}
-    for name in unbounded & targets.keys() if unit == "group" else ():
+    unbounded = ("cost",) if confidence is None else ("cost", "min_precision")
+    refused = [name for name in unbounded if name in targets]
+    if unit == "group" and refused:
         raise ValueError(
-            f"{name} must be None with groups: a guarantee for correlated rows requires a "
+            f"{refused[0]} must be None with groups: a guarantee for correlated rows requires a "
             "rate that is monotone in the threshold. Use max_fpr, min_tpr or top, or keep "
             "one row of each group."
         )
@@ -176,85 +175,154 @@ def choose_operating_point(
 ) -> OperatingPoint:
     """Choose among the thresholds that satisfy all constraints (validated targets)."""
     _refuse_unbounded(rows.unit, targets, confidence)
-    n_guaranteed = max(sum(name != "top" for name in targets), 1)
-    level = None if confidence is None else 1.0 - (1.0 - confidence) / n_guaranteed
-    regions = {
-        name: feasible_region(rows, name, target, level)
-        for name, target in targets.items()
-        if name != "cost"
-    }
-    feasible = np.ones(rows.score.size, dtype=bool)
-    for region in regions.values():
-        feasible &= region.is_feasible
-    allowed = np.flatnonzero(feasible)
+    level = None if confidence is None else shared_level(confidence, targets)
+    feasible, limits = {}, {}
+    for name, target in targets.items():
+        feasible[name], limits[name] = feasible_thresholds(rows, name, target, level)
+    allowed = np.flatnonzero(np.all(list(feasible.values()), axis=0))
     if allowed.size == 0:
-        raise _no_common_threshold(rows, targets, regions, confidence)
-    if "cost" not in targets:
-        index = int(allowed[0 if set(targets) == {"min_tpr"} else -1])
-        return _point(rows, index, targets, regions, confidence)
-    costs = ThresholdCosts.of(rows, targets["cost"], level)
-    ranking = costs.seen if confidence is None else costs.highest
-    index = int(allowed[np.argmin(ranking[allowed])])
-    return replace(
-        _point(rows, index, targets, regions, confidence),
-        expected_cost=float(costs.seen[index]) / rows.n_rows,
-        expected_cost_interval=(float(costs.lowest[index]), float(costs.highest[index])),
+        raise _no_common_threshold(rows, targets, feasible, confidence)
+    index = int(allowed[0 if set(targets) == {"min_tpr"} else -1])
+    changes: dict[str, Any] = {}
+    if "cost" in targets:
+        observed, lowest, highest = _threshold_costs(rows, targets["cost"], level)
+        ranking = observed if confidence is None else highest
+        index = int(allowed[np.argmin(ranking[allowed])])
+        changes["expected_cost"] = float(observed[index]) / rows.n_rows
+        changes["expected_cost_interval"] = float(lowest[index]), float(highest[index])
+    if confidence is not None and "min_precision" in targets:
+        # The guarantee is for all rows above the next score, so the threshold is just above it.
+        is_last = index + 1 == rows.score.size
+        threshold = -np.inf if is_last else np.nextafter(rows.score[index + 1], np.inf)
+        changes["threshold"] = float(threshold)
+        counts = rows.tp[index], rows.n_predicted[index]
+        changes["precision_interval"] = rate_bounds(*counts, limits["min_precision"])
+    return replace(operating_point(rows, index, confidence, limits), **changes)
+
+
+def feasible_thresholds(
+    rows: RankedRows, name: str, target: Any, confidence: float | None
+) -> tuple[NDArray[np.bool_], float]:
+    """Return which thresholds satisfy a constraint, and its limit; raise if none does.
+
+    For a constraint on a rate, the limit is the largest allowed number of errors. For a
+    constraint on the precision, it is the confidence level of the bound at each
+    threshold.
+    """
+    if name == "cost":  # an objective, which excludes no threshold
+        return np.ones(rows.score.size, dtype=bool), 0.0
+    if name == "top":
+        return rows.n_predicted <= target, 0.0
+    if name == "min_precision":
+        return _precise(rows, target, confidence)
+    error, n_units, rate = rows.fp, rows.n_negative, target
+    if name == "min_tpr":
+        error, n_units, rate = rows.n_positive - rows.tp, rows.n_positive, 1.0 - target
+    if confidence is None:
+        # Rates such as 1 - 0.9 are not exact; the tolerance is far smaller than one error.
+        limit = rate * n_units * (1.0 + 1e-12)
+        limit = float(np.floor(limit)) if rows.unit == "row" else limit
+        return error <= limit, limit
+    # The fraction of a class above the row of a fixed rank has a Beta distribution
+    # (Wilks), so the bound holds simultaneously for all thresholds on its safe side. With
+    # independent rows, the allowed number of errors does not depend on the scores.
+    counts = np.unique(error) if rows.unit == "group" else range(n_units)
+    n_allowed = bisect_right(counts, rate, key=lambda one: rows.highest(one, n_units, confidence))
+    if n_allowed == 0:
+        possible = rows.highest(0, n_units, confidence)
+        possible = possible if name == "max_fpr" else 1.0 - possible
+        raise _out_of_reach(name, target, possible, rows, confidence)
+    limit = float(counts[n_allowed - 1])
+    return error <= limit, limit
+
+
+def _precise(
+    rows: RankedRows, rate: float, confidence: float | None
+) -> tuple[NDArray[np.bool_], float]:
+    """Return the thresholds with sufficient precision."""
+    if confidence is None:
+        is_feasible = rows.precision >= rate
+        if not is_feasible.any():
+            possible = float(rows.precision.max())
+            raise _out_of_reach("min_precision", rate, possible, rows, None)
+        return is_feasible, 0.0
+    # Given the row of a fixed rank, the rows above it are independent draws, and the
+    # number of positives among them is binomial. Ranks that cannot meet the target are not
+    # tested: even if all rows were positive, the bound would be (missing / n) ** (1 / rank).
+    missing = 1.0 - confidence
+    rank = rising_ranks(1, rows.n_rows)
+    tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
+    is_feasible = np.zeros(rows.score.size, dtype=bool)
+    if tested.size:
+        index, low = _precision_bounds(rows, tested, missing)
+        is_feasible[index[low >= rate]] = True
+    if not is_feasible.any():
+        possible = float(_precision_bounds(rows, rank, missing)[1].max())
+        raise _out_of_reach("min_precision", rate, possible, rows, confidence)
+    return is_feasible, 1.0 - missing / tested.size
+
+
+def _precision_bounds(
+    rows: RankedRows, rank: NDArray[np.int64], missing: float
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the threshold of each rank, and lower bounds that hold simultaneously."""
+    index = np.searchsorted(rows.n_predicted, rank, side="right") - 1
+    each = 1.0 - missing / rank.size
+    return index, lowest_rate(rows.tp[index], rows.n_predicted[index], each)
+
+
+def _threshold_costs(
+    rows: RankedRows, cost: tuple[float, float], confidence: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the total cost of the given rows, and bounds on the mean cost of new rows."""
+    observed = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
+    if rows.unit == "weight":
+        unknown = np.full(observed.size, np.nan)
+        return observed, unknown, unknown
+    missing = 1.0 - (confidence or DEFAULT_CONFIDENCE)
+    # The error probability is divided: a third for TPR, a third for FPR, and a sixth for
+    # each bound of the share of positives, both of which are needed here.
+    low_tpr, high_tpr = simultaneous_rates(rows.n_positive, 1.0 - missing / 3.0)
+    low_fpr, high_fpr = simultaneous_rates(rows.n_negative, 1.0 - missing / 3.0)
+    shares = rate_bounds(rows.n_positive, rows.n_rows, 1.0 - missing / 6.0)
+    share = np.array(shares)[:, None]
+
+    def costs(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> Any:
+        return cost[0] * (1.0 - share) * fpr + cost[1] * share * (1.0 - tpr)
+
+    # Costs are linear in the share of positives, so the extremes are at its bounds.
+    lowest = costs(low_fpr[rows.fp], high_tpr[rows.tp]).min(axis=0)
+    return observed, lowest, costs(high_fpr[rows.fp], low_tpr[rows.tp]).max(axis=0)
+
+
+def _out_of_reach(
+    name: str, target: float, possible: float, rows: RankedRows, confidence: float | None
+) -> ValueError:
+    sure = "" if confidence is None else f" with confidence {confidence:g}"
+    # Rounded in the direction that can be guaranteed.
+    is_largest = name.startswith("min")
+    shown = np.floor(possible * 1e4) if is_largest else np.ceil(possible * 1e4)
+    sizes = f"{rows.n_positive:g} positive and {rows.n_negative:g} negative rows"
+    if rows.unit == "group":
+        sizes = f"positives in {rows.n_positive} groups and negatives in {rows.n_negative} groups"
+    return ValueError(
+        f"{name} = {target:g} is out of reach{sure}: with {sizes} the "
+        f"{'largest' if is_largest else 'smallest'} possible value is {shown / 1e4:g}."
     )
-
-
-def _point(
-    rows: RankedRows,
-    index: int,
-    targets: dict[str, Any],
-    regions: dict[str, FeasibleRegion],
-    confidence: float | None,
-) -> OperatingPoint:
-    """Return the operating point of a threshold, with bounds on its rates."""
-    # A rank that does not depend on the scores needs no correction for selection, and
-    # rows of the other class have no influence on it.
-    is_rank = set(targets) in ({"max_fpr"}, {"min_tpr"})
-    n_guaranteed = max(sum(name != "top" for name in targets), 1)
-
-    def bounds(level: float) -> RateBounds:
-        n_positive, n_negative = rows.n_positive, rows.n_negative
-        if is_rank:
-            tpr = rows.bounds(rows.tp[index], n_positive, level)
-            fpr = rows.bounds(rows.fp[index], n_negative, level)
-        else:
-            tpr, fpr = bounds_of_any_threshold(rows, index, level)
-            if confidence is None:
-                return tpr, fpr
-        # With ties, there may be fewer errors than allowed; the bound is for the allowed ones.
-        each = 1.0 - (1.0 - level) / n_guaranteed
-        if "max_fpr" in regions:
-            highest = rows.highest(regions["max_fpr"].limit, n_negative, each)
-            fpr = min(fpr[0], highest), highest
-        if "min_tpr" in regions:
-            lowest = 1.0 - rows.highest(regions["min_tpr"].limit, n_positive, each)
-            tpr = lowest, max(tpr[1], lowest)
-        return tpr, fpr
-
-    point = operating_point(rows, index, bounds, confidence)
-    if confidence is None or "min_precision" not in regions:
-        return point
-    # The guarantee is for all rows above the next score, so the threshold is just above it.
-    is_last = index + 1 == rows.score.size
-    limit = -np.inf if is_last else np.nextafter(rows.score[index + 1], np.inf)
-    each = regions["min_precision"].limit
-    precision = rate_bounds(rows.tp[index], rows.n_predicted[index], each)
-    return replace(point, threshold=float(limit), precision_interval=precision)
 
 
 def _no_common_threshold(
     rows: RankedRows,
     targets: dict[str, Any],
-    regions: dict[str, FeasibleRegion],
+    feasible: dict[str, NDArray[np.bool_]],
     confidence: float | None,
 ) -> ValueError:
     """Return an error that lists the thresholds that each constraint allows."""
     ranges = []
-    for name, region in regions.items():
-        high, low = rows.score[region.is_feasible][[0, -1]]
-        ranges.append(f"{name} = {targets[name]:g} allows thresholds from {low:.4g} to {high:.4g}")
+    for name, is_feasible in feasible.items():
+        if not is_feasible.all():
+            high, low = rows.score[is_feasible][[0, -1]]
+            limits = f"thresholds from {low:.4g} to {high:.4g}"
+            ranges.append(f"{name} = {targets[name]:g} allows {limits}")
     sure = "" if confidence is None else f" with confidence {confidence:g}"
     return ValueError(f"no threshold satisfies all constraints{sure}: {', '.join(ranges)}.")
