@@ -1,4 +1,4 @@
-"""Data drawn by the displays."""
+"""Data drawn in the figures."""
 
 import sys
 from subprocess import run
@@ -50,10 +50,9 @@ def test_importing_rocpath_or_its_plots_does_not_import_matplotlib():
     assert run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_roc_display_letters_the_points_and_shades_the_aum():
-    display = plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS)
-    top, bottom = display.ax_
-    assert display.figure_ is top.figure
+def test_roc_errors_letter_the_points_and_shade_the_aum():
+    top, bottom = plots.plot_roc_errors(FOUR, PREDICTIONS)
+    assert bottom.figure is top.figure
     assert labeled(top)["ROC"].get_xdata().tolist() == [0, 0, 0.5, 0.5, 1]
     assert sorted(texts(top)) == ["A 0", "B 0", "C 0.5", "D 0", "E 0"]
     assert texts(bottom) == list("ABCDE")
@@ -70,33 +69,32 @@ def test_roc_display_letters_the_points_and_shades_the_aum():
     assert (shade.y0, shade.y1) == (0, 0.5)
 
 
-def test_roc_display_labels_coinciding_points_once():
+def test_roc_errors_label_coinciding_points_once():
     errors = cp.PenaltyErrors([0, 1, 2, 3, 4], fp=[1, 0, 1, 0, 0], fn=[0, 0, 0, 0, 1])
     bp = cp.error_breakpoints([errors])
-    display = plots.ROCErrorDisplay.from_predictions(bp, [0.0])
-    assert sorted(texts(display.ax_[0])) == ["A 0", "B,D 0", "C,E 0"]
+    axes = plots.plot_roc_errors(bp, [0.0])
+    assert sorted(texts(axes[0])) == ["A 0", "B,D 0", "C,E 0"]
 
 
-def test_roc_display_of_many_points_has_no_letters():
+def test_roc_errors_of_many_points_have_no_letters():
     X, _, bp, _ = two_classes(60)
-    display = plots.ROCErrorDisplay.from_predictions(bp, X[:, 0])
-    assert not texts(display.ax_[0])
-    assert not texts(display.ax_[1])
+    axes = plots.plot_roc_errors(bp, X[:, 0])
+    assert not texts(axes[0])
+    assert not texts(axes[1])
 
 
-def test_roc_display_in_given_axes_shows_its_name_and_auc():
+def test_roc_errors_in_given_axes_show_the_name_and_auc():
     X, y, bp, _ = two_classes(60)
     predictions = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
-    figure, axes = plt.subplots(2, 3)
-    display = plots.ROCErrorDisplay.from_predictions(bp, predictions, name="model", ax=axes[:, 1])
-    assert display.figure_ is figure
-    assert display.curve.auc == rp.auc(bp, predictions)
-    assert display.ax_[0].get_title().startswith("model\n")
+    _, given = plt.subplots(2, 3)
+    axes = plots.plot_roc_errors(bp, predictions, name="model", ax=given[:, 1])
+    assert axes.tolist() == given[:, 1].tolist()
+    assert axes[0].get_title().startswith(f"model\nAUC {rp.auc(bp, predictions):.4g}, AUM ")
 
 
 def test_a_wrong_number_of_axes_raises():
     with pytest.raises(ValueError, match="ax must have 2 axes, got 1"):
-        plots.ROCErrorDisplay.from_predictions(FOUR, PREDICTIONS, ax=plt.gca())
+        plots.plot_roc_errors(FOUR, PREDICTIONS, ax=plt.gca())
 
 
 def test_line_search_display_draws_exact_curves_and_marks_the_variants():
@@ -140,29 +138,28 @@ def test_lines_along_the_gradient_do_not_depend_on_units_or_sparsity():
     assert other.slope == pytest.approx(lines.slope)
 
 
-def test_label_error_display_shows_segments_labels_and_errors():
+def test_label_errors_are_drawn_with_segments_and_labels():
     x = np.repeat([0.0, 5.0], [10, 10]) + np.tile([0.0, 0.1], 10)
     labels = cp.Labels([2, 8], [6, 12], ["no_change", "one_change"])
-    display = plots.LabelErrorDisplay.from_predictions(x, labels, max_changes=5)
-    left, right = display.ax_
-    assert display.n_changes == 1
+    left, right = plots.plot_label_errors(x, labels, max_changes=5)
+    assert left.get_title(loc="left") == "number of changes: 1"
     mean = labeled(left)["mean"]
     assert mean.get_xdata().tolist() == [0, 10, 10, 20]
     assert mean.get_ydata() == pytest.approx([0.05, 0.05, 5.05, 5.05])
     regions = [(patch.get_x(), patch.get_width()) for patch in left.patches]
     assert regions == [(2, 4), (8, 4)]
-    jumps = display.errors.min_log_penalty[1:]
+    jumps = cp.errors_by_penalty(x, labels, max_changes=5).min_log_penalty[1:]
     x, fn = labeled(right)["FN"].get_data()
     assert np.unique(x)[1:-1].tolist() == jumps.tolist()
     assert (fn[0], fn[-1]) == (0, 1)
 
 
-def test_label_error_display_shows_the_segmentation_of_a_given_penalty():
+def test_label_errors_show_the_segmentation_of_a_given_penalty():
     x = np.repeat([0.0, 5.0], 10)
     labels = cp.Labels([8], [12], ["one_change"])
-    display = plots.LabelErrorDisplay.from_predictions(x, labels, 100.0)
-    assert display.n_changes == 0
-    assert labeled(display.ax_[1])["shown left"].get_xdata()[0] == 100.0
+    left, right = plots.plot_label_errors(x, labels, 100.0)
+    assert left.get_title(loc="left") == "number of changes: 0"
+    assert labeled(right)["shown left"].get_xdata()[0] == 100.0
 
 
 def test_descent_display_shows_both_samples_and_the_selected_weights():

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 
 import rocpath as rp
 from rocpath import plots
-from rocpath.auc_statistics.labeled_sample import RowGroups
+from rocpath.auc_statistics.labeled_sample import group_codes
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 
@@ -65,7 +65,7 @@ def test_the_simultaneous_band_contains_the_whole_curve():
 def test_groups_widen_the_band():
     y, score = rows(60)
     copies = [np.repeat(values, 10) for values in (y, score, np.arange(60))]
-    groups = RowGroups.of("groups", copies[2], 600)
+    groups = group_codes("groups", copies[2], 600)
     wide = roc_band(*copies[:2], groups=groups)
     narrow = roc_band(*copies[:2])
     assert (wide.tpr_high - wide.tpr_low).max() > 2 * (narrow.tpr_high - narrow.tpr_low).max()

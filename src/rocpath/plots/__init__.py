@@ -1,17 +1,16 @@
-"""Matplotlib figures of results, in the style of scikit-learn's display objects."""
+"""Matplotlib figures of results."""
 
 from rocpath.plots.descents import DescentDisplay
-from rocpath.plots.label_errors import LabelErrorDisplay
-from rocpath.plots.line_searches import LineSearchDisplay
+from rocpath.plots.label_errors import plot_label_errors
+from rocpath.plots.line_searches import LineSearchDisplay, plot_step_path
 from rocpath.plots.roc_curves import plot_roc
-from rocpath.plots.roc_errors import ROCErrorDisplay
-from rocpath.plots.step_paths import plot_step_path
+from rocpath.plots.roc_errors import plot_roc_errors
 
 __all__ = [
     "DescentDisplay",
-    "LabelErrorDisplay",
     "LineSearchDisplay",
-    "ROCErrorDisplay",
+    "plot_label_errors",
     "plot_roc",
+    "plot_roc_errors",
     "plot_step_path",
 ]

@@ -1,14 +1,9 @@
 """Colors and axes shared by all figures."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 # The palette of Okabe and Ito, which is suitable for color-blind readers.
 BLACK, GRAY = "#000000", "#767676"
@@ -31,7 +26,6 @@ def axes_grid(
     ax: Any, n_rows: int, n_columns: int, figsize: tuple[float, float], **grid: Any
 ) -> NDArray[Any]:
     """Return the given axes as a flat array, or new axes in a new figure."""
-    n_axes = n_rows * n_columns
     if ax is None:
         # Imported here because callers that pass axes do not need pyplot.
         import matplotlib.pyplot as plt
@@ -39,12 +33,12 @@ def axes_grid(
         figure = plt.figure(figsize=figsize, layout="constrained")
         ax = figure.subplots(n_rows, n_columns, **grid)
     axes = np.ravel(np.asarray(ax, dtype=object))
-    if axes.size != n_axes:
-        raise ValueError(f"ax must have {n_axes} axes, got {axes.size}.")
+    if axes.size != n_rows * n_columns:
+        raise ValueError(f"ax must have {n_rows * n_columns} axes, got {axes.size}.")
     return axes
 
 
-def draw_steps(ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style: Any) -> None:
+def draw_steps(ax: Any, edge: NDArray[np.float64], value: NDArray[Any], **style: Any) -> None:
     """Draw a step function with value[i] between edge[i] and edge[i + 1]."""
     # Each value is repeated at both ends of its interval. Unlike matplotlib's step styles,
     # this requires no value beyond the last edge.
@@ -52,7 +46,7 @@ def draw_steps(ax: Axes, edge: NDArray[np.float64], value: NDArray[Any], **style
 
 
 def draw_errors(
-    ax: Axes, jump: NDArray[np.float64], fp: NDArray[Any], fn: NDArray[Any], margin: float
+    ax: Any, jump: NDArray[np.float64], fp: NDArray[Any], fn: NDArray[Any], margin: float
 ) -> NDArray[np.float64]:
     """Draw FP and FN as step functions, with margins at both ends; return edges."""
     edge = np.concatenate(([jump[0] - margin], jump, [jump[-1] + margin]))
@@ -64,14 +58,13 @@ def draw_errors(
     return edge
 
 
-def legend_outside(ax: Axes, loc: str, anchor: tuple[float, float], **options: Any) -> None:
+def legend_outside(ax: Any, loc: str, anchor: tuple[float, float], **options: Any) -> None:
     """Place the legend outside the axes, where it covers no data."""
-    style: dict[str, Any] = {"loc": loc, "bbox_to_anchor": anchor, "frameon": False}
-    style |= {"fontsize": 8.5, "columnspacing": 1.2, "handlelength": 1.4}
-    ax.legend(**{**style, **options})
+    style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1.2, "handlelength": 1.4}
+    ax.legend(loc=loc, bbox_to_anchor=anchor, **(style | options))
 
 
-def tidy(ax: Axes) -> None:
+def tidy(ax: Any) -> None:
     """Remove the upper and right spines and draw a light grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.92", linewidth=0.8)

@@ -1,9 +1,7 @@
 """AUM and AUC of a descent against the number of steps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +13,7 @@ _MOST_MARKED = 40  # maximum number of steps with markers; more markers would ov
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class DescentDisplay:
-    """Show AUM and AUC against the number of steps, on training and validation data.
+    """AUM and AUC against the number of steps, on training and validation data.
 
     Several descents can share axes; each has its own colors and its name in the legend.
 
@@ -48,13 +46,11 @@ class DescentDisplay:
     name: str | None = None
 
     @classmethod
-    def from_descent(
-        cls, descent: Descent, *, name: str | None = None, ax: Any = None
-    ) -> DescentDisplay:
+    def from_descent(cls, descent: Descent, *, name: str | None = None, ax: Any = None) -> Self:
         """Create and draw the display."""
         return cls(descent=descent, name=name).plot(ax)
 
-    def plot(self, ax: Any = None) -> DescentDisplay:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the display, by default in a new figure."""
         from matplotlib.ticker import MaxNLocator
 

@@ -1,28 +1,24 @@
-"""AUC, AUM and thresholds of a line search, against the step size."""
+"""AUC, AUM and thresholds, against the step size."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.lines import Lines
 from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots import canvas
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.search_results import BestStep, StepPath
 
 _MOST_LINES = 500  # more lines would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class LineSearchDisplay:
-    """Show AUC, AUM and thresholds against the step size, and mark the variants.
+    """AUC, AUM and thresholds against the step size, with the best steps marked.
 
     Parameters
     ----------
@@ -56,9 +52,7 @@ class LineSearchDisplay:
     view: StepView
 
     @classmethod
-    def from_lines(
-        cls, lines: Lines, *, max_step: float | None = None, ax: Any = None
-    ) -> LineSearchDisplay:
+    def from_lines(cls, lines: Lines, *, max_step: float | None = None, ax: Any = None) -> Self:
         """Create and draw the display from lines."""
         return cls(lines=lines, view=step_view(lines, max_step=max_step)).plot(ax)
 
@@ -71,48 +65,42 @@ class LineSearchDisplay:
         *,
         max_step: float | None = None,
         ax: Any = None,
-    ) -> LineSearchDisplay:
+    ) -> Self:
         """Create and draw the display for ``predictions + step * direction``."""
         lines = Lines.from_predictions(bp, predictions, direction)
         return cls.from_lines(lines, max_step=max_step, ax=ax)
 
-    def plot(self, ax: Any = None) -> LineSearchDisplay:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the display, by default in a new figure."""
-        ratios = {"height_ratios": (1, 1, 1.4)}
-        grid = {"sharex": True, "gridspec_kw": ratios}
-        self.ax_ = canvas.axes_grid(ax, 3, 1, (6.4, 6.8), **grid)
-        self.figure_ = self.ax_[0].figure
-        auc_axes, aum_axes, line_axes = self.ax_
+        grid = {"sharex": True, "gridspec_kw": {"height_ratios": (1, 1, 1.4)}}
+        auc_axes, aum_axes, line_axes = self.ax_ = canvas.axes_grid(ax, 3, 1, (6.4, 6.8), **grid)
+        self.figure_ = auc_axes.figure
         auc_axes.plot(*self.view.auc, color=canvas.BLACK, linewidth=1.2)
         aum_axes.plot(*self.view.aum, color=canvas.BLACK, linewidth=1.2)
         _draw_lines(line_axes, self.lines, self.view.max_step)
-        auc_axes.set_ylabel("AUC")
-        aum_axes.set_ylabel("AUM")
-        line_axes.set(ylabel="threshold", xlabel="step size")
-        # Otherwise a mark at step 0 would be half hidden by the axis.
-        line_axes.set_xlim(-0.01 * self.view.max_step, self.view.max_step)
-        for axes in self.ax_:
-            canvas.tidy(axes)
-            axes.label_outer()
-        self._mark_variants()
-        return self
-
-    def _mark_variants(self) -> None:
         for one in self.view.variants:
             color, dashes, width = canvas.VARIANT_STYLES[one.name]
             label = f"{one.name} ({one.step:.3g})"
             for axes in self.ax_:
                 axes.axvline(one.step, color=color, ls=dashes, lw=width, zorder=1.5, label=label)
-            size = 4 + width
-            self.ax_[0].plot(one.step, one.auc, "o", color=color, markersize=size)
-            self.ax_[1].plot(one.step, one.aum, "o", color=color, markersize=size)
-        handles, names = self.ax_[2].get_legend_handles_labels()
+            auc_axes.plot(one.step, one.auc, "o", color=color, markersize=4 + width)
+            aum_axes.plot(one.step, one.aum, "o", color=color, markersize=4 + width)
+        handles, labels = line_axes.get_legend_handles_labels()
         # Handles are longer than in other legends, so that the dashes are visible.
-        style = {"handles": handles, "labels": names, "ncols": 4, "handlelength": 1.8}
-        canvas.legend_outside(self.ax_[0], "lower center", (0.5, 1.02), **style)
+        style = {"handles": handles, "labels": labels, "ncols": 4, "handlelength": 1.8}
+        canvas.legend_outside(auc_axes, "lower center", (0.5, 1.02), **style)
+        auc_axes.set_ylabel("AUC")
+        aum_axes.set_ylabel("AUM")
+        # Otherwise a mark at step 0 would be half hidden by the axis.
+        limits = -0.01 * self.view.max_step, self.view.max_step
+        line_axes.set(ylabel="threshold", xlabel="step size", xlim=limits)
+        for axes in self.ax_:
+            canvas.tidy(axes)
+            axes.label_outer()
+        return self
 
 
-def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
+def _draw_lines(ax: Any, lines: Lines, max_step: float) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
@@ -139,3 +127,60 @@ def _draw_lines(ax: Axes, lines: Lines, max_step: float) -> None:
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
     canvas.legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)
+
+
+def plot_step_path(
+    path: StepPath,
+    best: Mapping[str, BestStep] | None = None,
+    *,
+    max_step: float | None = None,
+    ax: Any = None,
+) -> NDArray[Any]:
+    """Draw AUC and AUM as functions of the step size.
+
+    Parameters
+    ----------
+    path : StepPath
+        Result of :func:`rocpath.sweep` or of :func:`rocpath.torch.layer_path`.
+    best : dict of BestStep, optional
+        Steps to mark, by name in the legend.
+    max_step : float, optional
+        Largest step to draw. By default, 1.25 times the largest marked step, or the
+        last step of the path if none is marked.
+    ax : sequence of two Axes, optional
+        Axes of AUC and AUM. By default, a new figure is created.
+
+    Returns
+    -------
+    array of two Axes
+
+    Examples
+    --------
+    >>> import rocpath as rp
+    >>> from rocpath import plots
+    >>> bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
+    >>> lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
+    >>> axes = plots.plot_step_path(rp.sweep(lines), max_step=5.0)
+    >>> axes[1].lines[0].get_ydata()
+    array([1., 0., 0.])
+    """
+    best = best or {}
+    marked = max((one.step for one in best.values()), default=0.0)
+    last = min(max_step or 1.25 * marked or float(path.step[-1]) or 1.0, path.end)
+    auc_axes, aum_axes = axes = canvas.axes_grid(ax, 2, 1, (6.4, 4.8), sharex=True)
+    is_shown = path.step < last
+    edge = np.append(path.step[is_shown], last)
+    canvas.draw_steps(auc_axes, edge, path.auc_after[is_shown], color=canvas.BLACK, linewidth=1.2)
+    aum_axes.plot(edge, path.aum_at(edge), color=canvas.BLACK, linewidth=1.2)
+    for (name, one), color in zip(best.items(), canvas.SERIES, strict=False):
+        label = f"{name}: step {one.step:.3g}"
+        for axis in axes:
+            axis.axvline(one.step, color=color, linestyle="--", linewidth=1.3, label=label)
+    auc_axes.set_ylabel("AUC")
+    aum_axes.set(ylabel="AUM", xlabel="step size")
+    for axis in axes:
+        canvas.tidy(axis)
+        axis.label_outer()
+    if best:
+        canvas.legend_outside(auc_axes, "lower center", (0.5, 1.02), ncols=3)
+    return axes
