@@ -194,7 +194,6 @@ def member_scores(X, y, train, test, *, is_quick):
         None,
         folds=list(FOLDS.split(X[train], y[train])),
         n_jobs=None,
-        timeout=None,
     )
     for name, (reason, _) in excluded.items():
         print(f"{name} is excluded: {reason}")

@@ -121,7 +121,7 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     is_kept = sampled(y, 300, seed=0)
     weight = (np.bincount(y) / np.bincount(y[is_kept]))[y[is_kept]]
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
-    searched = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, local._show)
+    searched = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
     ((_, _, candidate),) = searched
     everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
     coef = candidate.refitted(everything)
@@ -242,22 +242,19 @@ def test_tasks_of_rows_and_labels_run_once_per_pass():
     assert sorted(n_computed) == [0, 1, 2, 2, 3]
 
 
-def test_class_weight_and_warm_start_equal_those_in_memory():
+def test_class_weight_equals_that_in_memory():
     X, y = rows()
     lazy = partitioned(X, y, 2)
     for settings in ({"class_weight": "balanced"}, {"class_weight": {0: 1.0, 1: 3.0}}):
         expected = rp.AUCClassifier(random_state=0, **settings).fit(X, y)
         model = AUCClassifier(random_state=0, **settings).fit(*lazy)
         np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-12)
-    expected = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y).fit(X, y)
-    model = AUCClassifier(random_state=0, warm_start=True).fit(*lazy).fit(*lazy)
-    assert (model.coef_ == expected.coef_).all()
 
 
-def test_parameters_equal_those_in_memory_plus_client():
+def test_parameters_are_those_in_memory_client_and_verbose():
     X, y = rows()
     names = set(rp.AUCClassifier().get_params())
-    assert set(AUCClassifier().get_params()) == names | {"client"}
+    assert set(AUCClassifier().get_params()) == names | {"client", "verbose"}
     settings = {"random_state": 0, "max_fpr": 0.2}
     expected = rp.AUCClassifier(**settings).fit(X, y)
     assert (AUCClassifier(**settings).fit(*partitioned(X, y, 3)).coef_ == expected.coef_).all()

@@ -66,7 +66,20 @@ def test_different_column_names_or_numbers_of_columns_raise():
         model.score(frame, labels.astype(str))
 
 
-def test_cross_validation_of_a_data_frame_as_documented():
+def test_cross_validation_of_a_data_frame_and_a_series_as_documented():
+    X, y = rows()
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3)
+    labels = dd.from_pandas(pd.Series(y), npartitions=3)
+    model = AUCClassifier(random_state=0)
+    # scikit-learn selects rows before the classifier sees any of them.
+    with pytest.raises(AttributeError, match="take"):
+        cross_val_score(model, frame, labels, cv=3)
+    arrays = (one.to_dask_array(lengths=True) for one in (frame, labels))
+    expected = cross_val_score(rp.AUCClassifier(random_state=0), X, y, cv=3)
+    assert (cross_val_score(model, *arrays, cv=3) == expected).all()
+
+
+def test_cross_validation_of_one_data_frame_with_labels():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=3)
     array = frame.to_dask_array(lengths=True)

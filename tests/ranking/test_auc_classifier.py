@@ -136,28 +136,6 @@ def test_works_in_pipelines_searches_and_calibration():
     np.testing.assert_array_equal(model.decision_function(X_test), expected)
 
 
-def test_warm_start_continues_from_the_previous_fit(fitted):
-    X, y, _ = fitted
-    model = rp.AUCClassifier(random_state=0, warm_start=True).fit(X, y)
-    before = model.coef_[0] / np.linalg.norm(model.coef_)
-    model.fit(X, y)
-    assert model.history_[0].initial_models == []
-    # No ascent helps on these rows, so the ranking stays the same.
-    assert model.n_iter_ == 0
-    after = model.coef_[0] / np.linalg.norm(model.coef_)
-    np.testing.assert_allclose(after, before)
-    model.fit(X, np.where(y, "rare", "usual"))
-    assert model.history_[0].initial_models != []  # other classes
-
-
-def test_verbose_shows_progress(capsys):
-    X, y = unbalanced()
-    rp.AUCClassifier(random_state=0, verbose=True, n_rounds=0).fit(X, y)
-    captured = capsys.readouterr()
-    assert "cross-validating initial models" in captured.err
-    assert captured.out == ""
-
-
 def test_there_are_at_most_as_many_folds_as_minority_rows():
     X, y = unbalanced(200)  # twenty positives
     model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)

@@ -1,5 +1,8 @@
 """Scorers, compared with the metric of scikit-learn and in cross-validation."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -27,3 +30,10 @@ def test_scorers_use_decision_functions_and_probabilities(estimator):
     scoring = rp.scorers.partial_auc_scorer(max_fpr=0.2)
     found = cross_val_score(estimator, X, y, scoring=scoring, cv=3)
     assert ((found > 0.5) & (found <= 1)).all()
+
+
+def test_scorers_are_an_attribute_of_the_package_after_a_plain_import():
+    # In a new process, because other tests may have imported the module.
+    code = "import rocpath; print(rocpath.scorers.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "rocpath.ranking.scorers"

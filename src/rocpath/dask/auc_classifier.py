@@ -1,13 +1,13 @@
 """AUCClassifier for partitioned rows, with fits on a cluster and lazy predictions."""
 
-from __future__ import annotations
-
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
+from distributed import Client
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
@@ -15,18 +15,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import group_numbers, refuse_one_class
-from rocpath.dask.partitions import PartitionedRows, as_block, column_names, make_partitions
+from rocpath.dask.partitions import (
+    Partition,
+    PartitionedRows,
+    as_block,
+    column_names,
+    make_partitions,
+)
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.refinement import refine
 from rocpath.dask.subsampling import subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
-
-if TYPE_CHECKING:
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from rocpath.dask.partitions import Partition
 
 
 class AUCClassifier(LocalClassifier):
@@ -45,14 +45,18 @@ class AUCClassifier(LocalClassifier):
     method, and twice more to evaluate an ascent on all rows. Workers keep X if it needs
     at most 40% of their memory; otherwise it is recomputed in each pass.
 
-    Cross-validation in scikit-learn indexes rows, which Dask supports only for arrays
-    with known chunk sizes. Convert data frames by
-    ``frame.to_dask_array(lengths=True)`` first.
+    Cross-validation in scikit-learn selects rows by their number, which Dask supports
+    only for arrays with known chunk sizes. For data frames and series it fails with an
+    ``AttributeError`` or ``IndexingError`` before this class is called, so convert
+    both: ``cross_val_score(AUCClassifier(), X.to_dask_array(lengths=True),
+    y.to_dask_array(lengths=True))``.
 
     Parameters
     ----------
-    n_folds, widths, n_rounds, max_fpr, class_weight, warm_start, random_state, verbose
+    n_folds, widths, n_rounds, max_fpr, class_weight, random_state
         Same as for :class:`rocpath.AUCClassifier`.
+    verbose : bool
+        Whether to show progress on standard error.
     client : Client, optional
         Dask client that runs the computation. The default is the most recent client
         or, if there is none, Dask's local scheduler.
@@ -83,7 +87,6 @@ class AUCClassifier(LocalClassifier):
         n_rounds: int = 2,
         max_fpr: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
         random_state: Any = None,
         verbose: bool = False,
         client: Client | None = None,
@@ -94,10 +97,9 @@ class AUCClassifier(LocalClassifier):
             n_rounds=n_rounds,
             max_fpr=max_fpr,
             class_weight=class_weight,
-            warm_start=warm_start,
             random_state=random_state,
-            verbose=verbose,
         )
+        self.verbose = verbose
         self.client = client
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -130,7 +132,8 @@ class AUCClassifier(LocalClassifier):
             some = subsample(rows, int(seed))
             group = group_numbers(some.groups, some.y.size)
             class_weight = self._class_factors(rows) * rows.class_weights
-            searched = self._search(some.X, rows.classes, some.y, some.weight, show, group)
+            show("fitting a subsample")
+            searched = self._search(some.X, rows.classes, some.y, some.weight, group)
             rankings = []
             for is_class, _, candidate in searched:
                 coef = candidate.coef
@@ -141,8 +144,7 @@ class AUCClassifier(LocalClassifier):
         self._set_rankings(rankings)
         self.n_features_in_, self.n_passes_ = rows.n_columns, passes.n_passes
         self.__dict__.pop("feature_names_in_", None)  # set by an earlier fit
-        names = column_names(X)
-        if names is not None:
+        if (names := column_names(X)) is not None:
             self.feature_names_in_ = names
         return self
 
@@ -227,7 +229,7 @@ class AUCClassifier(LocalClassifier):
         """
         check_is_fitted(self)
         settings = self.get_params()
-        del settings["client"]
+        del settings["client"], settings["verbose"]
         local = LocalClassifier(**settings)
         for name, fitted in vars(self).items():
             if name.endswith("_") and name != "n_passes_":
@@ -266,11 +268,9 @@ class AUCClassifier(LocalClassifier):
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted classifier with the same client, which cannot be copied."""
-        settings = {
-            name: one if name == "client" else clone(one, safe=False)
-            for name, one in self.get_params(deep=False).items()
-        }
-        return type(self)(**settings)
+        settings = self.get_params(deep=False)
+        del settings["client"]
+        return type(self)(**clone(settings, safe=False), client=self.client)
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop the client, which cannot be pickled."""

@@ -1,16 +1,14 @@
-"""Buckets of the sorted scores of all partitions; equal scores share a bucket.
+"""Scores of all partitions, sorted into buckets that cover disjoint ranges of scores.
 
-Splitters are selected from a sample of every partition, so that buckets have similar
-sizes. Scores in different buckets are ordered by their buckets alone. Statistics that
-depend on the order within a bucket are computed by its worker, given the counts in
-lower buckets.
+The ends of the ranges are quantiles of a sample, so that buckets have similar sizes;
+equal scores are in the same bucket. Two scores in different buckets are compared by
+their buckets. Each worker compares the scores within its bucket, and needs only the
+counts of the lower buckets to compute the bucket's contribution to an AUC.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +28,7 @@ class ClassScores(NamedTuple):
     counts: NDArray[np.int8] | NDArray[np.int64]  # int8 if all are one
 
     @classmethod
-    def from_rows(cls, score: NDArray[np.float64], count: NDArray[Any]) -> ClassScores:
+    def from_rows(cls, score: NDArray[np.float64], count: NDArray[Any]) -> Self:
         """Sort scores, and sum the counts of equal scores."""
         if count.dtype == np.int8:  # all are one, so only scores are sorted
             score = np.sort(score)
@@ -52,10 +50,8 @@ class ClassScores(NamedTuple):
     @property
     def repeats(self) -> NDArray[np.int64]:
         """The counts as the core expects them: an empty array if all are one."""
-        is_single = self.counts.dtype == np.int8
-        return (
-            np.zeros(0, dtype=np.int64) if is_single else self.counts.astype(np.int64, copy=False)
-        )
+        counts = self.counts[:0] if self.counts.dtype == np.int8 else self.counts
+        return counts.astype(np.int64, copy=False)
 
     def below(self, score: NDArray[np.float64], side: str) -> NDArray[np.int64]:
         """Sum the counts below ("left") or up to ("right") each score."""
@@ -88,7 +84,7 @@ class Buckets(NamedTuple):
     n_positive: list[int]
 
     @classmethod
-    def of(cls, scores: PartitionedScores) -> Buckets:
+    def of(cls, scores: PartitionedScores) -> Self:
         """Sort scores into buckets."""
         passes = scores.passes
         edge = scores.splitters(scores.n_buckets) if scores.n_buckets > 1 else np.zeros(0)
@@ -120,14 +116,14 @@ class Buckets(NamedTuple):
     def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
         """Find the constant that minimizes FP + FN when added to all predictions.
 
-        The scores are the negated thresholds.
+        The scores are minus the thresholds at which the errors of the rows change.
         """
-        # An interval may extend from the last score of a bucket to the first of a higher one.
+        # An interval without scores may extend into the next nonempty bucket.
         first = self.each("thresholds", _first_score)
         fp_unit, tp_unit, divisor = units
         n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
         totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
-        # In order of decreasing scores, that is, of increasing constants.
+        # In decreasing order of the scores, which is the increasing order of constants.
         best = self.each("fewest errors", _best_intervals, (first, totals))[::-1]
         # Below the smallest score, all rows are predicted positive.
         last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
@@ -139,7 +135,7 @@ def _split(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> list[Buck
     sides = []
     for members in (rows.y < 0, rows.y > 0):
         score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
-        # A splitter is the first score of its bucket in all partitions, so ties are together.
+        # A bucket starts at the same score in all partitions, so that ties are together.
         ends = [0, *np.searchsorted(score, edge).tolist(), score.size]
         sides.append([ClassScores(score[a:b], count[a:b]) for a, b in pairwise(ends)])
     return [Bucket(*both) for both in zip(*sides, strict=True)]
@@ -156,7 +152,7 @@ def _sizes(bucket: Bucket, _: None) -> tuple[int, int]:
 
 
 def _doubled_pairs(bucket: Bucket, below: Below, _: None) -> int:
-    """Count correctly ordered pairs of a bucket's positives twice, and ties once."""
+    """Count the correctly ordered pairs with a bucket's positives twice, and ties once."""
     negative, positive = bucket
     high, low = _core.doubled_pairs(
         negative.score, negative.repeats, positive.score, positive.repeats
@@ -166,7 +162,7 @@ def _doubled_pairs(bucket: Bucket, below: Below, _: None) -> int:
 
 
 def _partial_area(bucket: Bucket, below: Below, max_fpr: float) -> float:
-    """Sum the contributions of a bucket's positives, with ties in proportion."""
+    """Sum the contributions of a bucket's positives to the partial AUC."""
     negative, positive = bucket
     up_to = below.negative + negative.below(positive.score, "right")
     tied = up_to - (below.negative + negative.below(positive.score, "left"))
@@ -182,10 +178,10 @@ def _first_score(bucket: Bucket, _: Below, __: None) -> float:
 def _best_intervals(
     bucket: Bucket, below: Below, state: tuple[list[float], tuple[float, float]]
 ) -> list[NDArray[np.float64]]:
-    """Return errors and ends of the best intervals that start at a bucket's scores.
+    """Return the errors and ends of the best intervals above the scores of a bucket.
 
-    In the interval between two adjacent scores, the rows above it are predicted
-    positive.
+    For a constant in the interval between two adjacent scores, the rows with higher
+    scores are predicted positive.
     """
     first, totals = state
     score = np.union1d(bucket.negative.score, bucket.positive.score)

@@ -1,19 +1,20 @@
-"""Descent on AUM for partitioned rows: predictions, AUM, gradient and exact steps.
+"""Descent on AUM for partitioned rows, with the same steps as in memory.
 
-Predictions stay on the workers and take 8 bytes per row; the client holds those of a
-sample of rows. Line searches and selections work as in memory (:mod:`rocpath.descent`).
-They start from the sample, which does not depend on the partitioning, and request from
-all partitions the few thresholds inside a box, and only sums over the others.
+The loop is that of :mod:`rocpath.descent`. Predictions stay on the workers and take 8
+bytes per row; the client keeps only those of a sample of rows. A search uses the sample
+to find a range that probably contains the solution, and then requests from each
+partition the few thresholds inside this range, and only sums over the others.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from distributed import Client
+from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
@@ -22,24 +23,16 @@ from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import PartitionedScores
 from rocpath.dask.weights import WeightUnits, common_units, label_jumps
-from rocpath.descent import Descent, descend
+from rocpath.descent import Descent, State, descend
 from rocpath.linear_model import LinearPredictor, checked_initial
 from rocpath.matrices import add_pairs, pair_sums, row_products
-from rocpath.step_choice import ChosenStep
+from rocpath.step_choice import ChosenStep, Quadratic
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from distributed import Client
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.descent import State
-    from rocpath.step_choice import Quadratic
-
-    Vector = NDArray[np.float64]
-    Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
-    # The threshold where FP reaches FN, and the counts of both before and after it.
-    Level = tuple[float, NDArray[np.int64]]
+Vector = NDArray[np.float64]
+Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
+# The threshold where FP reaches FN, and the counts of both before and after it.
+Level = tuple[float, NDArray[np.int64]]
+Box = tuple[float, ...]  # smallest and largest step, smallest and largest threshold
 
 _FEW_ROWS = 50_000  # maximum number of rows for which the sample contains all of them
 _MAX_LINES = 2**22  # maximum number of lines sent to the client, 134 MB
@@ -152,24 +145,24 @@ class _LabelErrors(NamedTuple):
 class _PartitionedVector:
     """A vector with one entry per row on the workers, and a sample on the client."""
 
-    samples: _PartitionedSamples
+    samples: "_PartitionedSamples"
     tasks: list[Any]
     sample: Vector
 
-    # A descent expects predictions to be arrays, and uses these two operations only.
-    def __rmul__(self, step: float) -> _Scaled:
-        """Return the vector multiplied by a step."""
-        return _Scaled(self, step)
+    # A descent only computes `predictions + step * change`, here in one task.
+    def __rmul__(self, step: float) -> tuple[Self, float]:
+        """Return the vector and its factor in the sum that follows."""
+        return self, step
 
-    def __add__(self, change: _Scaled) -> _PartitionedVector:
+    def __add__(self, multiple: tuple[Self, float]) -> Self:
         """Add a multiple of a vector, with the rounding of arrays."""
-        passes, (vector, step) = self.samples.rows.passes, change
-        tasks = passes.keep(passes.each(_add_step, self.tasks, vector.tasks, state=step))
-        return _PartitionedVector(self.samples, tasks, _add_step(self.sample, vector.sample, step))
+        passes, (change, step) = self.samples.rows.passes, multiple
+        tasks = passes.keep(passes.each(_add_step, self.tasks, change.tasks, state=step))
+        return type(self)(self.samples, tasks, _add_step(self.sample, change.sample, step))
 
     @cached_property
     def level(self) -> Level:
-        """The point where FP reaches FN, found in one pass over predictions."""
+        """The threshold where FP reaches FN, usually found in one pass over predictions."""
         samples, confidence = self.samples, _CONFIDENCE
         sample = samples.errors.lines(samples.sampled_jumps, self.sample)
         # If the bracket from the sample misses the level, a wider one is tried, and
@@ -194,11 +187,6 @@ class _PartitionedVector:
         return Buckets.of(PartitionedScores(passes, tasks, *counts, samples.errors.units))
 
 
-class _Scaled(NamedTuple):
-    vector: _PartitionedVector
-    step: float
-
-
 class _PartitionedSamples(NamedTuple):
     """Partitioned rows, as the samples and as the features of a linear descent."""
 
@@ -210,7 +198,7 @@ class _PartitionedSamples(NamedTuple):
     errors: _LabelErrors
 
     @classmethod
-    def of(cls, rows: PartitionedRows, margin: float) -> _PartitionedSamples:
+    def of(cls, rows: PartitionedRows, margin: float) -> Self:
         """Compute the jumps of the labels, and sample rows."""
         passes, positives = rows.passes, rows.classes[1:]
         units = common_units(rows, positives)
@@ -289,9 +277,8 @@ class _PartitionedSamples(NamedTuple):
     def each(self, name: str, function: Any, vectors: list[_PartitionedVector], at: Any) -> Any:
         """Apply a function to the labels and entries of every partition."""
         columns, passes = [one.tasks for one in vectors], self.rows.passes
-        return passes.results(
-            name, passes.each(function, self.jumps, *columns, state=(self.errors, at))
-        )
+        tasks = passes.each(function, self.jumps, *columns, state=(self.errors, at))
+        return passes.results(name, tasks)
 
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -337,7 +324,7 @@ def _add_step(entries: Vector, change: Vector, step: float) -> Vector:
 
 
 def _collapsed(
-    jump: Jumps, prediction: Vector, change: Vector, state: tuple[_LabelErrors, tuple[float, ...]]
+    jump: Jumps, prediction: Vector, change: Vector | None, state: tuple[_LabelErrors, Box]
 ) -> dict[str, NDArray[Any]]:
     errors, box = state
     inside = _core.collapse_lines(errors.lines(jump, prediction, change), *box)
@@ -345,11 +332,8 @@ def _collapsed(
     return inside
 
 
-def _near_level(
-    jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, tuple[float, ...]]
-) -> dict[str, NDArray[Any]]:
-    # Thresholds are lines of slope zero.
-    return _collapsed(jump, prediction, np.zeros(prediction.size), state)
+def _near_level(jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Box]) -> dict[str, Any]:
+    return _collapsed(jump, prediction, None, state)
 
 
 def _at_level(

@@ -5,16 +5,18 @@ the comparison with baselines and the threshold; the linear ranking is then fitt
 the rows of all files.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 import polars as pl
+from distributed import Client
 from sklearn.pipeline import Pipeline
 
+from rocpath.auc_statistics.operating_points import OperatingPoint
+from rocpath.auc_statistics.results import AUCInterval
 from rocpath.auc_statistics.threshold_targets import (
     NO_TARGETS,
     ThresholdTargets,
@@ -26,21 +28,13 @@ from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.thresholds import choose_threshold
 from rocpath.table_files.reading import read_table
+from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import column, concatenate, numbers_of, text_of
 from rocpath.tables.dependence import count_known_rows
 from rocpath.tables.evaluation import TableEvaluation
 from rocpath.tables.labels import KnownLabels, known_positives
 from rocpath.tables.model import TableModel
 from rocpath.tables.preparation import Roles, warn_of_counts, warn_of_few
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from distributed import Client
-
-    from rocpath.auc_statistics.operating_points import OperatingPoint
-    from rocpath.auc_statistics.results import AUCInterval
-    from rocpath.tables.classifier import TableClassifier
 
 _SAMPLE_SIZE = 20_000  # total number of rows from all files
 
@@ -132,15 +126,12 @@ def fit_files(
     """
     fitted = _fit_sample(model, sample)
     with Passes(client) as passes:
-        encode = ReturnInvalid(_encode_file)
-        tasks = passes.each(encode, sample.files, state=(fitted, sample.encoding))
-        width = len(fitted.pipeline[0].get_feature_names_out())
-        X = _lazy_array(passes, tasks, "X", width)
+        state = fitted, sample.encoding
+        tasks = passes.each(ReturnInvalid(_encode_file), sample.files, state=state)
+        X = _lazy_array(passes, tasks, "X", len(fitted.pipeline[0].get_feature_names_out()))
         y = _lazy_array(passes, tasks, "y")
-        ranking = AUCClassifier(
-            max_fpr=model.max_fpr, random_state=model.random_state, verbose=verbose, client=client
-        )
-        ranking.fit(X, y)
+        settings: dict[str, Any] = {"max_fpr": model.max_fpr, "random_state": model.random_state}
+        ranking = AUCClassifier(**settings, verbose=verbose, client=client).fit(X, y)
         scores = ranking.decision_function(X)
         area = auc_interval(y, scores, client=client)
         threshold, note = fitted.threshold, model.fit_.threshold_note
@@ -157,12 +148,12 @@ def fit_files(
         model=fitted,
         threshold_note=note,
         coefficients=fitted.coefficients(sample.frame),
-        all_rows=_numbers(area, sample) | {"n_passes": ranking.n_passes_},
+        all_rows=_summary(area, sample) | {"n_passes": ranking.n_passes_},
     )
     model._set_model(fitted)
 
 
-def _numbers(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
+def _summary(area: AUCInterval, sample: TableSample) -> dict[str, Any]:
     return {
         "n_positive": area.n_positives,
         "n_negative": area.n_negatives,

@@ -7,30 +7,26 @@ With fewer distinct scores, ranks are exact; otherwise the standard error differ
 that in memory by a relative error of less than 10⁻⁶.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from distributed import Client
+from numpy.typing import NDArray
 
 from rocpath.arguments import nonnegative_number, rate_up_to_one, share_between
 from rocpath.auc_statistics.curves import ScoreCurve
-from rocpath.auc_statistics.differences import compared
+from rocpath.auc_statistics.differences import checked_margin, compared
 from rocpath.auc_statistics.groups import GroupSums, pairs_within_groups
 from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
-from rocpath.auc_statistics.intervals import checked_margin
+from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 from rocpath.dask.buckets import Buckets
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
-
-if TYPE_CHECKING:
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 
 _N_BINS = 2**14  # before frequent scores get separate bins
 _N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn, until the tolerance is met
@@ -130,12 +126,9 @@ def auc_interval(
     >>> auc_interval(y, da.from_array([1, 2, 4, 3, 5, 6], chunks=2))
     AUC 0.889 (95% CI 0.305 to 0.990), 3 positives, 3 negatives
     """
-    limit = rate_up_to_one("max_fpr", max_fpr)
-    confidence = share_between("confidence", confidence)
-    with Passes(client) as passes:
-        columns = {"sample_weight": sample_weight, "groups": groups}
-        sample = _Sample.read(passes, y, scores, **columns)
-        return sample.curve("X", limit, confidence).interval
+    columns = {"sample_weight": sample_weight, "groups": groups}
+    with _curves(client, y, scores, confidence, max_fpr, **columns) as (curve,):
+        return curve.interval
 
 
 def compare_auc(
@@ -175,13 +168,9 @@ def compare_auc(
     >>> compare_auc(y, score, da.from_array([1, 5, 3, 7, 2, 4, 8, 6]))
     AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
-    limit = rate_up_to_one("max_fpr", max_fpr)
-    confidence = share_between("confidence", confidence)
     margin = checked_margin(margin)
-    with Passes(client) as passes:
-        columns = {"sample_weight": sample_weight, "other_scores": other_scores, "groups": groups}
-        sample = _Sample.read(passes, y, scores, **columns)
-        one, two = (sample.curve(name, limit, confidence) for name in ("X", "other_scores"))
+    columns = {"other_scores": other_scores, "sample_weight": sample_weight, "groups": groups}
+    with _curves(client, y, scores, confidence, max_fpr, **columns) as (one, two):
         return compared(one, two, margin)
 
 
@@ -200,30 +189,33 @@ def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
     return None
 
 
+class _Deviation(NamedTuple):
+    """The structural components of one score, or their difference between two scores.
+
+    A term consists of the name of a score, its bins, and its components by class and
+    bin.
+    """
+
+    terms: tuple[tuple[str, ScoreBins, NDArray[np.float64]], ...]
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)((*self.terms, *other.terms))
+
+    def of(self, rows: Partition) -> NDArray[np.float64]:
+        """Return the deviations of the rows of a partition."""
+        label = (rows.y > 0).astype(np.intp)
+        first, *rest = (
+            by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms
+        )
+        return np.asarray(first - rest[0] if rest else first)
+
+
 @dataclass(frozen=True)
 class _Sample:
     """Partitioned rows, with the interface of `LabeledSample`."""
 
     scores: PartitionedScores
     groups: GroupedRows | None
-
-    @classmethod
-    def read(cls, passes: Passes, y: Any, scores: Any, *, groups: Any, **columns: Any) -> _Sample:
-        """Check all columns in one pass, and shuffle rows by group."""
-        labeled = PartitionedScores.read(passes, y, scores, groups=groups, **columns)
-        return cls(labeled, None if groups is None else GroupedRows.of(labeled))
-
-    def curve(self, name: str, max_fpr: float, confidence: float) -> _PartitionedCurve:
-        """Compute the exact AUC of one score, and its structural components by bin."""
-        scores = self.scores._replace(name=name)
-        area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
-        # In order of decreasing scores.
-        fp, tp = bins.sums[:, 1, ::-1]
-        _, positive, negative = block_components(tp, fp, max_fpr)
-        nothing: Any = np.zeros(0, dtype=np.intp)
-        blocks = ScoreBlocks(area, positive, negative, tp, fp, nothing, nothing)
-        sample: Any = self
-        return _PartitionedCurve(sample, np.zeros(0), max_fpr, confidence, blocks, name, bins)
 
     @property
     def counts(self) -> dict[str, int | None]:
@@ -252,6 +244,18 @@ class _PartitionedCurve(ScoreCurve):
 
     name: str
     bins: ScoreBins
+
+    @classmethod
+    def read(cls, sample: Any, name: str, max_fpr: float, confidence: float) -> Self:
+        """Compute the exact AUC of one score, and its structural components by bin."""
+        scores = sample.scores._replace(name=name)
+        area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
+        # In order of decreasing scores.
+        fp, tp = bins.sums[:, 1, ::-1]
+        _, positive, negative = block_components(tp, fp, max_fpr)
+        nothing: Any = np.zeros(0, dtype=np.intp)
+        blocks = ScoreBlocks(area, positive, negative, tp, fp, nothing, nothing)
+        return cls(sample, np.zeros(0), max_fpr, confidence, blocks, name, bins)
 
     @cached_property
     def deviation(self) -> Any:
@@ -282,25 +286,18 @@ class _PartitionedCurve(ScoreCurve):
         return self._by_group[1]
 
 
-class _Deviation(NamedTuple):
-    """The structural components of one score, or their difference between two scores.
-
-    A term consists of the name of a score, its bins, and its components by class and
-    bin.
-    """
-
-    terms: tuple[tuple[str, ScoreBins, NDArray[np.float64]], ...]
-
-    def __sub__(self, other: _Deviation) -> _Deviation:
-        return _Deviation((*self.terms, *other.terms))
-
-    def of(self, rows: Partition) -> NDArray[np.float64]:
-        """Return the deviations of the rows of a partition."""
-        label = (rows.y > 0).astype(np.intp)
-        first, *rest = (
-            by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms
-        )
-        return np.asarray(first - rest[0] if rest else first)
+@contextmanager
+def _curves(
+    client: Client | None, y: Any, scores: Any, level: float, max_fpr: float | None, **columns: Any
+) -> Iterator[list[_PartitionedCurve]]:
+    """Check all columns in one pass, and yield the curve of each score."""
+    limit = rate_up_to_one("max_fpr", max_fpr)
+    confidence = share_between("confidence", level)
+    with Passes(client) as passes:
+        labeled = PartitionedScores.read(passes, y, scores, **columns)
+        grouped = None if columns["groups"] is None else GroupedRows.of(labeled)
+        sample, names = _Sample(labeled, grouped), ["X", *({"other_scores"} & columns.keys())]
+        yield [_PartitionedCurve.read(sample, name, limit, confidence) for name in names]
 
 
 def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:

@@ -4,10 +4,8 @@ A partition is a block of rows or scores with their labels. Error messages conta
 number of the partition and the row within it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import dask.array as da
 import dask.dataframe as dd
@@ -42,13 +40,13 @@ class Partition(NamedTuple):
         """The weight of each row, 1 by default."""
         return np.ones(self.y.size) if self.sample_weight is None else self.sample_weight
 
-    def take(self, index: NDArray[Any]) -> Partition:
+    def take(self, index: NDArray[Any]) -> Self:
         """Select rows."""
         columns = [one if one is None else one[index] for one in self]
-        return Partition(*columns)  # type: ignore[arg-type]
+        return type(self)(*columns)  # type: ignore[arg-type]
 
     @classmethod
-    def join(cls, pieces: Sequence[Partition]) -> Partition:
+    def join(cls, pieces: Sequence[Self]) -> Self:
         """Concatenate rows."""
         # Empty partitions may have no columns.
         filled = [one for one in pieces if one.y.size] or pieces[:1]
@@ -74,7 +72,7 @@ class PartitionedRows(NamedTuple):
     @classmethod
     def read(
         cls, passes: Passes, name: str, X: Any, *, is_binary: bool = False, **columns: Any
-    ) -> PartitionedRows:
+    ) -> Self:
         """Align rows with labels and other columns, and check them in one pass.
 
         The arguments may be Dask arrays or data frames, in any combination. Columns

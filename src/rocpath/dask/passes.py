@@ -1,7 +1,5 @@
 """Passes over partitions, on the workers of a client or on Dask's local scheduler."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import threading

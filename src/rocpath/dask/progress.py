@@ -1,7 +1,5 @@
 """Progress on standard error: a bar in a terminal, otherwise one line per pass."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ The initial model is refitted to all rows by Newton's method, with one pass per 
 the result of the ascent is kept only if it increases the AUC of all rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ def refine(
         if ascended > initial:
             return candidate.coef
     best = candidate.best_initial_model
-    if best is None or start.size > MOST_COLUMNS_FOR_NEWTON:
+    if start.size > MOST_COLUMNS_FOR_NEWTON:
         return start
     scale = candidate.scale_of(best)
     totals = [rows.class_weights[side].sum() for side in (~is_class, is_class)]

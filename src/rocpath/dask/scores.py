@@ -5,10 +5,8 @@ of a unit, negative for the negative class (:func:`rocpath.dask.weights.label_ju
 AUC statistics do not depend on the unit of either class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,24 @@ _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 _MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
 
 
+class ScoreBins(NamedTuple):
+    """Sums over the rows in bins of the scores, in ascending order."""
+
+    edge: NDArray[np.float64]  # lower end of each bin except the first
+    low: NDArray[np.float64]  # smallest score in each bin
+    high: NDArray[np.float64]  # largest score in each bin
+    sums: NDArray[np.float64]  # of weight**power for powers 0 to 2, by class, power and bin
+
+    def nonempty(self) -> Self:
+        """Return the bins that contain rows."""
+        used = self.low <= self.high
+        return type(self)(self.edge, self.low[used], self.high[used], self.sums[..., used])
+
+    def index_of(self, rows: Partition, name: str) -> NDArray[np.intp]:
+        """Return the bin of each row."""
+        return np.searchsorted(self.edge, getattr(rows, name), side="right")
+
+
 class PartitionedScores(NamedTuple):
     """Scores kept by the workers, in the column ``name`` of their partitions."""
 
@@ -37,7 +53,7 @@ class PartitionedScores(NamedTuple):
     @classmethod
     def of(
         cls, rows: PartitionedRows, positives: NDArray[Any], coef: NDArray[np.float64] | None = None
-    ) -> PartitionedScores:
+    ) -> Self:
         """Return the given scores, or the scores of a linear model."""
         units = common_units(rows, positives)
         n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
@@ -45,7 +61,7 @@ class PartitionedScores(NamedTuple):
         return cls(rows.passes, tasks, sum(rows.n_rows), n_positives, units)
 
     @classmethod
-    def read(cls, passes: Passes, y: Any, scores: Any, **others: Any) -> PartitionedScores:
+    def read(cls, passes: Passes, y: Any, scores: Any, **others: Any) -> Self:
         """Check labels, scores, weights and other columns."""
         rows = PartitionedRows.read(passes, "scores", scores, y=y, is_binary=True, **others)
         return cls.of(rows, rows.classes[1:])
@@ -88,24 +104,6 @@ class PartitionedScores(NamedTuple):
         return bins
 
 
-class ScoreBins(NamedTuple):
-    """Sums over the rows in bins of the scores, in ascending order."""
-
-    edge: NDArray[np.float64]  # lower end of each bin except the first
-    low: NDArray[np.float64]  # smallest score in each bin
-    high: NDArray[np.float64]  # largest score in each bin
-    sums: NDArray[np.float64]  # of weight**power for powers 0 to 2, by class, power and bin
-
-    def nonempty(self) -> ScoreBins:
-        """Return the bins that contain rows."""
-        used = self.low <= self.high
-        return ScoreBins(self.edge, self.low[used], self.high[used], self.sums[..., used])
-
-    def index_of(self, rows: Partition, name: str) -> NDArray[np.intp]:
-        """Return the bin of each row."""
-        return np.searchsorted(self.edge, getattr(rows, name), side="right")
-
-
 class GroupedRows(NamedTuple):
     """Shuffled rows, kept by the workers, with all rows of a group in one task."""
 
@@ -113,7 +111,7 @@ class GroupedRows(NamedTuple):
     n_groups: int
 
     @classmethod
-    def of(cls, scores: PartitionedScores) -> GroupedRows | None:
+    def of(cls, scores: PartitionedScores) -> Self | None:
         """Shuffle rows by group; return None if each row is its own group."""
         passes, n_pieces = scores.passes, scores.n_buckets
         tasks = passes.exchange(_split_groups, Partition.join, scores.tasks, n_pieces, n_pieces)

@@ -4,8 +4,6 @@ Rows are selected by a hash of the row number. A hash of their content would sel
 either all or none of many identical rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,24 +1,18 @@
 """Thresholds of partitioned scores that satisfy constraints on error rates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from distributed import Client
+from numpy.typing import NDArray
 
 from rocpath.arguments import share_between
-from rocpath.auc_statistics.operating_points import RankedRows, Unit
+from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows, Unit
 from rocpath.auc_statistics.thresholds import check_targets, choose_operating_point
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
 from rocpath.dask.weights import ClassUnit, WeightUnits
-
-if TYPE_CHECKING:
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.operating_points import OperatingPoint
 
 _N_BINS = 2**14  # of the scores; bins near the threshold are then split into single scores
 

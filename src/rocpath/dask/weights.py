@@ -4,8 +4,6 @@ Sums over rows are then exact and do not depend on the partitioning. The unit is
 determined first, by the same rule as in memory (:class:`rocpath.breakpoints.Jumps`).
 """
 
-from __future__ import annotations
-
 from math import fsum, gcd
 from typing import Any, NamedTuple
 

@@ -1,5 +1,6 @@
 """Linear rankings, blends of models, and classifiers with a chosen threshold."""
 
+from rocpath.ranking import scorers
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.blend import BlendHistory
@@ -14,4 +15,5 @@ __all__ = [
     "History",
     "InitialModel",
     "ThresholdClassifier",
+    "scorers",
 ]

@@ -4,8 +4,6 @@ Cross-validation decides whether an ascent is used, how many steps it takes, and
 the result is its end or the midpoint between the initial model and its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -15,6 +13,7 @@ from scipy import optimize, sparse
 
 from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import sums_over_rows, weighted_sums
+from rocpath.ranking.convex_problem import Vector
 from rocpath.ranking.cross_validation import Folds
 from rocpath.ranking.labeled_rows import LabeledRows
 
@@ -59,9 +58,7 @@ class Ascent(NamedTuple):
     n_rounds: int
     rng: np.random.RandomState
 
-    def step(
-        self, kind: AscentKind, number: int, rows: LabeledRows, coef: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def step(self, kind: AscentKind, number: int, rows: LabeledRows, coef: Vector) -> Vector:
         """Take one step: maximize smoothed AUC, or pass over the columns once."""
         if kind == "smoothed":
             return maximize_smoothed_auc(rows, self.widths[number], coef)
@@ -75,14 +72,12 @@ class Stage(NamedTuple):
     kind: AscentKind = "smoothed"
     n_steps: int = 0  # bandwidths or passes
     fraction: float = 0.0
-    coefs: Sequence[NDArray[np.float64]] = ()  # one for each fold
+    coefs: Sequence[Vector] = ()  # one for each fold
     gain: float = 0.0  # in cross-validated AUC over the initial model
     error: float = 0.0  # standard error of the gain
 
 
-def ascend(
-    ascent: Ascent, stage: Stage, rows: LabeledRows, initial: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def ascend(ascent: Ascent, stage: Stage, rows: LabeledRows, initial: Vector) -> Vector:
     """Run the steps of a stage on the given rows, and return the coefficients."""
     end = initial
     for number in range(stage.n_steps):
@@ -90,18 +85,14 @@ def ascend(
     return _between(initial, end, stage.fraction, rows)
 
 
-def _between(
-    initial: NDArray[np.float64], end: NDArray[np.float64], fraction: float, rows: LabeledRows
-) -> NDArray[np.float64]:
+def _between(initial: Vector, end: Vector, fraction: float, rows: LabeledRows) -> Vector:
     """Interpolate between models whose predictions have the same spread."""
     # Otherwise the longer of the two vectors would dominate.
     first, last = rows.standardized(initial).coef, rows.standardized(end).coef
     return np.asarray(first + fraction * (last - first))
 
 
-def tried_stages(
-    folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
-) -> Iterator[Stage]:
+def tried_stages(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> Iterator[Stage]:
     """Try both kinds of ascent on the folds, each until a step does not improve AUC.
 
     Most ascents do not help on a few rows or on two folds, and are then abandoned.
@@ -127,9 +118,7 @@ def tried_stages(
             best = gain
 
 
-def _gains_on_few_rows(
-    folds: Folds, ascent: Ascent, initial: Sequence[NDArray[np.float64]]
-) -> bool:
+def _gains_on_few_rows(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> bool:
     """Return whether ascent on a few rows gains more than one standard error."""
     if ascent.n_rounds == 0:
         return False
@@ -141,11 +130,7 @@ def _gains_on_few_rows(
 
 
 def _evaluated(
-    folds: Folds,
-    kind: AscentKind,
-    n_steps: int,
-    initial: Sequence[NDArray[np.float64]],
-    ends: Sequence[NDArray[np.float64]],
+    folds: Folds, kind: AscentKind, n_steps: int, initial: Sequence[Vector], ends: Sequence[Vector]
 ) -> list[Stage]:
     """Evaluate the stages of one ascent on the folds on which it has been run."""
     coefs = [
@@ -160,12 +145,8 @@ def _evaluated(
 
 
 def coordinate_pass(
-    rows: LabeledRows,
-    initial: NDArray[np.float64],
-    columns: Iterable[int],
-    *,
-    least: float = -np.inf,
-) -> NDArray[np.float64]:
+    rows: LabeledRows, initial: Vector, columns: Iterable[int], *, least: float = -np.inf
+) -> Vector:
     """Take the globally best AUC step along one column after the other.
 
     No step makes a coefficient smaller than ``least``.
@@ -199,15 +180,13 @@ def coordinate_pass(
     return coef
 
 
-def maximize_smoothed_auc(
-    rows: LabeledRows, width: float, initial: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def maximize_smoothed_auc(rows: LabeledRows, width: float, initial: Vector) -> Vector:
     """Maximize smoothed AUC; the bandwidth is in standard deviations of predictions."""
     share = 2.0 * rows.balanced_weight
     # Sparse columns are not centered, and the grid is centered at zero.
     center = sums_over_rows(rows.X, rows.balanced_weight)
 
-    def objective(coef: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def objective(coef: Vector) -> tuple[float, Vector]:
         predictions = weighted_sums(rows.X, coef) - center @ coef
         value, slope = smoothed_auc(
             predictions, rows.is_positive, share, width, rows.max_fpr or 1.0
@@ -226,12 +205,12 @@ def maximize_smoothed_auc(
 
 
 def smoothed_auc(
-    predictions: NDArray[np.float64],
+    predictions: Vector,
     is_positive: NDArray[np.bool_],
-    share: NDArray[np.float64],
+    share: Vector,
     width: float,
     max_fpr: float = 1.0,
-) -> tuple[float, NDArray[np.float64]]:
+) -> tuple[float, Vector]:
     """Return smoothed AUC up to ``max_fpr``, and its gradient for the predictions.
 
     A pair of rows is weighted by the normal distribution function of the difference
@@ -248,7 +227,7 @@ def smoothed_auc(
     left = place.astype(np.intp)
     fraction = place - left
 
-    def below(of_class: NDArray[np.float64]) -> NDArray[np.float64]:
+    def below(of_class: Vector) -> Vector:
         """Return the smoothed distribution function of a class at every cell."""
         right = of_class * fraction
         mass = np.bincount(left, of_class - right, n_cells)

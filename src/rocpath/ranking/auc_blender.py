@@ -1,7 +1,5 @@
 """AUCBlender: blends of models as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any, Self
@@ -16,7 +14,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from rocpath.arguments import (
     check_two_classes,
     describe,
-    finite_number,
     group_numbers,
     one_of,
     refuse_masked,
@@ -67,9 +64,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
     max_fpr : float, optional
         Maximum false positive rate. If given, the partial AUC up to this rate replaces
         AUC.
-    timeout : float, optional
-        Maximum number of seconds for each model. A model that takes longer is stopped
-        and excluded with a warning. With a timeout, each model runs in its own process.
     n_jobs : int, optional
         Number of processes that fit the folds of a model in parallel.
     random_state : int, RandomState or None
@@ -114,14 +108,12 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         *,
         cv: Any = 5,
         max_fpr: float | None = None,
-        timeout: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
         self.max_fpr = max_fpr
-        self.timeout = timeout
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -173,7 +165,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
             None if sample_weight is None else weight,
             folds=None if isinstance(self.cv, str) else folds,
             n_jobs=self.n_jobs,
-            timeout=self.timeout,
         )
         self.excluded_ = {name: reason for name, (reason, _) in excluded.items()}
         if not members:
@@ -300,8 +291,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         region_border(self.max_fpr)
         if isinstance(self.cv, str):
             one_of("cv, if it is a string,", self.cv, ("prefit",))
-        if self.timeout is not None and not finite_number("timeout", self.timeout) > 0:
-            raise ValueError(f"timeout must be positive, got {self.timeout}.")
 
     def _blend(
         self,

@@ -1,9 +1,6 @@
 """AUCClassifier: linear rankings as a scikit-learn classifier."""
 
-from __future__ import annotations
-
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -68,13 +65,8 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     class_weight : dict, "balanced" or None
         Weights of the classes. They affect probabilities and predicted classes, but not
         the rankings.
-    warm_start : bool
-        Whether to start the ascent from the previous fit instead of from new initial
-        models, if that fit had the same number of columns and the same classes.
     random_state : int, RandomState or None
         Seed for the folds, the subsampling and the order of columns.
-    verbose : bool
-        Whether to show progress on standard error.
 
     Attributes
     ----------
@@ -115,18 +107,14 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         n_rounds: int = 2,
         max_fpr: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
         random_state: Any = None,
-        verbose: bool = False,
     ) -> None:
         self.n_folds = n_folds
         self.widths = widths
         self.n_rounds = n_rounds
         self.max_fpr = max_fpr
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def fit(
         self,
@@ -166,7 +154,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
                 f"X must be at most {_LARGEST_ENTRY:g} in absolute value, got {largest:g}: divide "
                 "its column by a constant."
             )
-        weight, group = (row_weights(sample_weight, y.size), group_numbers(groups, y.size))
+        weight, group = row_weights(sample_weight, y.size), group_numbers(groups, y.size)
         is_counted = weight > 0
         # Rows of weight 0 are dropped, because they would still affect quantiles and folds.
         if not is_counted.all():
@@ -177,17 +165,11 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         # Used for the log-odds only: the rankings do not depend on class frequencies.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
-        searched = self._search(X, classes, index, weight, self._show, group)
-        for is_class, rows, candidate in searched:
+        for is_class, rows, candidate in self._search(X, classes, index, weight, group):
             totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
             rankings.append((candidate.log_odds(candidate.refitted(rows), *totals), candidate))
         self._set_rankings(rankings)
-        self._show("", end="\n")
         return self
-
-    def _show(self, message: str, end: str = "") -> None:
-        if self.verbose:
-            print(f"\r{message:<60}", end=end, file=sys.stderr, flush=True)
 
     def _search(
         self,
@@ -195,8 +177,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any],
         index: NDArray[np.intp],
         weight: NDArray[np.float64],
-        progress: Callable[[str], None],
-        group: NDArray[np.intp] | None = None,
+        group: NDArray[np.intp] | None,
     ) -> Iterator[tuple[NDArray[np.bool_], LabeledRows, Candidate]]:
         """Fit a candidate for each ranking; ``index`` has the class of each row.
 
@@ -210,24 +191,13 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}.")
         rng = check_random_state(self.random_state)
         ascent = Ascent(tuple(widths.tolist()), n_rounds, rng)
-        before = None
-        if self.warm_start and hasattr(self, "coef_"):
-            is_same = np.array_equal(self.classes_, classes)
-            before = self.coef_ if is_same and self.coef_.shape[1] == X.shape[1] else None
         self.classes_: NDArray[Any] = classes
-        ranked = [1] if classes.size == 2 else range(classes.size)
-        for k, positive in enumerate(ranked):
+        for positive in [1] if classes.size == 2 else range(classes.size):
             is_class = np.arange(classes.size) == positive
             is_positive = is_class[index]
             rank = random_ranks(is_positive, rng)
             rows = LabeledRows(X, is_positive, weight, rank, max_fpr, group)
-            which = f"class {k + 1} of {len(ranked)}: " if len(ranked) > 1 else ""
-            given = None if before is None else before[k]
-
-            def show(text: str, which: str = which) -> None:
-                progress(which + text)
-
-            yield is_class, rows, search_ranking(rows, ascent, n_folds, show, given)
+            yield is_class, rows, search_ranking(rows, ascent, n_folds)
 
     def _set_rankings(self, rankings: Sequence[tuple[LinearModel, Candidate]]) -> None:
         """Set the fitted attributes from log-odds models and their candidates."""

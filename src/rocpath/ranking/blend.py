@@ -6,10 +6,8 @@ search (`best_auc_step`), so that AUC on the given rows never decreases. Cross-v
 AUC decides how much of the ascent is used.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +50,7 @@ class Scale(NamedTuple):
     rank: Columns
 
     @classmethod
-    def from_scores(cls, scores: NDArray[np.float64], sample_weight: NDArray[np.float64]) -> Scale:
+    def from_scores(cls, scores: NDArray[np.float64], sample_weight: NDArray[np.float64]) -> Self:
         """Estimate the scale from held-out scores."""
         is_probability = (scores.min(axis=0) >= 0) & (scores.max(axis=0) <= 1)
         n_models = scores.shape[1]

@@ -10,23 +10,18 @@ loss they take 1, 9 and 90 ms (LinearSVC 14, 36 and 1,033). The exception is lbf
 4,000 x 120, which takes 34 ms instead of 91.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from rocpath.matrices import Columns, Matrix, sums_over_rows, weighted_sums
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    Blocks: TypeAlias = Iterable[tuple[slice, NDArray[np.float64]]]
-
+Vector: TypeAlias = NDArray[np.float64]
+Blocks: TypeAlias = Iterable[tuple[slice, NDArray[np.float64]]]
 Loss = Literal["logistic", "squared_hinge"]
 
 MOST_COLUMNS_FOR_NEWTON = 200  # with more, second derivatives take too long
@@ -54,7 +49,7 @@ class LossSums(NamedTuple):
     """A loss, and its first and second derivatives with respect to ``coef``."""
 
     loss: float
-    gradient: NDArray[np.float64]
+    gradient: Vector
     hessian: NDArray[np.float64]
 
 
@@ -63,18 +58,14 @@ class ConvexProblem(NamedTuple):
 
     X: Matrix
     columns: Columns
-    clip_bound: NDArray[np.float64] | float  # of scaled columns; may be infinite
-    sign: NDArray[np.float64]
-    sample_weight: NDArray[np.float64]
+    clip_bound: Vector | float  # of scaled columns; may be infinite
+    sign: Vector
+    sample_weight: Vector
     loss: Loss
 
     def solutions(
-        self,
-        l2s: Sequence[float],
-        start: NDArray[np.float64] | None = None,
-        *,
-        is_precise: bool = True,
-    ) -> list[NDArray[np.float64]]:
+        self, l2s: Sequence[float], start: Vector | None = None, *, is_precise: bool = True
+    ) -> list[Vector]:
         """Solve for a sequence of L2 penalties, each from the previous solution.
 
         A solution has the coefficients of the scaled columns, and then the intercept.
@@ -100,7 +91,7 @@ class ConvexProblem(NamedTuple):
             np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
             yield rows, with_one
 
-    def sums(self, coef: NDArray[np.float64], blocks: Blocks | None = None) -> LossSums:
+    def sums(self, coef: Vector, blocks: Blocks | None = None) -> LossSums:
         """Sum the loss and its derivatives with respect to ``coef`` over all rows."""
         loss, gradient = 0.0, np.zeros(coef.size)
         hessian = np.zeros((coef.size, coef.size))
@@ -114,9 +105,7 @@ class ConvexProblem(NamedTuple):
             hessian += root.T @ root
         return LossSums(loss, gradient, hessian)
 
-    def derivatives(
-        self, predictions: NDArray[np.float64]
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    def derivatives(self, predictions: Vector) -> tuple[float, Vector, Vector]:
         """Return the loss and its two derivatives with respect to the predictions."""
         margin = self.sign * predictions
         if self.loss == "logistic":
@@ -137,12 +126,8 @@ class ConvexProblem(NamedTuple):
 
 
 def newton(
-    sums: Callable[[NDArray[np.float64]], LossSums],
-    l2: float,
-    coef: NDArray[np.float64],
-    *,
-    tol: float = _TOLERANCE,
-) -> NDArray[np.float64]:
+    sums: Callable[[Vector], LossSums], l2: float, coef: Vector, *, tol: float = _TOLERANCE
+) -> Vector:
     """Minimize a loss plus l2 / 2 · ‖coef‖², without a penalty on the intercept.
 
     ``sums`` returns the loss and its derivatives, from rows in memory or on a cluster,
@@ -175,16 +160,16 @@ def newton(
 def quasi_newton(
     problem: ConvexProblem,
     l2: float,
-    coef: NDArray[np.float64],
+    coef: Vector,
     *,
     options: dict[str, float],
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
-) -> NDArray[np.float64]:
+) -> Vector:
     """Solve by L-BFGS, using only products with X, which may be sparse."""
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     center, scale = problem.columns.center, problem.columns.scale
 
-    def objective(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def objective(at: Vector) -> tuple[float, Vector]:
         # Predictions from scaled columns, without scaling X, so that it stays sparse.
         unscaled = at[:-1] / scale
         predictions = weighted_sums(problem.X, unscaled) + (at[-1] - center @ unscaled)
@@ -220,7 +205,7 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
     return axis[:, is_kept] * length, np.asarray(X.T @ (axis[:, is_kept] / length)).T
 
 
-def clipping(X: Matrix) -> NDArray[np.float64]:
+def clipping(X: Matrix) -> Vector:
     """Return clip bounds for columns with many values, to limit outliers."""
     # With many columns, none is clipped.
     if X.shape[1] > MOST_COLUMNS_FOR_NEWTON:

@@ -1,16 +1,15 @@
 """Cross-validated AUC of models, and the standard errors of differences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from rocpath.matrices import LinearModel, weighted_sums
+from rocpath.ranking.convex_problem import Vector
 from rocpath.ranking.labeled_rows import LabeledRows
 
 _MANY_ENTRIES = 10**7  # above which only two folds are fitted, to limit the time
@@ -34,15 +33,15 @@ class CrossValidatedAUC:
         Influence of each cluster of dependent rows on that mean.
     """
 
-    auc: NDArray[np.float64]
+    auc: Vector
     influence: NDArray[np.float64]
 
-    def gain(self, over: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def gain(self, over: int) -> tuple[Vector, Vector]:
         """Return the gain of each model over model ``over``, and its standard error."""
         difference = self.influence - self.influence[:, [over]]
         return self.auc - self.auc[over], np.sqrt((difference**2).sum(axis=0))
 
-    def shares(self, n_errors: float, least: float) -> NDArray[np.float64]:
+    def shares(self, n_errors: float, least: float) -> Vector:
         """Weight models by their distance from the best one in standard errors.
 
         A model that is behind by ``n_errors`` standard errors has exp(-1/2) times the
@@ -80,10 +79,7 @@ def log_odds(
 
 
 def _firth_estimate(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    constant: float,
+    score: Vector, is_positive: NDArray[np.bool_], weight: Vector, constant: float
 ) -> tuple[float, float]:
     """Fit a logistic regression on one score; return its slope and its intercept.
 
@@ -127,13 +123,13 @@ class Folds(NamedTuple):
     train: list[LabeledRows]
 
     @classmethod
-    def from_rows(cls, rows: LabeledRows, fold: NDArray[np.intp]) -> Folds:
+    def from_rows(cls, rows: LabeledRows, fold: NDArray[np.intp]) -> Self:
         """Join folds until each has rows of both classes, and select training rows."""
         fold = joined_folds(fold, rows)
         n_fitted = 2 if rows.X.size > _MANY_ENTRIES else int(fold.max()) + 1
         return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
 
-    def evaluate(self, coefs: Sequence[Sequence[NDArray[np.float64]]]) -> CrossValidatedAUC:
+    def evaluate(self, coefs: Sequence[Sequence[Vector]]) -> CrossValidatedAUC:
         """Evaluate models, given their fits to the training rows of the first folds."""
         rows, n_models = self.rows, len(coefs[0])
         auc = np.zeros(n_models)
@@ -148,7 +144,7 @@ class Folds(NamedTuple):
                 influence[: by_cluster.size, model] += by_cluster / len(coefs)
         return CrossValidatedAUC(auc, influence)
 
-    def held_out(self, coefs: Sequence[NDArray[np.float64]]) -> LabeledRows:
+    def held_out(self, coefs: Sequence[Vector]) -> LabeledRows:
         """Return held-out rows with the standardized scores of a model as X."""
         # Rows of folds that were not fitted have no score, and are excluded.
         score = np.full((len(self.rows), 1), np.nan)

@@ -8,19 +8,15 @@ and a bounded number of rows of each class; coefficients are returned for the or
 columns.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rocpath.matrices import Columns, LinearModel, copied_rows, equal_rows
 from rocpath.ranking.auc_ascent import Ascent, Stage, ascend, tried_stages
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, clipping
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, Vector, clipping
 from rocpath.ranking.cross_validation import Folds, log_odds, stratified_folds
 from rocpath.ranking.initial_models import (
     DEFAULT_INITIAL_MODEL,
@@ -58,9 +54,9 @@ class History(NamedTuple):
     Attributes
     ----------
     initial_models : list of InitialModel
-        Initial models; empty if initial weights were given.
+        Initial models; a single one if there are too few rows for cross-validation.
     initial_auc : array, shape (n_models,)
-        Mean AUC over the folds.
+        Mean AUC over the folds; empty without cross-validation.
     share : array, shape (n_models,)
         Weight of each model in the average.
     stage_auc : array, shape (n_stages,)
@@ -76,10 +72,10 @@ class History(NamedTuple):
     """
 
     initial_models: list[InitialModel]
-    initial_auc: NDArray[np.float64]
-    share: NDArray[np.float64]
-    stage_auc: NDArray[np.float64]
-    stage_error: NDArray[np.float64]
+    initial_auc: Vector
+    share: Vector
+    stage_auc: Vector
+    stage_error: Vector
     chosen: int
 
 
@@ -104,30 +100,28 @@ class Candidate(NamedTuple):
 
     rows: LabeledRows
     columns: Columns
-    relative_scale: NDArray[np.float64]
-    initial_coef: NDArray[np.float64]
-    coef: NDArray[np.float64]
+    relative_scale: Vector
+    initial_coef: Vector
+    coef: Vector
     held_out: LabeledRows
     history: History
 
     @property
-    def clip_bound(self) -> NDArray[np.float64]:
+    def clip_bound(self) -> Vector:
         """Absolute values at which clipped initial models clip the scaled columns."""
         return clipping(self.rows.X)
 
     @property
-    def best_initial_model(self) -> InitialModel | None:
-        """Initial model with the largest share; None if initial weights were given."""
-        if not self.history.initial_models:
-            return None
+    def best_initial_model(self) -> InitialModel:
+        """Initial model with the largest share."""
         return self.history.initial_models[int(self.history.share.argmax())]
 
-    def refitted(self, all_rows: LabeledRows) -> NDArray[np.float64]:
+    def refitted(self, all_rows: LabeledRows) -> Vector:
         """Refit the best initial model to all rows, unless an ascent is used."""
-        best = self.best_initial_model
         # An ascent depends on the rows it was run on; an initial model can use all rows.
-        if self.history.chosen > 0 or best is None or len(self.rows) == len(all_rows):
+        if self.history.chosen > 0 or len(self.rows) == len(all_rows):
             return self.coef
+        best = self.best_initial_model
         scale = self.scale_of(best)
         columns = Columns(self.columns.center, self.columns.scale * scale)
         bound, near = self.clip_bound / scale, self.coef * scale
@@ -135,11 +129,11 @@ class Candidate(NamedTuple):
             (coef,) = solve_models(all_rows, columns, [best], bound, near)
         return np.asarray(coef / scale)
 
-    def scale_of(self, model: InitialModel) -> NDArray[np.float64]:
+    def scale_of(self, model: InitialModel) -> Vector:
         """Return the scale of the columns of a model, relative to unit variance."""
         return self.relative_scale if model.has_common_scale else np.ones(self.coef.size)
 
-    def log_odds(self, coef: NDArray[np.float64], negative: float, positive: float) -> LinearModel:
+    def log_odds(self, coef: Vector, negative: float, positive: float) -> LinearModel:
         """Scale coefficients to log-odds, given the total weights of the classes.
 
         Scale and intercept are fitted to held-out scores, because a model is
@@ -149,33 +143,28 @@ class Candidate(NamedTuple):
         return self.columns.unscaled(*model)
 
 
-def search_ranking(
-    all_rows: LabeledRows,
-    ascent: Ascent,
-    n_folds: int,
-    progress: Callable[[str], None],
-    given: NDArray[np.float64] | None = None,
-) -> Candidate:
-    """Fit a linear ranking; ``given`` coefficients replace the initial models."""
+# The last four attributes of a `Candidate`.
+_Fit: TypeAlias = tuple[Vector, Vector, LabeledRows, History]
+
+
+def search_ranking(all_rows: LabeledRows, ascent: Ascent, n_folds: int) -> Candidate:
+    """Fit a linear ranking."""
     with _blas_threads(all_rows):
         some = all_rows.subsampled(_MOST_TO_FIT)
         # Scaled by the original weights: with class-balanced weights, a rare category
         # that occurs among a few positives got a large coefficient.
         columns = Columns.from_matrix(some.X, some.sample_weight)
-        if given is not None:
-            given = columns.scaled_coef(given)
         scale = common_scale(some.X, columns)
         rows = some.scaled(columns)
         distinct = equal_rows(rows.X) if rows.group is None else rows.group
         if replace(rows, group=distinct).n_minority < _FEWEST_OF_A_CLASS:
-            return Candidate(rows, columns, scale, *_fit_default(rows, given))
+            return Candidate(rows, columns, scale, *_fit_default(rows))
         if rows.group is None:
             rows = replace(rows, group=copied_rows(distinct))
         # A smoothed ascent may overfit where a class has few rows for each column.
         if rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
             ascent = ascent._replace(widths=())
-        found = _fit_scaled(rows, scale, ascent, n_folds, progress, given)
-        return Candidate(rows, columns, scale, *found)
+        return Candidate(rows, columns, scale, *_fit_scaled(rows, scale, ascent, n_folds))
 
 
 def _blas_threads(rows: LabeledRows) -> threadpool_limits:
@@ -184,42 +173,29 @@ def _blas_threads(rows: LabeledRows) -> threadpool_limits:
     return threadpool_limits(n_threads, user_api="blas")
 
 
-def _fit_scaled(
-    rows: LabeledRows,
-    scale: NDArray[np.float64],
-    ascent: Ascent,
-    n_folds: int,
-    progress: Callable[[str], None],
-    given: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], LabeledRows, History]:
-    """Return the last four attributes of a `Candidate`."""
+def _fit_scaled(rows: LabeledRows, scale: Vector, ascent: Ascent, n_folds: int) -> _Fit:
+    """Fit and average initial models, and run the ascent that cross-validation selects."""
     few = rows.subsampled(_MOST_TO_TRY)
     n_folds = min(n_folds, few.n_minority)
     fold = stratified_folds(few.is_positive, few.clusters, few.rank, n_folds)
     folds = Folds.from_rows(few, fold)
-    progress("cross-validating initial models")
-    clip_bound, models = clipping(few.X), []
-    if given is None:
-        models = initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
-        fitted = [
-            fit_initial_models(train, models, clip_bound, scale, is_precise=False)
-            for train in folds.train
-        ]
-    else:
-        fitted = [[given]] * len(folds.train)
+    clip_bound = clipping(few.X)
+    models = initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
+    fitted = [
+        fit_initial_models(train, models, clip_bound, scale, is_precise=False)
+        for train in folds.train
+    ]
     evaluated = folds.evaluate(fitted)
     share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    progress("cross-validating the ascent on AUC")
     averages = [
         average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [Stage(coefs=averages), *tried_stages(folds, ascent, averages)]
     # The average has gain 0 and error 0: a stage must gain more than its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
-    progress("fitting all rows")
     # Models with a share of zero need not be fitted to all rows.
-    used = [model for model, part in zip(models, share, strict=False) if part > 0]
-    coefs = [given] if given is not None else fit_initial_models(rows, used, clip_bound, scale)
+    used = [model for model, part in zip(models, share, strict=True) if part > 0]
+    coefs = fit_initial_models(rows, used, clip_bound, scale)
     initial_coef = average(coefs, share[share > 0], rows)
     coef = ascend(ascent, tried[chosen], rows, initial_coef)
     stage_auc = folds.evaluate([[one] for one in averages]).auc + [one.gain for one in tried]
@@ -228,14 +204,10 @@ def _fit_scaled(
     return initial_coef, coef, folds.held_out(tried[chosen].coefs), history
 
 
-def _fit_default(
-    rows: LabeledRows, given: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], LabeledRows, History]:
+def _fit_default(rows: LabeledRows) -> _Fit:
     """Fit one regularized model if there are too few rows for cross-validation."""
-    models, coef = [], given
-    if coef is None:
-        models, ones = [DEFAULT_INITIAL_MODEL], np.ones(rows.X.shape[1])
-        (coef,) = fit_initial_models(rows, models, np.inf * ones, ones)
+    models, ones = [DEFAULT_INITIAL_MODEL], np.ones(rows.X.shape[1])
+    (coef,) = fit_initial_models(rows, models, np.inf * ones, ones)
     score = rows.predictions(rows.standardized(coef))
     nothing = np.zeros(0)
     history = History(models, nothing, np.ones(1), nothing, nothing, 0)

@@ -1,18 +1,21 @@
 """Initial models of a ranking: losses, fitting and averaging."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from rocpath.matrices import Columns, Matrix, sums_over_rows
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, Loss, row_space
+from rocpath.ranking.convex_problem import (
+    MOST_COLUMNS_FOR_NEWTON,
+    ConvexProblem,
+    Loss,
+    Vector,
+    row_space,
+)
 from rocpath.ranking.labeled_rows import LabeledRows
 
 # From strong to very weak regularization; cross-validated AUC selects among them.
@@ -63,7 +66,7 @@ def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialMo
     return models + [InitialModel(*_COMMON_KIND, l2, has_common_scale=True) for l2 in common_l2s]
 
 
-def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
+def common_scale(X: Matrix, columns: Columns) -> Vector:
     """Return a second scale of the columns, relative to their standard deviations.
 
     With unit variance, a rare word has the same penalty as a frequent one, and a few
@@ -91,11 +94,11 @@ def common_scale(X: Matrix, columns: Columns) -> NDArray[np.float64]:
 def fit_initial_models(
     rows: LabeledRows,
     models: Sequence[InitialModel],
-    clip_bound: NDArray[np.float64],
-    relative_scale: NDArray[np.float64],
+    clip_bound: Vector,
+    relative_scale: Vector,
     *,
     is_precise: bool = True,
-) -> list[NDArray[np.float64]]:
+) -> list[Vector]:
     """Fit the models, in order, to scaled columns."""
     # Empty columns have a weight of 0; most words occur in only a few of the rows.
     used = np.unique(rows.X.indices) if sparse.issparse(rows.X) else slice(None)
@@ -126,11 +129,11 @@ def solve_models(
     rows: LabeledRows,
     columns: Columns,
     models: Iterable[InitialModel],
-    clip_bound: NDArray[np.float64],
-    near: NDArray[np.float64] | None = None,
+    clip_bound: Vector,
+    near: Vector | None = None,
     *,
     is_precise: bool = True,
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[Vector]:
     """Solve the convex problems of the models, starting from ``near`` if it is given.
 
     Penalties apply to columns on the scale of ``columns``, and the solutions are
@@ -146,9 +149,7 @@ def solve_models(
         yield from (coef[:-1] for coef in problem.solutions(l2s, start, is_precise=is_precise))
 
 
-def average(
-    coefs: Sequence[NDArray[np.float64]], share: NDArray[np.float64], rows: LabeledRows
-) -> NDArray[np.float64]:
+def average(coefs: Sequence[Vector], share: Vector, rows: LabeledRows) -> Vector:
     """Average models, scaled such that their predictions have the same spread."""
     # A model with less regularization has larger predictions without being better.
     scaled = [

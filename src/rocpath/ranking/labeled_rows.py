@@ -1,9 +1,8 @@
 """Rows with binary labels and weights, to which rankings are fitted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from scipy import sparse
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON
+from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, Vector
 
 
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -36,7 +35,7 @@ class LabeledRows:
 
     X: Matrix
     is_positive: NDArray[np.bool_]
-    sample_weight: NDArray[np.float64]
+    sample_weight: Vector
     rank: NDArray[np.intp]
     max_fpr: float | None = None
     group: NDArray[np.intp] | None = None
@@ -45,18 +44,13 @@ class LabeledRows:
         """Return the number of rows."""
         return self.is_positive.size
 
-    def take(self, chosen: NDArray[np.bool_ | np.intp]) -> LabeledRows:
+    def take(self, chosen: NDArray[np.bool_ | np.intp]) -> Self:
         """Select rows."""
-        return LabeledRows(
-            self.X[chosen],
-            self.is_positive[chosen],
-            self.sample_weight[chosen],
-            self.rank[chosen],
-            self.max_fpr,
-            None if self.group is None else self.group[chosen],
-        )
+        names = ("X", "is_positive", "sample_weight", "rank")
+        taken = {name: getattr(self, name)[chosen] for name in names}
+        return replace(self, **taken, group=None if self.group is None else self.group[chosen])
 
-    def subsampled(self, most: int) -> LabeledRows:
+    def subsampled(self, most: int) -> Self:
         """Keep at most ``most`` rows of each class, and preserve its total weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
@@ -72,7 +66,7 @@ class LabeledRows:
         factor = self._class_weight[is_kept] / kept._class_weight
         return replace(kept, sample_weight=kept.sample_weight * factor)
 
-    def scaled(self, columns: Columns) -> LabeledRows:
+    def scaled(self, columns: Columns) -> Self:
         """Return the rows with scaled columns, sparse if there are many columns."""
         if sparse.issparse(self.X) and self.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
             return replace(self, X=columns.scaled_sparse(self.X))
@@ -97,27 +91,27 @@ class LabeledRows:
         return ErrorBreakpoints.from_labels(self.is_positive, sample_weight=weight, positive=True)
 
     @property
-    def sign(self) -> NDArray[np.float64]:
+    def sign(self) -> Vector:
         """Labels, 1 or -1."""
         return np.where(self.is_positive, 1.0, -1.0)
 
     @cached_property
-    def balanced_weight(self) -> NDArray[np.float64]:
+    def balanced_weight(self) -> Vector:
         """Weights that sum to one half in each class."""
         return np.asarray(self.sample_weight / (2.0 * self._class_weight))
 
     @cached_property
-    def _class_weight(self) -> NDArray[np.float64]:
+    def _class_weight(self) -> Vector:
         """Total weight of the class of each row."""
         positive = self.sample_weight[self.is_positive].sum()
         negative = self.sample_weight[~self.is_positive].sum()
         return np.asarray(np.where(self.is_positive, positive, negative))
 
-    def predictions(self, model: LinearModel) -> NDArray[np.float64]:
+    def predictions(self, model: LinearModel) -> Vector:
         """Return the predictions of all rows."""
         return np.asarray(weighted_sums(self.X, model.coef) + model.intercept)
 
-    def standardized(self, coef: NDArray[np.float64]) -> LinearModel:
+    def standardized(self, coef: Vector) -> LinearModel:
         """Scale predictions to mean 0 and variance 1, with class-balanced weights."""
         prediction = weighted_sums(self.X, coef)
         weight = self.balanced_weight
@@ -131,14 +125,14 @@ class LabeledRows:
             return LinearModel(np.zeros_like(coef), 0.0)
         return LinearModel(coef / spread, -mean / spread)
 
-    def auc_with_influence(self, score: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def auc_with_influence(self, score: Vector) -> tuple[float, Vector]:
         """Return the AUC of scores, and the influence of each cluster on it."""
         area, influence = auc_with_influence(
             score, self.is_positive, self.sample_weight, max_fpr=self.max_fpr or 1.0
         )
         return area, np.asarray(np.bincount(self.clusters, influence), dtype=np.float64)
 
-    def auc_with_error(self, score: NDArray[np.float64]) -> tuple[float, float]:
+    def auc_with_error(self, score: Vector) -> tuple[float, float]:
         """Return the AUC of scores and its standard error."""
         area, influence = self.auc_with_influence(score)
         return area, float(np.sqrt(influence @ influence))

@@ -1,12 +1,11 @@
 """Members of a blend: their cross-validated scores, and the default models."""
 
-from __future__ import annotations
-
-import multiprocessing
 import numbers
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -17,7 +16,6 @@ from sklearn.model_selection import PredefinedSplit, check_cv, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from rocpath.arguments import whole_number
@@ -26,14 +24,9 @@ from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.cross_validation import stratified_folds
 from rocpath.ranking.scores import class_scores, score_columns, score_method
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    Scored = tuple[Any, NDArray[np.float64]]
-    Excluded = tuple[str, Exception]
+Splits: TypeAlias = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Scored: TypeAlias = tuple[Any, NDArray[np.float64]]
+Excluded: TypeAlias = tuple[str, Exception]
 
 # Number of rows up to which a kernel machine takes no longer than trees.
 _MOST_ROWS_FOR_KERNELS = 5_000
@@ -78,12 +71,11 @@ def scored_members(
     *,
     folds: Splits | None,
     n_jobs: int | None,
-    timeout: float | None,
 ) -> tuple[dict[str, Scored], dict[str, Excluded]]:
     """Cross-validate the scores of every model, and fit it to all rows.
 
     If ``folds`` is None, the models must already be fitted to other rows. A model that
-    fails or exceeds the time limit is excluded.
+    fails is excluded.
 
     Returns
     -------
@@ -96,22 +88,14 @@ def scored_members(
     members: dict[str, Scored] = {}
     excluded: dict[str, Excluded] = {}
     n_classes = np.unique(y).size
+    n_columns = 1 if n_classes == 2 else n_classes
     for name, estimator in estimators:
-        given = (estimator, X, y, sample_weight, folds, n_jobs)
         try:
-            if timeout is None:
-                fitted, score = _scored(*given)
-            else:
-                # Only a process can be stopped; joblib starts one only if n_jobs is at least 2.
-                workers = Parallel(n_jobs=2, timeout=timeout)
-                ((fitted, score),) = workers([delayed(_scored)(*given)])
-            n_columns = 1 if n_classes == 2 else n_classes
+            fitted, score = _scored(estimator, X, y, sample_weight, folds, n_jobs)
             if score.shape[1] != n_columns:
                 raise ValueError(f"it returned {score.shape[1]} scores per row, not {n_columns}")
             check_finite(name, score)
             members[name] = fitted, score
-        except (TimeoutError, multiprocessing.TimeoutError) as error:
-            excluded[name] = f"it took more than {timeout:g} s", error
         # A third-party model may raise any exception.
         except Exception as error:
             excluded[name] = f"{type(error).__name__}: {error}", error

@@ -1,7 +1,5 @@
 """Scorers for model selection by AUC or partial AUC with scikit-learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

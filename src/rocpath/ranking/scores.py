@@ -1,10 +1,10 @@
 """Scores of classifiers, and predictions from log-odds."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
@@ -12,9 +12,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from rocpath.arguments import is_missing, refuse_any, refuse_masked
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 PROBABILITY_FIRST = ("predict_proba", "decision_function")
 MARGIN_FIRST = ("decision_function", "predict_proba")
@@ -60,11 +57,7 @@ class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
     """Mixin for classifiers whose ``decision_function`` returns log-odds."""
 
     classes_: NDArray[Any]
-
-    if TYPE_CHECKING:
-
-        def decision_function(self, X: Any) -> NDArray[np.float64]:
-            """Predict log-odds of the second class, or of each against the rest."""
+    decision_function: Callable[..., NDArray[np.float64]]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the largest log-odds."""

@@ -1,7 +1,5 @@
 """ThresholdClassifier: a binary classifier with constraints on its error rates."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np
