@@ -1,6 +1,7 @@
 from . import changepoint, plots
 from .auc_statistics.calibration import CalibrationCurve, calibration_curve
-from .auc_statistics.intervals import auc_interval, compare_auc, compare_auc_unpaired
+from .auc_statistics.differences import compare_auc, compare_auc_unpaired
+from .auc_statistics.intervals import auc_interval
 from .auc_statistics.many_curves import AUCComparisons, compare_aucs
 from .auc_statistics.operating_points import OperatingPoint
 from .auc_statistics.other_metrics import (

@@ -136,27 +136,21 @@ def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
         raise ValueError(f"{rule} for each of the {n_needed} {of}, got {n_given}.")
 
 
-def refuse_any(
-    is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], *, offset: int = 0
-) -> None:
+def refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any]) -> None:
     """Raise with the rule and the first value that violates it."""
     if is_bad.any():
         first = int(is_bad.argmax())
-        raise ValueError(f"{rule}, got {values[first]} at index {offset + first}.")
+        raise ValueError(f"{rule}, got {values[first]} at index {first}.")
 
 
-def check_increase(
-    rule: str, position: NDArray[np.float64], *, after: float = -np.inf, offset: int = 0
-) -> None:
+def check_increase(rule: str, position: NDArray[np.float64]) -> None:
     """Raise unless positions are finite and increase strictly."""
-    before = np.concatenate(([after], position[:-1]))
+    before = np.concatenate(([-np.inf], position[:-1]))
     # NaN fails this comparison too.
     is_good = (position > before) & np.isfinite(position)
     if not is_good.all():
         worst = int(is_good.argmin())
-        raise ValueError(
-            f"{rule}, got {position[worst]} at index {offset + worst} after {before[worst]}."
-        )
+        raise ValueError(f"{rule}, got {position[worst]} at index {worst} after {before[worst]}.")
 
 
 def set_fields(frozen: object, **values: object) -> None:

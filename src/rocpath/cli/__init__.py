@@ -1,18 +1,13 @@
 """The command ``rocpath``: run a command line, and report errors in one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from types import FrameType
 
 from rocpath.cli.terminal import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import FrameType
 
 _BAD_INPUT = 2
 _SIGNALED = 128  # plus the number of the signal, as in shells

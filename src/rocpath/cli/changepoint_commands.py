@@ -3,8 +3,6 @@
 Commands import what they need when they run, so that --help is fast.
 """
 
-from __future__ import annotations
-
 import typer
 
 from rocpath.cli import changepoint_options as own

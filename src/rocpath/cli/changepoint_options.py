@@ -1,7 +1,5 @@
 """Arguments and options of the changepoint commands, in groups."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer

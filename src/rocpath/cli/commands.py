@@ -3,8 +3,6 @@
 Other modules are imported when a command runs, so that help is shown at once.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Annotated, Any

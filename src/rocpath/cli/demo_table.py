@@ -4,16 +4,11 @@ Both tables have a fixed seed. The docstrings describe how the data are generate
 that readers know what a model can find in them.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _N_CUSTOMERS = 1250
 _FIRST_MONTH = np.datetime64("2025-01")

@@ -3,18 +3,13 @@
 Only the standard library is imported, so that a mistyped name is reported at once.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import os
 import zlib
+from collections.abc import Collection, Mapping, Sequence
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
 
 STANDARD_STREAM = "-"
 KINDS = ("number", "category", "date", "drop")

@@ -3,24 +3,20 @@
 Results are written to a temporary sibling of the target, which is then renamed.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.table_files import reading
 from rocpath.table_files.csv_text import first_line, inert_csv
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    import polars as pl
 
 _WRITABLE = (*reading.SEPARATORS, *reading.PARQUET)
 

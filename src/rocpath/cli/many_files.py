@@ -1,32 +1,26 @@
 """Tables in several files: read into memory together, or one by one on Dask."""
 
-from __future__ import annotations
-
 import logging
 import os
+from collections.abc import Iterable
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from rocpath.arguments import available_memory
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.cli.files import opened, write_table
+from rocpath.cli.options import Source, Targets
 from rocpath.cli.terminal import say
 from rocpath.table_files.reading import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import column, concatenate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import polars as pl
-
-    from rocpath.cli.options import Source, Targets
-    from rocpath.tables.evaluation import TableEvaluation
-    from rocpath.tables.model import TableModel
-
+from rocpath.tables.evaluation import TableEvaluation
+from rocpath.tables.model import TableModel
 
 _EXPANSION = 3  # ratio of memory to file size, typical of Parquet
 _SHARE_OF_MEMORY = 0.5  # for the rows; the rest is for the fit

@@ -1,16 +1,12 @@
 """Arguments and options that several commands share."""
 
-from __future__ import annotations
-
 import inspect
+from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 from typer.core import TyperCommand
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def examples(*commands: str) -> str:

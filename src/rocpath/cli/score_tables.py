@@ -1,27 +1,20 @@
 """Read columns of scores, and show their comparison in the terminal."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
+from rocpath.auc_statistics.many_curves import AUCComparisons
 from rocpath.cli.files import shown_name
 from rocpath.cli.many_files import read_tables
 from rocpath.cli.terminal import say
 from rocpath.tables.columns import column, numbers_of
-from rocpath.tables.labels import binary_label
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from rocpath.auc_statistics.many_curves import AUCComparisons
-    from rocpath.tables.labels import BinaryLabel
+from rocpath.tables.labels import BinaryLabel, binary_label
 
 _LEVEL = 0.05  # of significance, for Holm-adjusted p-values
 

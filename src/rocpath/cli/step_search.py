@@ -1,7 +1,5 @@
 """The command ``path``: find the best steps along a line of predictions."""
 
-from __future__ import annotations
-
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.files import shown_name, write_text
 from rocpath.cli.many_files import read_tables

@@ -1,24 +1,19 @@
 """The command ``fit``: read a table, fit a TableClassifier, and write its results."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from rocpath.cli import many_files
 from rocpath.cli.files import shown_name, write_folder
+from rocpath.cli.options import Folder, RowRoles, Source
 from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
 from rocpath.cli.terminal import progress_bar, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
-
-    from rocpath.cli.options import Folder, RowRoles, Source
-    from rocpath.tables.classifier import TableClassifier
-    from rocpath.tables.evaluation import TableEvaluation
+from rocpath.tables.classifier import TableClassifier
+from rocpath.tables.evaluation import TableEvaluation
 
 
 def fit_tables(

@@ -1,24 +1,16 @@
 """Output of the commands for tables: notes, comparisons and evaluations."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+import polars as pl
 
 from rocpath.cli.terminal import ask, say, show_comparison, show_table
-from rocpath.tables.columns import column, text_of
-from rocpath.tables.labels import BinaryLabel, binary_label
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from rocpath.tables.classifier import TableClassifier
-    from rocpath.tables.columns import ColumnAudit
-    from rocpath.tables.evaluation import TableEvaluation
-    from rocpath.tables.labels import KnownLabels
-    from rocpath.tables.preparation import TableWarning
+from rocpath.tables.classifier import TableClassifier
+from rocpath.tables.columns import ColumnAudit, column, text_of
+from rocpath.tables.evaluation import TableEvaluation
+from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
+from rocpath.tables.preparation import TableWarning
 
 # Command-line options that address a warning of the library.
 _REMEDIES_OF_FIT = {

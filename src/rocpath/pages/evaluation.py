@@ -1,30 +1,23 @@
 """Evaluation page: intervals, tests, ROC bands, thresholds and calibration."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import share_between
 from rocpath.auc_statistics.calibration import calibration_bins
 from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.many_curves import compare_aucs
+from rocpath.auc_statistics.many_curves import AUCComparisons, compare_aucs
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.other_metrics import average_precision_interval
 from rocpath.auc_statistics.results import p_text, percent
 from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import drawn_curve
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from rocpath.auc_statistics.many_curves import AUCComparisons
 
 
 def evaluation_report(

@@ -1,15 +1,11 @@
 """Render a page to explore a line search with a slider for the step."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocpath.arguments import whole_number
+from rocpath.lines import Lines
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import line_sample, step_view
-
-if TYPE_CHECKING:
-    from rocpath.lines import Lines
 
 _COLUMNS = ("intercept", "slope", "fp_diff", "fn_diff")
 

@@ -1,33 +1,36 @@
 """HTML page for labeling sequences in a browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import check_increase, describe, finite_vector
 from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 TITLE = "Label changes"
 # In order, because each script adds to an object that the following ones use.
 _SCRIPTS = ("signal", "labels", "models", "drawing", "overview", "edits", "input", "page")
 
 
+class PageModel(NamedTuple):
+    """A segmentation, and the smallest penalty that selects it."""
+
+    min_penalty: float
+    changes: NDArray[np.int64]
+    mean: NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PageSequence:
-    """Hold a sequence of the labeling page.
+    """A sequence of the labeling page, and the segmentations to choose from.
 
     Attributes
     ----------
@@ -56,14 +59,6 @@ class PageSequence:
     shown: int
     is_runs: bool = False
     note: str = ""
-
-
-class PageModel(NamedTuple):
-    """A segmentation, and the smallest penalty that selects it."""
-
-    min_penalty: float
-    changes: NDArray[np.int64]
-    mean: NDArray[np.float64]
 
 
 def labeling_html(

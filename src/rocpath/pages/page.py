@@ -1,18 +1,14 @@
 """Render self-contained HTML pages, which need no other file and no network."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def page_html(

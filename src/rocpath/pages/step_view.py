@@ -1,21 +1,16 @@
 """Compute the plotted curves of a line search, and the steps its variants choose."""
 
-from __future__ import annotations
-
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.line_search import aum_path, best_auc_step, sweep
 from rocpath.lines import Lines
 from rocpath.roc import auc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rocpath.search_results import StepPath
+from rocpath.search_results import StepPath
 
 _MOST_SWEPT = 2_000  # lines: at most two million crossings
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value

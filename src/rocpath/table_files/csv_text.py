@@ -1,21 +1,17 @@
 """Parse CSV text. Messages count rows from 1, without the header."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from rocpath.table_files.memory import check_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _SEPARATORS = (",", ";", "\t", "|")
 _LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields

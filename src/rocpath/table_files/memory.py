@@ -1,7 +1,5 @@
 """Check that tables fit into the memory that is available to the process."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

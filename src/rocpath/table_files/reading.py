@@ -1,23 +1,18 @@
 """Read a table from a file by its extension."""
 
-from __future__ import annotations
-
 import io
 import os
 import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
 from rocpath.table_files.csv_text import first_line, parse_table
 from rocpath.table_files.memory import unpacked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")

@@ -1,7 +1,5 @@
 """Platt scaling of a fitted classifier, from scores of held-out rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """TableClassifier: compare, fit and evaluate models of raw data frames."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -308,7 +306,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.array([model.negative, model.positive], dtype=object)
 
     @classmethod
-    def from_model(cls, model: TableModel) -> TableClassifier:
+    def from_model(cls, model: TableModel) -> Self:
         """Return a fitted estimator with a model that was loaded from a file."""
         classifier = cls(**model.parameters)
         classifier._set_model(model)

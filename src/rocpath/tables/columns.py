@@ -1,7 +1,5 @@
 """Infer the types of columns: numbers, categories, dates, or columns to drop."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -224,9 +222,9 @@ def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
     """Parse numbers and dates in text, and replace codes for missing values."""
     # If predict gets the dates as text, they are parsed by this format.
     found = _ColumnReading(series, series, "%Y-%m-%d" if series.dtype == pl.Date else "")
-    if series.dtype == pl.String and kind not in ("drop", "category"):
-        is_zip = kind is None and has_leading_zeros(series)
-        reading = None if is_zip else read_format(series, kind)
+    is_text = series.dtype == pl.String and kind not in ("drop", "category")
+    if is_text and (kind is not None or not has_leading_zeros(series)):
+        reading = read_format(series, kind)
         if reading is not None:
             number = reading.number.alias(series.name)
             found = _ColumnReading(series, number, reading.format, reading.unreadable)

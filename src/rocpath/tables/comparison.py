@@ -1,7 +1,5 @@
 """Compare models of a table by the AUC of their scores on held-out rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

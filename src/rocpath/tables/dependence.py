@@ -1,7 +1,5 @@
 """Signs that rows are not independent: copies, repeated entities, and drift in time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 

@@ -1,7 +1,5 @@
 """Evaluation of scores against labels: AUC, partial AUC, and thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

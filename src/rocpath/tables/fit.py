@@ -1,21 +1,26 @@
 """Fit models to a prepared table, compare them, and collect the results."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
-from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import describe_target, target_point
+from rocpath.auc_statistics.score_summary import ScoreSummary, summarize_scores
+from rocpath.auc_statistics.threshold_targets import ThresholdTargets, describe_target, target_point
+from rocpath.model_comparison import ModelComparison
+from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
-from rocpath.tables.folds import split_rows
+from rocpath.tables.folds import Fold, RowDesign, split_rows
+from rocpath.tables.labels import BinaryLabel
 from rocpath.tables.model import TableModel, table_inputs
+from rocpath.tables.preparation import PreparedTable, TableWarning
 from rocpath.tables.rankers import (
     BLEND,
     CANDIDATES,
@@ -27,19 +32,7 @@ from rocpath.tables.rankers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-    from sklearn.compose import ColumnTransformer
-
-    from rocpath.auc_statistics.score_summary import ScoreSummary
-    from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-    from rocpath.model_comparison import ModelComparison
     from rocpath.tables.classifier import TableClassifier
-    from rocpath.tables.columns import ColumnAudit
-    from rocpath.tables.folds import Fold, RowDesign
-    from rocpath.tables.labels import BinaryLabel
-    from rocpath.tables.preparation import PreparedTable, TableWarning
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +82,7 @@ class TableFit:
     all_rows: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
+def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:
     """Compare models on held-out rows, and fit the selected one to all rows."""
     fitter = _Fitter(prepared, settings)
     candidates = fitter.names if settings.fast else CANDIDATES[settings.model]
@@ -123,7 +116,7 @@ def fit_table(prepared: PreparedTable, settings: TableClassifier) -> TableFit:
 class _Fitter:
     """Fit methods to the folds of a table, and one of them to all rows."""
 
-    def __init__(self, prepared: PreparedTable, settings: TableClassifier) -> None:
+    def __init__(self, prepared: PreparedTable, settings: "TableClassifier") -> None:
         self.prepared, self.settings = prepared, settings
         self.y = prepared.label.is_positive
         self.names = methods_for(settings.model)

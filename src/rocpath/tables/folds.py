@@ -1,9 +1,7 @@
 """Split the rows of a table into folds: stratified, grouped, or forward in time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +47,7 @@ class RowDesign(NamedTuple):
     sample_weight: NDArray[np.float64] | None = None
     unit: NDArray[np.intp] | None = None
 
-    def with_units(self) -> RowDesign:
+    def with_units(self) -> Self:
         """Find the independent units.
 
         With groups, they are the groups, and groups that share identical rows are one
@@ -88,10 +86,10 @@ class RowDesign(NamedTuple):
         """Weights of the rows, or 1."""
         return 1.0 if self.sample_weight is None else self.sample_weight
 
-    def take(self, rows: NDArray[np.intp]) -> RowDesign:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Select rows."""
         taken: Any = [None if one is None else one[rows] for one in self]
-        return RowDesign(*taken)
+        return type(self)(*taken)
 
 
 def _time_blocks(time: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -99,9 +97,6 @@ def _time_blocks(time: NDArray[np.float64]) -> NDArray[np.intp]:
     rank = np.searchsorted(np.sort(time), time)
     block = rank * _N_TIME_BLOCKS // time.size
     return np.unique(block, return_inverse=True)[1]
-
-
-INDEPENDENT_ROWS = RowDesign()
 
 
 def split_rows(

@@ -1,7 +1,5 @@
 """Convert data frames and columns from pandas to polars."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

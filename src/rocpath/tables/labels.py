@@ -1,17 +1,13 @@
 """Binary labels of a table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from rocpath.tables.columns import complete, is_plain, listed, text_of
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +42,7 @@ class BinaryLabel(KnownLabels):
     is_positive: NDArray[np.bool_]
 
     @classmethod
-    def of(
-        cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]
-    ) -> BinaryLabel:
+    def of(cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]) -> Self:
         """Count the rows of both classes."""
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive

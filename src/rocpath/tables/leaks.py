@@ -1,7 +1,5 @@
 """Find possible leaks: columns that predict the label suspiciously well."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -25,16 +23,16 @@ def suspect_leaks(
         return audits
     areas = {name: _number_auc(frame[name].to_numpy(), is_positive) for name in features.number}
     areas |= {name: _category_auc(frame[name], is_positive) for name in features.category}
-    # Marked, not dropped: only the user knows when the values become known.
-    return [_marked(audit, areas.get(audit.column, 0.0)) for audit in audits]
-
-
-def _marked(audit: ColumnAudit, area: float) -> ColumnAudit:
-    if area < _SUSPICIOUS:
-        return audit
-    leak = f"possible leak: its AUC alone is {area:.3f}"
-    note = f"{leak}; drop it if it is known only after the label"
-    return audit._replace(why=f"{audit.why}; {leak}", is_suspect=True, note=note)
+    marked = []
+    for audit in audits:
+        area = areas.get(audit.column, 0.0)
+        # Marked, not dropped: only the user knows when the values become known.
+        if area >= _SUSPICIOUS:
+            leak = f"possible leak: its AUC alone is {area:.3f}"
+            note = f"{leak}; drop it if it is known only after the label"
+            audit = audit._replace(why=f"{audit.why}; {leak}", is_suspect=True, note=note)
+        marked.append(audit)
+    return marked
 
 
 def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> float:

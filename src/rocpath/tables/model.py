@@ -1,10 +1,8 @@
 """A fitted model of a table, with the columns it reads and how it reads them."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -90,7 +88,7 @@ class TableModel:
     @classmethod
     def from_pipeline(
         cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: BinaryLabel
-    ) -> TableModel:
+    ) -> Self:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars cannot convert zero columns to an array.
         X = frame.select(features.number).to_numpy() if features.number else _NOTHING
@@ -113,12 +111,9 @@ class TableModel:
     @property
     def codes(self) -> set[str]:
         """Categorical columns in which ``NA`` is a category."""
-        levels = [
-            step.categories_
-            for name, step, _ in self.pipeline[0].transformers_
-            if name == "category"
-        ]
-        known = zip(self.features.category, *levels, strict=True)
+        encoder = self.pipeline[0].named_transformers_.get("category")
+        levels = [] if encoder is None else encoder.categories_
+        known = zip(self.features.category, levels, strict=True)
         return {name for name, values in known if "NA" in values}
 
     def far_values(self, table: pl.DataFrame) -> list[str]:

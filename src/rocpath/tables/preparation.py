@@ -1,12 +1,24 @@
 """Prepare a table for a fit: labels, column types, dependence of rows, and warnings."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from rocpath.arguments import row_weights
-from rocpath.auc_statistics.labeled_sample import RowGroups
-from rocpath.tables.columns import column, complete, feature_columns, numbers_of, refuse, text_of
+from rocpath.auc_statistics.labeled_sample import group_codes
+from rocpath.tables.columns import (
+    ColumnAudit,
+    TableFeatures,
+    column,
+    complete,
+    feature_columns,
+    numbers_of,
+    refuse,
+    text_of,
+)
 from rocpath.tables.dependence import (
     count_known_rows,
     drifting_dates,
@@ -15,19 +27,9 @@ from rocpath.tables.dependence import (
 )
 from rocpath.tables.folds import RowDesign
 from rocpath.tables.frames import as_series, as_table
-from rocpath.tables.labels import binary_label
+from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
 from rocpath.tables.leaks import suspect_leaks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from rocpath.tables.columns import ColumnAudit, TableFeatures
-    from rocpath.tables.labels import BinaryLabel, KnownLabels
-    from rocpath.tables.model import TableModel
+from rocpath.tables.model import TableModel
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning is issued
 _MESSAGES = {
@@ -58,7 +60,7 @@ class TableWarning(NamedTuple):
     columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kind: str, *columns: str, **values: Any) -> TableWarning:
+    def of(cls, kind: str, *columns: str, **values: Any) -> Self:
         """Return a warning of a kind, with values inserted into its message."""
         return cls(kind, _MESSAGES[kind].format(*columns, **values), columns)
 
@@ -83,21 +85,17 @@ class Roles(NamedTuple):
     time: Any = None
     sample_weight: Any = None
 
-    def read(self, table: pl.DataFrame) -> Roles:
+    def read(self, table: pl.DataFrame) -> Self:
         """Look up the columns in a table, and check the length of other values."""
-        return Roles(
-            *(
-                None if values is None else _role(table, values, name)
-                for name, values in zip(self._fields, self, strict=True)
-            )
-        )
+        given = {name: one for name, one in self._asdict().items() if one is not None}
+        return self._replace(**{name: _role(table, one, name) for name, one in given.items()})
 
     def design(self, copy: NDArray[np.intp] | None = None) -> RowDesign:
         """Return the dependence of rows with these groups, times and weights."""
         group = time = weight = None
         if self.groups is not None:
             text = complete(text_of(self.groups), "group column").to_numpy()
-            group = RowGroups.of("groups", text, text.size).code
+            group = group_codes("groups", text, text.size)
         if self.time is not None:
             time = numbers_of(self.time, may_miss=False).to_numpy()
         if self.sample_weight is not None:

@@ -4,8 +4,6 @@ All models are fitted to the same inputs. Each is returned as the last steps of 
 pipeline whose decision function is the log-odds.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -30,7 +28,7 @@ from rocpath.ranking.convex_problem import row_space
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
 from rocpath.tables.calibration import PlattScaling, platt_parameters
-from rocpath.tables.folds import INDEPENDENT_ROWS, Fold, RowDesign, split_rows
+from rocpath.tables.folds import Fold, RowDesign, split_rows
 
 ModelChoice = Literal["linear", "blend", "logistic", "boosting", "auto", "scores"]
 OURS = "AUCClassifier"
@@ -76,7 +74,7 @@ class RankerTask(NamedTuple):
 
     X: Matrix
     is_positive: NDArray[np.bool_]
-    design: RowDesign = INDEPENDENT_ROWS
+    design: RowDesign = RowDesign()
     random_state: int | None = None
     max_fpr: float | None = None
     score_names: tuple[str, ...] = ()

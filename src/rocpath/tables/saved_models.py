@@ -1,7 +1,5 @@
 """Load saved models."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numeric codes for missing values, such as -999 or 9999."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Summarize the fit of a table in a headline, a dictionary and files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

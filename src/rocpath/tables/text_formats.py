@@ -1,7 +1,5 @@
 """Formats of numbers and dates that are written as text."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import polars as pl
