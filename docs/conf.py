@@ -56,7 +56,6 @@ numpydoc_validation_exclude = {
     r"\.(AUCInterval|AUCComparisons?|MetricInterval|OperatingPoint)$",
     r"\.(CalibrationCurve|ChangeWorth)$",
     r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
-    r"\.(SequencePieces|Piece)$",
     # The class of a display documents the parameters of all its methods.
     r"\.plots\.\w+\.",
     # The usual methods of scikit-learn; `fit` documents their parameters.
