@@ -127,13 +127,18 @@ def checked_margin(margin: float | None) -> float | None:
     return value
 
 
-def compared(one: ScoreCurve, two: ScoreCurve, margin: float | None = None) -> AUCComparison:
-    """Compare the AUCs of two scores of the same rows."""
+def compared(
+    one: ScoreCurve, two: ScoreCurve, margin: float | None = None, *, variance: float | None = None
+) -> AUCComparison:
+    """Compare the AUCs of two scores of the same rows.
+
+    ``variance`` is DeLong's variance of the difference, if it is already known.
+    """
     if one.sample.groups is not None:
         variance = (one.group_sums - two.group_sums).variance
         tested = (one.jackknife - two.jackknife).variance
     else:
-        variance = _delong_variance(one, two)
+        variance = _delong_variance(one, two) if variance is None else variance
         tested = Variance(variance, np.inf)
     scale = one.interval.standard_error**2 + two.interval.standard_error**2
     is_equal = abs(one.blocks.area - two.blocks.area) <= _EQUAL_AREAS

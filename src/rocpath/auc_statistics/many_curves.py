@@ -15,6 +15,10 @@ from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.labeled_sample import LabeledSample, count_groups
 from rocpath.auc_statistics.results import AUCComparison, AUCInterval, TextTable, p_text, percent
 
+# Below this fraction of the sum of both variances, the variance of a difference is
+# computed by summing over rows.
+_CANCELLATION = 1e-6
+
 
 class PairComparison(NamedTuple):
     """Names of two scores, their comparison, and its Holm-adjusted p-value."""
@@ -124,13 +128,16 @@ def compare_aucs(
         name: ScoreCurve.of(sample, score, max_fpr=max_fpr, confidence=confidence)
         for name, score in _named_columns(sample, S, names).items()
     }
-    pairs = combinations(curves, 2)
-    found = [(one, two, compared(curves[one], curves[two])) for one, two in pairs]
+    covariance = _covariance(sample, list(curves.values()))
+    found = []
+    for (i, one), (j, two) in combinations(enumerate(curves), 2):
+        variance = _pair_variance(curves[one], covariance[np.ix_([i, j], [i, j])])
+        found.append((one, two, compared(curves[one], curves[two], variance=variance)))
     adjusted = holm([comparison.p_value for *_, comparison in found])
     return AUCComparisons(
         {name: curve.interval for name, curve in curves.items()},
         [PairComparison(*pair, p) for pair, p in zip(found, adjusted, strict=True)],
-        *_overall_test(sample, list(curves.values())),
+        *_overall_test(sample, list(curves.values()), covariance),
     )
 
 
@@ -174,9 +181,19 @@ def holm(p_value: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
-def _overall_test(sample: LabeledSample, curves: list[ScoreCurve]) -> tuple[float, int, float]:
+def _pair_variance(curve: ScoreCurve, covariance: NDArray[np.float64]) -> float | None:
+    """Return DeLong's variance of a difference, or None if rows must be summed."""
+    total = float(np.trace(covariance))
+    variance = total - 2.0 * float(covariance[0, 1])
+    is_known = curve.sample.groups is None and not any(one.is_single for one in curve.spreads)
+    # For nearly equal rankings, most digits would cancel in the subtraction.
+    return variance if is_known and variance > _CANCELLATION * total else None
+
+
+def _overall_test(
+    sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
+) -> tuple[float, int, float]:
     """Test whether all AUCs are equal, using their differences from the last one."""
-    covariance = _covariance(sample, curves)
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
     # The covariance matrix of these differences.
