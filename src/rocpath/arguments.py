@@ -1,7 +1,5 @@
 """Checks of arguments: errors name the argument, the rule and the value received."""
 
-from __future__ import annotations
-
 import numbers
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,17 +1,15 @@
 """Error breakpoints: predictions at which the FP and FN of an example jump."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field, replace
 from math import gcd
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import (
-    Number,
     check_count,
     finite_number,
     finite_vector,
@@ -51,16 +49,17 @@ class Jumps:
     is_monotone: bool = field(init=False)  # FP never decreases, FN never increases
 
     def __post_init__(self) -> None:
-        """Determine the signs once: they are needed often."""
-        is_monotone = bool(self.fp.min() >= 0 and self.tp.min() >= 0)
-        set_fields(self, is_monotone=is_monotone)
+        """Freeze the arrays, and determine the signs once: they are needed often."""
+        for column in (self.fp_diff, self.fn_diff, self.fp, self.tp):
+            read_only(column)
+        set_fields(self, is_monotone=bool(self.fp.min() >= 0 and self.tp.min() >= 0))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle with read-only arrays."""
-        return _restored_jumps, astuple(self)[:-1]
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        return Jumps, astuple(self)[:-1]
 
     @classmethod
-    def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Jumps:
+    def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Self:
         """Check that both have the given size and that both errors can occur."""
         fp_diff = finite_vector("fp_diff", fp_diff)
         fn_diff = finite_vector("fn_diff", fn_diff)
@@ -79,12 +78,12 @@ class Jumps:
         fn_diff: NDArray[np.float64],
         fp_total: float | None = None,
         fn_total: float | None = None,
-    ) -> Jumps:
+    ) -> Self:
         """Divide by totals, by default the sums; exactly where 53 bits suffice."""
         fp, fp_sum = multiples_and_total(fp_diff, fp_total)
         tp, tp_sum = multiples_and_total(-fn_diff, fn_total)
-        fp_rate = read_only(fp_diff / (fp_total or fp_diff.sum()))
-        fn_rate = read_only(fn_diff / (fn_total or -fn_diff.sum()))
+        fp_rate = fp_diff / (fp_total or fp_diff.sum())
+        fn_rate = fn_diff / (fn_total or -fn_diff.sum())
         # k / F and j / T compare as k T and j F do.
         common = gcd(fp_sum, tp_sum)
         fp_unit, tp_unit = tp_sum // common, fp_sum // common
@@ -119,19 +118,16 @@ class Jumps:
         """Counts, units and divisor, in the order of the arguments of the core."""
         return self.fp, self.tp, self.fp_unit, self.tp_unit, self.divisor
 
-    def merged(self, order: NDArray[np.intp], start: NDArray[np.intp]) -> Jumps:
-        """Sum the jumps of groups, given by an order and their starts in it."""
-
-        def sums(column: NDArray[Number]) -> NDArray[Number]:
-            return read_only(np.add.reduceat(column[order], start))
-
+    def mapped(
+        self, of_fp: Callable[[NDArray[Any]], Any], of_fn: Callable[[NDArray[Any]], Any]
+    ) -> Self:
+        """Apply a function to the jumps of FP and one to those of FN, in both forms."""
         return replace(
             self,
-            fp_diff=sums(self.fp_diff),
-            fn_diff=sums(self.fn_diff),
-            # Sums of integers, not integers of the sums: nothing is rounded again.
-            fp=sums(self.fp),
-            tp=sums(self.tp),
+            fp_diff=of_fp(self.fp_diff),
+            fn_diff=of_fn(self.fn_diff),
+            fp=of_fp(self.fp),
+            tp=of_fn(self.tp),
         )
 
 
@@ -218,7 +214,16 @@ class ErrorBreakpoints:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle with read-only arrays and exact rates."""
-        return _with_jumps, (self.example, self.value, self.jumps, self.n_examples)
+        return self._with_jumps, (self.example, self.value, self.jumps, self.n_examples)
+
+    @classmethod
+    def _with_jumps(
+        cls, example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
+    ) -> Self:
+        """Return breakpoints of arrays that have been checked, and freeze them."""
+        bp = object.__new__(cls)
+        bp._set(read_only(example), read_only(value), jumps, n_examples)
+        return bp
 
     @classmethod
     def from_labels(
@@ -229,7 +234,7 @@ class ErrorBreakpoints:
         margin: float = 0.0,
         denominator: Denominator = "rate",
         positive: Any = None,
-    ) -> ErrorBreakpoints:
+    ) -> Self:
         """Return one breakpoint for every binary label.
 
         Parameters
@@ -267,7 +272,7 @@ class ErrorBreakpoints:
             return cls(example, value, fp_diff, fn_diff)
         # Not divided here: float64 cannot represent 1/3, and FP = FN would hold by chance.
         jumps = Jumps.from_rates(fp_diff, fn_diff)
-        return _with_jumps(example, value, jumps, is_positive.size)
+        return cls._with_jumps(example, value, jumps, is_positive.size)
 
     @classmethod
     def from_penalty_errors(
@@ -279,7 +284,7 @@ class ErrorBreakpoints:
         *,
         denominator: Denominator = "count",
         n_examples: int | None = None,
-    ) -> ErrorBreakpoints:
+    ) -> Self:
         """Return the breakpoints of errors that are piecewise constant in a penalty.
 
         Each row contains an example's errors for penalties from ``min_penalty`` up to
@@ -321,7 +326,7 @@ class ErrorBreakpoints:
                     "denominator='rate', got constant errors."
                 )
         jumps = Jumps.from_rates(fp_diff, fn_diff, largest_fp, largest_fn)
-        return _with_jumps(own, value, jumps, _count_examples(own, n_examples))
+        return cls._with_jumps(own, value, jumps, _count_examples(own, n_examples))
 
 
 def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> NDArray[np.float64]:
@@ -331,15 +336,6 @@ def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> NDArray[n
     vector = finite_vector(name, values, copy=False)
     check_count(f"{name} must have one entry", vector.size, bp.n_examples, "examples")
     return vector
-
-
-def _with_jumps(
-    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
-) -> ErrorBreakpoints:
-    """Return breakpoints of arrays that have been checked, and freeze them."""
-    bp = object.__new__(ErrorBreakpoints)
-    bp._set(read_only(example), read_only(value), jumps, n_examples)
-    return bp
 
 
 def _merge_equal(
@@ -358,8 +354,12 @@ def _merge_equal(
     # non-monotone, and exclude the searches that require monotone errors.
     start = np.flatnonzero(np.append(True, is_new))
     first = order[start]
-    merged = jumps.merged(order, start)
-    return read_only(example[first]), read_only(value[first]), merged
+
+    def sums(column: NDArray[Any]) -> NDArray[Any]:
+        # Sums of integers, not integers of the sums: nothing is rounded again.
+        return np.add.reduceat(column[order], start)
+
+    return read_only(example[first]), read_only(value[first]), jumps.mapped(sums, sums)
 
 
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
@@ -370,9 +370,3 @@ def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:
     rule = f"example must be below n_examples = {n_examples}"
     refuse_any(example >= n_examples, rule, example)
     return n_examples
-
-
-def _restored_jumps(*fields: Any) -> Jumps:
-    for array in fields[:4]:
-        read_only(array)
-    return Jumps(*fields)

@@ -5,13 +5,11 @@ predictions is up to the `Model`. With a linear model it
 is the method of the paper, `minimize_aum`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +36,12 @@ class State(NamedTuple):
     parameters: NDArray[np.float64]
     predictions: tuple[Any, ...]  # arrays, or objects that add and scale like arrays
 
-    def step(self, direction: State, size: float) -> State:
+    def step(self, direction: Self, size: float) -> Self:
         """Take a step along a direction, in parameters and predictions alike."""
         changes = zip(self.predictions, direction.predictions, strict=True)
-        return State(
-            self.parameters + size * direction.parameters,
-            tuple(prediction + size * change for prediction, change in changes),
+        return self._replace(
+            parameters=self.parameters + size * direction.parameters,
+            predictions=tuple(prediction + size * change for prediction, change in changes),
         )
 
 

@@ -1,7 +1,5 @@
 """Exact line searches: AUM and AUC as functions of the step size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal

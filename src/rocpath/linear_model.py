@@ -1,7 +1,5 @@
 """The linear model of a descent, and the paper's method with it: `minimize_aum`."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import partial

@@ -1,9 +1,7 @@
 """Thresholds as lines in the step size, the input of every search."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +76,7 @@ class Lines:
     @classmethod
     def from_predictions(
         cls, bp: ErrorBreakpoints, predictions: ArrayLike, direction: ArrayLike
-    ) -> Lines:
+    ) -> Self:
         """Return the lines of ``predictions + s * direction``.
 
         Parameters
@@ -102,7 +100,7 @@ class Lines:
         return lines
 
     @classmethod
-    def down_gradient(cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike) -> Lines:
+    def down_gradient(cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike) -> Self:
         """Return the lines of a gradient descent step of a linear model.
 
         The gradient of AUM is that in the weights of standardized columns, so that the
@@ -130,9 +128,9 @@ class Lines:
         move = -gradient / Columns.from_matrix(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
-    def reversed(self) -> Lines:
+    def reversed(self) -> "Lines":
         """Return the lines of the opposite direction: step ``s`` becomes ``-s``."""
-        return lines_with_jumps(self.intercept, read_only(-self.slope), self.jumps)
+        return lines_with_jumps(self.intercept, -self.slope, self.jumps)
 
     def _set(
         self,

@@ -1,11 +1,9 @@
 """Dense and sparse feature matrices: products with weights, and scaled columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +41,7 @@ class Columns:
     scale: NDArray[np.float64]
 
     @classmethod
-    def from_matrix(cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None) -> Columns:
+    def from_matrix(cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None) -> Self:
         """Compute means and standard deviations, weighted if weights are given."""
         n_rows = X.shape[0]
         weight = np.ones(n_rows) if sample_weight is None else sample_weight
@@ -57,7 +55,7 @@ class Columns:
         return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
 
     @classmethod
-    def as_given(cls, n_features: int) -> Columns:
+    def as_given(cls, n_features: int) -> Self:
         """Return the identity: center 0 and scale 1."""
         return cls(center=np.zeros(n_features), scale=np.ones(n_features))
 

@@ -4,8 +4,6 @@ Tables and changepoint penalties share these results, so that reports, the comma
 and notebooks show every comparison in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape

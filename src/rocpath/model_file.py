@@ -4,8 +4,6 @@ A model is a dataclass with a class attribute ``kind``. A file may contain only
 numbers, text and the types listed here, and is rejected otherwise.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import zipfile

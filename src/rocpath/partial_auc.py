@@ -1,7 +1,5 @@
 """Partial AUC: the area under part of a ROC curve."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """AUM, AUC and the ROC curve at one vector of predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,15 +1,10 @@
 """Lines whose AUC is a lower bound of the AUC of rounded predictions."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import read_only
-from rocpath.breakpoints import Jumps
 from rocpath.lines import Lines, lines_with_jumps
 
 
@@ -39,25 +34,10 @@ def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
     margin = rounding + 2.0**-52
 
     def moved(column: NDArray[Any]) -> NDArray[Any]:
-        return read_only(column[source] + sign * (margin * np.abs(column).max()))
+        return np.asarray(column[source] + sign * (margin * np.abs(column).max()))
 
-    return lines_with_jumps(
-        moved(lines.intercept),
-        moved(lines.slope),
-        _split(lines.jumps, source, is_split & is_copy, is_split & ~is_copy),
+    jumps = lines.jumps.mapped(
+        lambda column: np.where(is_split & is_copy, 0, column[source]),
+        lambda column: np.where(is_split & ~is_copy, 0, column[source]),
     )
-
-
-def _split(
-    jumps: Jumps, source: NDArray[Any], without_fp: NDArray[Any], without_tp: NDArray[Any]
-) -> Jumps:
-    def of(column: NDArray[Any], without: NDArray[Any]) -> NDArray[Any]:
-        return read_only(np.where(without, 0, column[source]))
-
-    return replace(
-        jumps,
-        fp_diff=of(jumps.fp_diff, without_fp),
-        fn_diff=of(jumps.fn_diff, without_tp),
-        fp=of(jumps.fp, without_fp),
-        tp=of(jumps.tp, without_tp),
-    )
+    return lines_with_jumps(moved(lines.intercept), moved(lines.slope), jumps)

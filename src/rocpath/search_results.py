@@ -1,7 +1,5 @@
 """Results of line searches: AUM and AUC as functions of the step, or a best step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules that choose a step size when predictions move along a line."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np

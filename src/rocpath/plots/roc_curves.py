@@ -1,25 +1,21 @@
 """ROC curves of one or several scores, with confidence bands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import one_of
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
 from rocpath.auc_statistics.results import percent
-from rocpath.auc_statistics.roc_bands import roc_band
+from rocpath.auc_statistics.roc_bands import ROCBand, roc_band
 from rocpath.plots.canvas import GRAY, SERIES, axes_grid, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from rocpath.auc_statistics.roc_bands import ROCBand
 
 _DASHES = ("-", "--", "-.", ":")
 
@@ -35,7 +31,7 @@ def plot_roc(
     operating_point: OperatingPoint | None = None,
     name: str | None = None,
     positive: Any = None,
-) -> Axes:
+) -> "Axes":
     """Draw ROC curves of one or several scores, with confidence bands and AUCs.
 
     Parameters
@@ -102,7 +98,7 @@ def plot_roc(
     return axes  # type: ignore[no-any-return]
 
 
-def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
+def _draw_band(ax: Any, band: ROCBand, color: Any, *, alpha: float) -> None:
     """Fill between the upper left and the lower right corners of the bounds."""
     grid = np.unique(np.concatenate((band.fpr_low, band.fpr_high)))
     # The upper limit connects the upper left corners (fpr_low, tpr_high) of all
@@ -112,7 +108,7 @@ def _draw_band(ax: Axes, band: ROCBand, color: Any, *, alpha: float) -> None:
     ax.fill_between(grid, lower, upper, color=color, alpha=alpha, linewidth=0)
 
 
-def _mark(ax: Axes, point: OperatingPoint) -> None:
+def _mark(ax: Any, point: OperatingPoint) -> None:
     """Mark an operating point with the bounds of both rates."""
     xerr, yerr = (
         # Unknown bounds (NaN) are not drawn.
