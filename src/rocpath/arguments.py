@@ -1,6 +1,8 @@
 """Checks of arguments: errors name the argument, the rule and the value received."""
 
 import numbers
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -171,18 +173,14 @@ def describe(values: object) -> str:
 
 def available_memory() -> int:
     """Return the number of bytes of memory that a result may occupy."""
-    try:
+    with suppress(ImportError):
         import psutil  # type: ignore[import-untyped, unused-ignore]
 
         return int(psutil.virtual_memory().available)
-    except ImportError:
-        pass
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+    with suppress(OSError):
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
+        if found is not None:
+            return int(found[1]) * 1024
     # Other systems require psutil; without it, assume 8 GB.
     return 2**33
 
@@ -246,12 +244,8 @@ def group_numbers(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | N
     """Return an integer code for the group of each row, None without groups, or raise."""
     if groups is None:
         return None
-    refuse_masked("groups", groups)
-    labels = np.asarray(groups)
-    if labels.ndim != 1:
-        raise ValueError(f"groups must be one-dimensional, got shape {labels.shape}.")
+    labels = label_vector("groups", groups, rule="must not have missing values")
     check_count("groups must have one entry", labels.size, n_rows, "rows")
-    refuse_any(is_missing(labels), "groups must not have missing values", labels)
     return np.unique(labels, return_inverse=True)[1]
 
 
@@ -284,11 +278,7 @@ def label_weights(
 
 def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
     """Return which labels are positive, by default the larger ones, or raise."""
-    refuse_masked("y", y)
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}.")
-    refuse_any(is_missing(labels), "y must have no missing or infinite values", labels)
+    labels = label_vector("y", y)
     classes = _distinct(labels)
     check_two_classes(classes)
     if positive is None:
@@ -299,6 +289,18 @@ def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
             f"positive must be one of the labels {describe(classes.tolist())}, got {positive!r}."
         )
     return np.asarray(labels == positive)
+
+
+def label_vector(
+    name: str, labels: ArrayLike, *, rule: str = "must have no missing or infinite values"
+) -> NDArray[Any]:
+    """Return labels of any type as a vector, or raise if one is missing."""
+    refuse_masked(name, labels)
+    label = np.asarray(labels)
+    if label.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {label.shape}.")
+    refuse_any(is_missing(label), f"{name} {rule}", label)
+    return label
 
 
 def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

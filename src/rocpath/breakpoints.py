@@ -191,15 +191,16 @@ class ErrorBreakpoints:
 
     def _set(
         self, example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
-    ) -> None:
+    ) -> Self:
+        """Merge equal breakpoints, and set and freeze all fields."""
         example, value, jumps = _merge_equal(example, value, jumps)
         # Errors that only increase, or only decrease to zero, cannot be negative.
         if not jumps.is_monotone:
             check_cumulative_errors(example, value, jumps.fp_diff, jumps.fn_diff)
         set_fields(
             self,
-            example=example,
-            value=value,
+            example=read_only(example),
+            value=read_only(value),
             fp_diff=jumps.fp_diff,
             fn_diff=jumps.fn_diff,
             n_examples=n_examples,
@@ -207,6 +208,7 @@ class ErrorBreakpoints:
             jumps=jumps,
             core=_core.Breakpoints(value, example, *jumps.for_core, jumps.is_monotone),
         )
+        return self
 
     def __len__(self) -> int:
         """Return the number of breakpoints."""
@@ -217,13 +219,9 @@ class ErrorBreakpoints:
         return self._with_jumps, (self.example, self.value, self.jumps, self.n_examples)
 
     @classmethod
-    def _with_jumps(
-        cls, example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
-    ) -> Self:
-        """Return breakpoints of arrays that have been checked, and freeze them."""
-        bp = object.__new__(cls)
-        bp._set(read_only(example), read_only(value), jumps, n_examples)
-        return bp
+    def _with_jumps(cls, *checked: Any) -> Self:
+        """Return breakpoints of arrays that have been checked, the arguments of `_set`."""
+        return object.__new__(cls)._set(*checked)
 
     @classmethod
     def from_labels(
@@ -359,7 +357,7 @@ def _merge_equal(
         # Sums of integers, not integers of the sums: nothing is rounded again.
         return np.add.reduceat(column[order], start)
 
-    return read_only(example[first]), read_only(value[first]), jumps.mapped(sums, sums)
+    return example[first], value[first], jumps.mapped(sums, sums)
 
 
 def _count_examples(example: NDArray[np.int64], n_examples: int | None) -> int:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 import rocpath._core as _core
 from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
 from rocpath.breakpoints import ErrorBreakpoints, per_example
-from rocpath.lines import Lines
+from rocpath.lines import Lines, with_rounding_margin
 from rocpath.partial_auc import checked_region
-from rocpath.rounding_margin import with_rounding_margin
 from rocpath.search_results import AUMPath, BestStep, StepPath
 
 Stop = Literal["first_min_aum", "first_max_auc"]
@@ -271,9 +270,6 @@ def best_auc_step_along(
 
     It is `best_auc_step` for learners, with one call of the core and no `Lines`.
     """
-    region = {"max_fpr": 1.0, "min_tpr": 0.0}
-    if max_fpr is not None:
-        region = checked_region("bp", bp.is_monotone, max_fpr, None)
     best = _core.best_auc_step_along(
         bp.core,
         per_example("predictions", predictions, bp),
@@ -281,7 +277,7 @@ def best_auc_step_along(
         min_step=min_step,
         max_step=np.inf,
         tolerance=tol,
-        **region,
+        **checked_region("bp", bp.is_monotone, max_fpr, None),
     )
     return BestStep(**best, is_global=True)
 

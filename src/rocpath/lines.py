@@ -71,7 +71,12 @@ class Lines:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle with read-only arrays and exact rates."""
-        return lines_with_jumps, (self.intercept, self.slope, self.jumps)
+        return self._with_jumps, (self.intercept, self.slope, self.jumps)
+
+    @classmethod
+    def _with_jumps(cls, *checked: Any) -> Self:
+        """Return lines of arrays that have been checked, the arguments of `_set`."""
+        return object.__new__(cls)._set(*checked)
 
     @classmethod
     def from_predictions(
@@ -95,9 +100,7 @@ class Lines:
         # T_b(s) = v_b - prediction - s * change of the example of b, rounded once, in
         # the core, and in the same way as in `roc`.
         core = bp.core.lines(prediction, change)
-        lines = object.__new__(cls)
-        lines._set(core.intercept, core.slope, bp.jumps, core)
-        return lines
+        return cls._with_jumps(core.intercept, core.slope, bp.jumps, core)
 
     @classmethod
     def down_gradient(cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike) -> Self:
@@ -128,9 +131,9 @@ class Lines:
         move = -gradient / Columns.from_matrix(matrix).scale ** 2
         return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
 
-    def reversed(self) -> "Lines":
+    def reversed(self) -> Self:
         """Return the lines of the opposite direction: step ``s`` becomes ``-s``."""
-        return lines_with_jumps(self.intercept, -self.slope, self.jumps)
+        return self._with_jumps(self.intercept, -self.slope, self.jumps)
 
     def _set(
         self,
@@ -138,7 +141,8 @@ class Lines:
         slope: NDArray[np.float64],
         jumps: Jumps,
         core: _core.Lines | None = None,
-    ) -> None:
+    ) -> Self:
+        """Set and freeze all fields."""
         if intercept.size > _MAX_LINES:
             raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
         core = core or _core.Lines(intercept, slope, *jumps.for_core)
@@ -155,8 +159,8 @@ class Lines:
             core = _core.Lines(intercept / unit, slope / unit, *jumps.for_core)
         set_fields(
             self,
-            intercept=intercept,
-            slope=slope,
+            intercept=read_only(intercept),
+            slope=read_only(slope),
             fp_diff=jumps.fp_diff,
             fn_diff=jumps.fn_diff,
             is_monotone=jumps.is_monotone,
@@ -164,12 +168,39 @@ class Lines:
             core=core,
             unit=unit,
         )
+        return self
 
 
-def lines_with_jumps(
-    intercept: NDArray[np.float64], slope: NDArray[np.float64], jumps: Jumps
-) -> Lines:
-    """Return lines with jumps that are already integer multiples of a unit."""
-    lines = object.__new__(Lines)
-    lines._set(read_only(intercept), read_only(slope), jumps)
-    return lines
+def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
+    """Return the lines in the worst case of a given rounding error.
+
+    A threshold at step ``s >= 0`` may be off by ``rounding * (a + s * b)``, where ``a``
+    and ``b`` are the largest sizes of an intercept and a slope. In the worst case each
+    false positive comes that much earlier and each true positive that much later. AUC
+    never increases when a pair of thresholds moves that way, so AUC of the lines
+    returned is a lower bound of AUC with any such errors.
+    """
+    if not lines.is_monotone:
+        raise ValueError(
+            "rounding must be 0 unless errors are monotone (fp_diff >= 0 and "
+            f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
+            "larger AUC."
+        )
+    fp, tp = lines.jumps.fp, lines.jumps.tp
+    # A line that has jumps of both kinds becomes two, which move apart.
+    source = np.concatenate([np.arange(fp.size), np.flatnonzero((fp > 0) & (tp > 0))])
+    is_copy = np.arange(source.size) >= fp.size
+    is_split = np.isin(source, source[fp.size :])
+    has_tp = np.where(is_split, is_copy, tp[source] > 0)
+    sign = np.where(has_tp, 1.0, np.where(fp[source] > 0, -1.0, 0.0))
+    # The sums below are rounded too, each by less than 2**-53 of the largest.
+    margin = rounding + 2.0**-52
+
+    def moved(column: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(column[source] + sign * (margin * np.abs(column).max()))
+
+    jumps = lines.jumps.mapped(
+        lambda column: np.where(is_split & is_copy, 0, column[source]),
+        lambda column: np.where(is_split & ~is_copy, 0, column[source]),
+    )
+    return lines._with_jumps(moved(lines.intercept), moved(lines.slope), jumps)

@@ -264,16 +264,9 @@ def _curve_counts(
     """Return the thresholds, and FP and TP between them as multiples of units."""
     # Equal thresholds are one point of the curve.
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
-    fp = _sums_below(bp.jumps.fp, group, threshold.size)
-    tp = _sums_below(bp.jumps.tp, group, threshold.size)
+    counts = np.zeros((2, threshold.size + 1), dtype=np.int64)
+    for total, jump in zip(counts, (bp.jumps.fp, bp.jumps.tp), strict=True):
+        # In integers: bincount would sum them as float64.
+        np.add.at(total, group + 1, jump)
+    fp, tp = np.cumsum(counts, axis=1)
     return threshold, fp, tp
-
-
-def _sums_below(
-    jump: NDArray[np.int64], group: NDArray[np.intp], n_groups: int
-) -> NDArray[np.int64]:
-    """Sum the jumps of all groups below each gap between groups."""
-    total = np.zeros(n_groups + 1, dtype=np.int64)
-    # In integers: bincount would sum them as float64.
-    np.add.at(total, group + 1, jump)
-    return np.cumsum(total)

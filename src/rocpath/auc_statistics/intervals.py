@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocpath.arguments import (
     check_count,
     describe,
-    is_missing,
+    label_vector,
     one_of,
     refuse_any,
     row_weights,
@@ -158,9 +158,7 @@ def _multiclass_interval(
 
 def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...]:
     """Return the classes, the class code of each row, and the matrix of scores."""
-    label = np.asarray(y)
-    refuse_any(is_missing(label), "y must have no missing or infinite values", label)
-    classes, code = np.unique(label, return_inverse=True)
+    classes, code = np.unique(label_vector("y", y), return_inverse=True)
     score = np.asarray(scores, dtype=np.float64)
     check_count("scores must have a row", score.shape[0], code.size, "labels")
     if classes.size < 2 or classes.size != score.shape[1]:

@@ -11,23 +11,17 @@ from rocpath.arguments import (
     check_count,
     describe,
     finite_vector,
-    is_missing,
+    label_vector,
     label_weights,
     positive_labels,
-    refuse_any,
-    refuse_masked,
     same_length,
 )
 
 
 def group_codes(name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> NDArray[np.intp]:
     """Encode labels of any type as integers; raise if there are fewer than ``least``."""
-    refuse_masked(name, labels)
-    label = np.asarray(labels)
-    if label.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {label.shape}.")
+    label = label_vector(name, labels)
     check_count(f"{name} must have an entry", label.size, n_rows, "rows")
-    refuse_any(is_missing(label), f"{name} must have no missing or infinite values", label)
     code = _codes(label)
     if count_groups(code) < least:
         only = describe(label[:1].tolist()[0])
