@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
@@ -67,30 +67,15 @@ def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = Non
     Neighboring rows of a file are often similar, so shuffled folds would overestimate
     how well a model generalizes.
     """
+    rows = np.empty(n_rows)
     if groups is None:
-        if n_rows < 2:
-            return []
-        return list(KFold(min(n_folds, n_rows)).split(np.empty(n_rows)))
-    groups = np.asarray(groups)
-    check_consistent_length(np.empty(n_rows), groups)
-    _, group = np.unique(groups, return_inverse=True)
-    fold = _balanced(np.bincount(group), n_folds, random_state)[group]
-    every = np.arange(n_rows)
-    return [
-        (every[fold != one], every[fold == one])
-        # A single fold would leave no rows to train on.
-        for one in (np.unique(fold) if fold.any() else [])
-    ]
-
-
-def _balanced(size: NDArray[np.intp], n_folds: int, random_state: Any) -> NDArray[np.intp]:
-    """Assign groups to folds of about equal size."""
-    if size.size <= n_folds:
-        return np.arange(size.size)
-    fold, total = np.zeros(size.size, dtype=np.intp), np.zeros(n_folds)
-    order = check_random_state(random_state).permutation(size.size)
-    # Largest groups first, each to the smallest fold; small groups then balance the sizes.
-    for group in order[np.argsort(-size[order], kind="stable")]:
-        fold[group] = total.argmin()
-        total[fold[group]] += size[group]
-    return fold
+        return list(KFold(min(n_folds, n_rows)).split(rows)) if n_rows > 1 else []
+    check_consistent_length(rows, groups)
+    names, group = np.unique(groups, return_inverse=True)
+    # A single fold would leave no rows to train on.
+    if names.size < 2:
+        return []
+    # The largest groups come first, each in the smallest fold; the order of groups of
+    # equal size is random.
+    number = check_random_state(random_state).permutation(names.size)[group]
+    return list(GroupKFold(min(n_folds, names.size)).split(rows, groups=number))

@@ -159,8 +159,8 @@ class LinearModels(NamedTuple):
     features: FeatureRanges
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
+    violation: NDArray[np.float64]  # of the optimality conditions
     n_iter: NDArray[np.int64]
-    violation: float = 0.0  # of the optimality conditions of the last model
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predict with every model (columns) for every row."""
@@ -194,10 +194,7 @@ def interval_models(
     path = interval_path(
         scaled, interval, (largest or 1.0) * fraction, margin=margin, tol=tol, max_steps=max_steps
     )
-    models = LinearModels(
-        features, path.coef, path.intercept, path.n_iter, float(path.violation[-1])
-    )
-    return models, largest
+    return LinearModels(features, *path), largest
 
 
 class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]

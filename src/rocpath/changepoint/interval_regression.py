@@ -18,13 +18,7 @@ from rocpath.arguments import (
 )
 from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
-from rocpath.changepoint.interval_path import (
-    FeatureRanges,
-    LogPenaltyModel,
-    interval_losses,
-    interval_models,
-    largest_alpha,
-)
+from rocpath.changepoint.interval_path import LogPenaltyModel, interval_losses, interval_models
 
 # Tolerance of the paths that are fitted in cross-validation. On three data sets of peaks,
 # 1e-6 took 1.6, 8 and 12 times as long, and the same alpha was chosen.
@@ -134,10 +128,10 @@ class IntervalRegression(LogPenaltyModel):
         fraction = self._fractions(X, interval, groups)
         settings: dict[str, Any] = {"margin": self.margin, "max_steps": self.max_steps}
         models, largest = interval_models(X, interval, fraction, tol=self.tol, **settings)
-        if models.violation > self.tol:
+        if models.violation[-1] > self.tol:
             warnings.warn(
                 f"Interval regression did not converge to tol={self.tol} in "
-                f"{self.max_steps} steps, got {models.violation:.2g}; increase max_steps.",
+                f"{self.max_steps} steps, got {models.violation[-1]:.2g}; increase max_steps.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -169,8 +163,7 @@ class IntervalRegression(LogPenaltyModel):
     ) -> NDArray[np.float64]:
         """Return the L1 weights from the largest to the chosen one, relative to the largest."""
         if self.alpha is not None:
-            scaled = FeatureRanges.from_rows(X).scaled(X)
-            largest = largest_alpha(scaled, interval, margin=self.margin)
+            _, largest = interval_models(X, interval, np.ones(1), margin=self.margin, tol=self.tol)
             fraction = self.alpha / largest if largest else 1.0
             # The path starts at the constant model, whose solution is known.
             return np.array([max(1.0, fraction), fraction])

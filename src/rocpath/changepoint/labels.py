@@ -41,21 +41,15 @@ KINDS = {
 }
 # Names used in published label sets.
 _ALIASES = {
-    "normal": "no_change",
-    "0breakpoints": "no_change",
-    "0changes": "no_change",
-    "noChange": "no_change",
-    "oneChange": "one_change",
-    "1breakpoint": "one_change",
-    "1change": "one_change",
-    "breakpoint": "at_least_one_change",
-    ">0breakpoints": "at_least_one_change",
-    ">0changes": "at_least_one_change",
-    "noPeaks": "no_peaks",
-    "peakStart": "peak_start",
-    "peakEnd": "peak_end",
+    "no_change": ("normal", "0breakpoints", "0changes", "noChange"),
+    "one_change": ("oneChange", "1breakpoint", "1change"),
+    "at_least_one_change": ("breakpoint", ">0breakpoints", ">0changes"),
+    "no_peaks": ("noPeaks",),
+    "peak_start": ("peakStart",),
+    "peak_end": ("peakEnd",),
 }
-KIND_NAMES = (*KINDS, *_ALIASES)
+_KIND_OF = {alias: kind for kind, aliases in _ALIASES.items() for alias in aliases}
+KIND_NAMES = (*KINDS, *_KIND_OF)
 
 
 def kind_of(name: object, argument: str, row: int) -> str:
@@ -63,7 +57,7 @@ def kind_of(name: object, argument: str, row: int) -> str:
     if not isinstance(name, str) or name not in KIND_NAMES:
         known = ", ".join(KIND_NAMES)
         raise ValueError(f"{argument} must be one of {known}; got {name!r} in row {row}.")
-    return _ALIASES.get(name, name)
+    return _KIND_OF.get(name, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -215,7 +215,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return errors_by_penalty(one.value, one.labels, **shared)
 
     def _features(
-        self, value: Sequence[NDArray[np.float64]], weights: Weights
+        self, value: Sequence[NDArray[np.float64]], weights: Sequence[ArrayLike | None]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return features of observations or runs, and the unit of each penalty."""
         # Counts have no unit, and other searches have their own penalties.

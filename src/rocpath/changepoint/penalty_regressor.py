@@ -163,7 +163,7 @@ class PenaltyRegressor(LogPenaltyModel):
         self.alpha_ = float(self.alphas_[path.chosen])
         # Later steps gain less, so powers of two are enough.
         powers = 2 ** np.arange(self.max_steps.bit_length())
-        self.steps_ = np.unique([0, *powers[powers <= self.max_steps], self.max_steps])
+        self.steps_ = np.unique([0, *powers, self.max_steps])
         descend = partial(self._descent, chosen=path.chosen)
         steps = self._select(sequences, splits, self.steps_.size, descend)
         self.steps_mean_, self.steps_error_ = steps.mean, steps.standard_error

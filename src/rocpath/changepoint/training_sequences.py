@@ -84,7 +84,7 @@ def check_columns(values: Sequence[NDArray[np.float64]], n_columns: int | None =
 
 def features_and_units(
     value: Sequence[NDArray[np.float64]],
-    weights: Sequence[Any] | None,
+    weights: Sequence[Any],
     *,
     unit: str | None,
     has_runs: bool,
@@ -95,10 +95,9 @@ def features_and_units(
     variance is a feature instead of the unit of the penalty. Several columns must have
     been scaled by their noise.
     """
-    every = one_for_each("weights", weights, len(value))
     noise = np.ones(len(value))
     rows = []
-    for k, (x, weight) in enumerate(zip(value, every, strict=True)):
+    for k, (x, weight) in enumerate(zip(value, weights, strict=True)):
         if x.ndim == 1 and unit is not None:
             # A constant sequence has no noise, and no changes in any unit.
             noise[k] = noise_variance(x, weights=weight) or 1.0
