@@ -108,6 +108,8 @@ def test_leading_zeros_survive_and_other_integers_stay_numbers(tmp_path):
     table = rp.read_table(path)
     assert table["zip"].to_list() == ["00501", "10001"]
     assert table.dtypes == [pl.String, pl.Int64, pl.Float64]
+    path.write_text('zip,n\n"00501","10"\n"10001","20"\n')
+    assert rp.read_table(path).rows() == [("00501", 10), ("10001", 20)]
 
 
 def test_error_states_both_sizes_of_a_compressed_file_that_does_not_fit(tmp_path, monkeypatch):

@@ -76,9 +76,9 @@ def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
     """Raise if a file cannot be written, before its content is computed."""
     if target == STANDARD_STREAM:
         return
-    if is_table and not target.lower().endswith(_WRITABLE):
-        raise ValueError(f"{target!r} must end in .csv, .tsv or .parquet.")
     path = Path(target)
+    if is_table and path.suffix.lower() not in _WRITABLE:
+        raise ValueError(f"{target!r} must end in .csv, .tsv or .parquet.")
     if path.is_dir():
         raise ValueError(f"{target!r} is a directory: name a file with --out.")
     # A pipe or a device cannot be replaced by a file.

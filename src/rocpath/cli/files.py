@@ -18,8 +18,6 @@ from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.table_files import reading
 from rocpath.table_files.csv_text import first_line, inert_csv
 
-_WRITABLE = (*reading.SEPARATORS, *reading.PARQUET)
-
 
 def opened(source: str) -> Any:
     """Return standard input for ``-``, or else the name of a file."""
@@ -33,9 +31,8 @@ def shown_name(source: str) -> str:
 
 def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
     """Write a table in the format of its extension, or as CSV to standard output."""
-    extension = ".csv"
-    if target != STANDARD_STREAM:
-        extension = reading.known_extension(target, _WRITABLE)
+    check_file(target, force=force, is_table=True)
+    extension = ".csv" if target == STANDARD_STREAM else Path(target).suffix.lower()
     if extension in reading.PARQUET:
         # Encoded in memory first: on a full disk, Polars does not raise an OSError.
         content = io.BytesIO()

@@ -3,10 +3,8 @@
 import codecs
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -18,7 +16,6 @@ _LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields
 _MAX_TO_LOOK_AT = 10_000_000  # bytes
 _MIN_CODES = 3  # distinct codes; fewer may be ordinary words
 _MAX_COLUMNS = 200_000  # more would take minutes, and are probably a mistake
-_LEADING_ZERO = re.compile(rb'[,;\t|"\n]0\d')  # in codes, but also in some dates
 # Only with the year first: 03/04 may be in April or in March, and stays text until a
 # format is specified.
 _TIMES: dict[str, Any] = {
@@ -26,7 +23,9 @@ _TIMES: dict[str, Any] = {
     r"^\d{4}-\d\d?-\d\d?[T ]": pl.Datetime,
     r"^\d\d?:\d\d": pl.Time,
 }
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+_NUMBERS = (pl.Int64, pl.Int128, pl.Float64)  # the first that can represent all values
+_BOOLEANS = {"true": True, "false": False}
+_MISSING = ["", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
 def parse_table(
@@ -51,28 +50,22 @@ def parse_table(
     separator = _separator(content, separator)
     names, rows = _header_and_rows(source, content, separator)
     # Columns are numbered, since Polars does not unescape doubled quotes in names.
-    kept = {str(place) for place, name in enumerate(names) if name in set(text)}
-    coded = {str(place) for place, name in enumerate(names) if name in set(codes)}
-    parse = partial(_parsed, len(names), rows, separator)
+    header = separator.join(map(str, range(len(names)))).encode()
     try:
-        table = parse(kept)
-        integers = {one.name for one in table if one.dtype.is_integer()}
-        if integers and (rows.startswith(b"0") or _LEADING_ZERO.search(rows)):
-            as_text = parse(integers | kept)
-            zeros = {n for n in integers if as_text[n].str.contains(r"^\s*0\d").any()}
-            table = table.with_columns(as_text[name] for name in zeros)
-            kept |= zeros
-        coded |= {one.name for one in table if _has_codes(one)}
-        if coded:
-            raw = parse(coded, is_na_missing=False)
-            table = table.with_columns(raw[name] for name in coded)
+        # As text: it takes longer to infer types from all rows than to convert columns.
+        table = pl.read_csv(
+            io.BytesIO(b"\n".join((header, rows))),
+            separator=separator,
+            null_values=_MISSING,
+            infer_schema=False,
+        )
     except pl.exceptions.PolarsError as error:
         reason = _odd_row(content, separator, len(names)) or first_line(error)
         raise ValueError(f"{source} cannot be read: {reason}.") from None
-    words = table.select(pl.col(pl.String).exclude(kept))
-    table = table.with_columns(_typed(column) for column in words)
     table.columns = names
-    return table
+    kept, coded = set(text), set(codes)
+    table = table.with_columns(_without_na(one) for one in table if one.name not in coded)
+    return table.with_columns(_typed(one) for one in table if one.name not in kept)
 
 
 def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
@@ -86,13 +79,10 @@ def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
             f"encoding must be one that Python knows, such as latin-1, got {encoding!r}."
         ) from None
     except UnicodeDecodeError as error:
-        if encoding is not None:
-            reason = first_line(error)
-            raise ValueError(f"{source} is not {encoding} text: {reason}.") from None
-        start = error.start
+        place = _place(content, error.start)
         raise ValueError(
-            f"{source} is not UTF-8 text: byte {content[start]:#04x} in "
-            f"{_place(content, start)}; save it as UTF-8, or specify its encoding, such as latin-1."
+            f"{source} is not {encoding or 'UTF-8'} text: byte {content[error.start]:#04x} in "
+            f"{place}; save it as UTF-8, or specify its encoding, such as latin-1."
         ) from None
     if encoding is not None:
         content = decoded.encode()
@@ -129,27 +119,15 @@ def _separator(content: bytes, given: str | None) -> str:
     return max(n_fields, key=n_fields.__getitem__, default=given or ",")
 
 
-def _has_codes(series: pl.Series) -> bool:
-    """Return whether a column has two-letter codes, in which NA is one (Namibia)."""
-    if series.dtype != pl.String or not series.null_count():
-        return False
-    known = series.drop_nulls()
-    # Two words of two letters each would pass without the minimum number of codes.
-    is_code = known.str.contains(r"^[A-Z]{2}$")
-    return bool(is_code.all()) and known.n_unique() >= _MIN_CODES
-
-
-def _parsed(
-    n_columns: int, rows: bytes, separator: str, text: set[str], *, is_na_missing: bool = True
-) -> pl.DataFrame:
-    header = separator.join(map(str, range(n_columns))).encode()
-    return pl.read_csv(
-        io.BytesIO(b"\n".join((header, rows))),
-        separator=separator,
-        null_values=[one for one in _MISSING if is_na_missing or one != "NA"],
-        infer_schema_length=None,  # all rows: a late value may be text
-        schema_overrides=dict.fromkeys(text, pl.String),
-    )
+def _without_na(column: pl.Series) -> pl.Series:
+    """Return a column with null in place of NA, unless it has two-letter codes (Namibia)."""
+    is_na = column == "NA"
+    if is_na.any():
+        codes = column.filter(~is_na)
+        # Two words of two letters each would pass without the minimum number of codes.
+        if not codes.str.contains(r"^[A-Z]{2}$").all() or codes.n_unique() < _MIN_CODES:
+            return column.set(is_na, None)
+    return column
 
 
 def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[str], bytes]:
@@ -195,9 +173,13 @@ def _typed(column: pl.Series) -> pl.Series:
     # With a single word, the column stays text; the word is reported where numbers are
     # required.
     text, n_missing = column.str.strip_chars(), column.null_count()
-    number = text.cast(pl.Float64, strict=False)
-    if number.null_count() == n_missing:
-        return number
+    for number in (text.cast(kind, strict=False) for kind in _NUMBERS):
+        if number.null_count() == n_missing:
+            has_zeros = number.dtype.is_integer() and text.str.contains(r"^0\d").any()
+            return column if has_zeros else number
+    is_true = text.str.to_lowercase().replace_strict(_BOOLEANS, default=None)
+    if is_true.null_count() == n_missing:
+        return is_true
     for shape, kind in _TIMES.items():
         if text.str.contains(shape).all():
             try:

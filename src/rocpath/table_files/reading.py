@@ -90,24 +90,17 @@ def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:
     is_packed = source.lower().endswith(_PACKED)
     plain = source[: -len(_PACKED)] if is_packed else source
     # Checked before reading, since a file of unknown format may be large.
-    extension = known_extension(plain, _READABLE)
+    extension = Path(plain).suffix.lower()
+    if extension not in _READABLE:
+        raise ValueError(
+            f"{plain!r} must end in .csv, .tsv or .parquet; .feather and .xlsx can be read too."
+        )
     content = _content(source)
     if is_packed:
         content = unpacked(source, content)
     if extension in _BINARY:
         return _binary(source, content, extension)
     return parse_table(repr(source), content, SEPARATORS.get(extension), **options)
-
-
-def known_extension(name: str, extensions: tuple[str, ...]) -> str:
-    """Return the extension of a file, or raise if it is not supported."""
-    extension = Path(name).suffix.lower()
-    if extension not in extensions:
-        raise ValueError(
-            f"{name!r} must end in .csv, .tsv or .parquet"
-            f"{'; .feather and .xlsx can be read too' if _EXCEL in extensions else ''}."
-        )
-    return extension
 
 
 def _content(source: str) -> bytes:
